@@ -78,7 +78,7 @@ def test_mistakes_are_said(asked, old, new, said):
 
 
 def test_on_a_real_system_faults_are_refused(asked):
-    with pytest.raises(InputError, match="faults are for a lab, and this is none") as raised:
+    with pytest.raises(InputError, match="faults and settle are for a lab, and this is none") as raised:
         document.document(asked(in_lab=False))
     assert "iosonde lab run" in raised.value.hint
 

@@ -10,7 +10,7 @@ import pytest
 
 from iosonde.core import faults as words
 from iosonde.core.errors import InputError, SystemFaultError
-from iosonde.core.faults import BEGUN, ENDED, Exchange, Mark, PlannedFault
+from iosonde.core.faults import BEGUN, ENDED, Exchange, PhaseMark, PlannedFault
 from iosonde.lab import LabDescription, attend, faults
 from iosonde.lab.faults import LabFault
 from iosonde.lab.settling import Settling
@@ -36,7 +36,7 @@ class FakeLab:
         return ["server2: down"] if time.monotonic() < self.undone_at + self.ill_s else []
 
     def hands(self):
-        return attend.Hands(self.inflict, self.undo, lambda: None, self.health, lambda: {"server1": time.monotonic()},
+        return attend.FaultHands(self.inflict, self.undo, lambda: None, self.health, lambda: {"server1": time.monotonic()},
                             lambda: 0, ("server1", "server2"))  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def wait(there, limit_s=5.0):
 
 
 def mark(exchange, what, phase, operation):
-    words.note(str(exchange.marks_file), Mark(what, phase, operation, time.monotonic_ns()))
+    words.note(str(exchange.marks_file), PhaseMark(what, phase, operation, time.monotonic_ns()))
 
 
 def test_a_fault_comes_after_its_phase_began_lasts_as_asked_and_is_healed(served):

@@ -19,6 +19,7 @@ from iosonde.stats.overview.fault_effect import AFTER, BEFORE, DURING, HEALING, 
 
 from .operations import Operations, visit
 
+_NOTHING = Estimate(None, None, None, 0.95, 0)
 _STALLED = 3.0  # times the longest pause before the fault
 
 
@@ -34,9 +35,8 @@ class FaultPart:
 
     def to_json(self) -> dict[str, Any]:
         """Flat: one key a number."""
-        times = {name: one for name, one in (("p50_s", self.p50), ("p99_s", self.p99)) if one}
-        flat = [self.seconds.flat("seconds"), self.rate.flat("rate"), *(one.flat(name) for name, one in times.items())]
-        return {"part": self.name, "n": self.rate.n, **{k: v for one in flat for k, v in one.items()}}
+        named = {"seconds": self.seconds, "rate": self.rate, "p50_s": self.p50, "p99_s": self.p99}
+        return {"part": self.name, "n": self.rate.n, **_flat(named)}
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,18 @@ class FaultEffect:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        estimates = {"stall_s": self.stall, "stall_before_s": self.usual, "heal_s": self.heal}
+        named = {"stall_s": self.stall, "stall_before_s": self.usual, "heal_s": self.heal}
         return {
             "fault": self.fault, "operation": self.operation, "by": dict(self.by), "n": self.n, "unit": self.unit,
             "of": self.kind, "durations_of": self.slow, "parts": [one.to_json() for one in self.parts],
-            **{key: value for name, one in estimates.items() if one for key, value in one.flat(name).items()},
-            "not_well": self.left, "sentence": self.sentence,
+            **_flat(named), "not_well": self.left, "sentence": self.sentence,
         }  # fmt: skip
+
+
+def _flat(named: Mapping[str, Estimate | None]) -> dict[str, float | None]:
+    """One key a number; of no estimate null."""
+    return {key: value for name, one in named.items()
+            for key, value in (one or _NOTHING).flat(name).items()}  # fmt: skip
 
 
 class FaultEffects:
@@ -120,7 +125,9 @@ class FaultEffects:
         self, several: list[tuple[StoredRun, PhaseEffect]], by: Sequence[str], units: Mapping[str, str]
     ) -> FaultEffect:
         (run, first), made = several[0], [one for _, one in several]
-        names = [name for name in (BEFORE, DURING, HEALING, AFTER) if any(name == p.name for x in made for p in x.parts)]
+        names = [
+            name for name in (BEFORE, DURING, HEALING, AFTER) if any(name == p.name for x in made for p in x.parts)
+        ]
         heals = [one.heal_s for one in made if one.heal_s is not None]
         usual = [one.usual_s for one in made if one.usual_s is not None]
         return FaultEffect(
@@ -135,7 +142,9 @@ class FaultEffects:
         for seen in ([part.p50 for part in of], [part.p99 for part in of]):
             all_seen = [value for value in seen if value is not None]
             known.append(self._over(geometric_mean, all_seen) if len(all_seen) == len(of) else None)
-        return FaultPart(name, self._mean([part.seconds for part in of]), self._mean([part.rate for part in of]), *known)
+        return FaultPart(
+            name, self._mean([part.seconds for part in of]), self._mean([part.rate for part in of]), *known
+        )
 
     def _mean(self, values: Sequence[float]) -> Estimate:
         return self._over(mean, values).within(low=0.0)

@@ -67,8 +67,9 @@ def _without_lab(found: Document, say: Callable[[str], None]) -> Document:
         raise InputError(f"{name} is measured in a lab, and this is none",
                          f"iosonde lab run {name}; or measure a real system with --target DIR")  # fmt: skip
     if wanted := [key for key in (faults.KEY, faults.SETTLE) if key in found.data]:
-        raise InputError(f"{found.name or 'FILE'}: {wanted[0]} are for a lab, and this is none: nobody's servers are hit",
-                         f"iosonde lab run {found.name or 'FILE'}; or leave {' and '.join(wanted)} out")  # fmt: skip
+        name, keys = found.name or "FILE", " and ".join(wanted)
+        raise InputError(f"{name}: {keys} are for a lab, and this is none: nobody's servers are hit",
+                         f"iosonde lab run {name}; or leave {keys} out")  # fmt: skip
     say("note: this is no lab: the section lab of the experiment is left out")
     return Document({k: v for k, v in found.data.items() if k != lab.KEY}, found.name, found.places, found.text)
 

@@ -26,7 +26,6 @@ from .request import Request
 from .resume import existing_store, repetitions_of, resume_or_begin
 from .trials import Ended
 
-
 LabCheck = Callable[[Path, in_lab.LabSetting, Sequence[PlannedFault]], None]
 
 
@@ -101,9 +100,7 @@ def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> Ca
     return outcome
 
 
-def begin_in_lab(
-    asked: Request, check: LabCheck, level: float = 0.95, caller: Caller | None = None
-) -> LabCampaign:
+def begin_in_lab(asked: Request, check: LabCheck, level: float = 0.95, caller: Caller | None = None) -> LabCampaign:
     """A campaign whose clusters the caller brings up: it is in its store, resumed or begun, and nothing is measured.
     ``check`` is shown the store and every cluster with the faults that it is to have, before anything is stored, and
     raises InputError for what cannot be. Raises InputError, too, where the experiment asks for no lab."""

@@ -23,8 +23,8 @@ from iosonde.cli.commands import run, summary
 from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import talk
 from iosonde.core import yaml_text
-from iosonde.core.faults import PlannedFault
 from iosonde.core.errors import PROBLEM_FOUND, SystemFaultError
+from iosonde.core.faults import PlannedFault
 from iosonde.data.asked import LAST_DONE
 
 _KEY = "lab"

@@ -110,7 +110,7 @@ class Settled:
 
 
 @dataclass(frozen=True)
-class Mark:
+class PhaseMark:
     """A phase or step of a trial has BEGUN or ENDED: its number, its name in the results."""
 
     what: str
@@ -150,10 +150,10 @@ class Exchange:
         """Whether somebody attends to it."""
         return (self.folder / "taken").exists()
 
-    def marks(self) -> list[Mark]:
+    def marks(self) -> list[PhaseMark]:
         """What the ranks have begun and ended so far."""
         lines = self.marks_file.read_text().splitlines(keepends=True)
-        return [Mark(**json.loads(line)) for line in lines if line.endswith("\n")]
+        return [PhaseMark(**json.loads(line)) for line in lines if line.endswith("\n")]
 
     def end_steps(self) -> None:
         """Say that nothing is measured any more."""
@@ -178,7 +178,7 @@ class Exchange:
         return [FaultDone.of_dict(one) for one in found["faults"]], settled
 
 
-def note(file: str, mark: Mark) -> None:
+def note(file: str, mark: PhaseMark) -> None:
     """Append a mark; a line at once, so that no half of it is read."""
     handle = os.open(file, os.O_WRONLY | os.O_APPEND)
     try:

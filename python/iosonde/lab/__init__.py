@@ -10,8 +10,8 @@ from .attend import FaultService, hands_of
 from .bring import check, described, up
 from .description import LabDescription
 from .faults import MEANINGS as FAULTS
-from .faults import check as check_fault
 from .faults import Healing, LabFault, heal, in_force, inflict
+from .faults import check as check_fault
 from .hosts import LabHost
 from .lab import Lab, labs, only, open_lab, setting_of, target_of
 from .listing import LabListing, Possible, listing
@@ -22,8 +22,8 @@ from .status import status
 from .teardown import down
 
 __all__ = [
-    "FAULTS", "FaultService", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible", "check",
-    "check_fault", "check_shared", "count_operations", "described", "down", "get_options", "hands_of", "heal", "in_force", "inflict", "labs",
-    "listing", "mount", "on_host", "only", "open_lab", "placement", "profile", "run_words", "set_options", "setting_of",
-    "status", "target_of", "unmount", "up",
+    "FAULTS", "FaultService", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible",
+    "check", "check_fault", "check_shared", "count_operations", "described", "down", "get_options", "hands_of",
+    "heal", "in_force", "inflict", "labs", "listing", "mount", "on_host", "only", "open_lab", "placement",
+    "profile", "run_words", "set_options", "setting_of", "status", "target_of", "unmount", "up",
 ]  # fmt: skip

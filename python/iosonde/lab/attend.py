@@ -17,7 +17,7 @@ from types import TracebackType
 
 from iosonde.core import faults as words
 from iosonde.core.errors import IosondeError
-from iosonde.core.faults import BEGUN, ENDED, SERVERS, Exchange, FaultDone, Mark, PlannedFault, Settled
+from iosonde.core.faults import BEGUN, ENDED, SERVERS, Exchange, FaultDone, PhaseMark, PlannedFault, Settled
 
 from . import cgroups
 from .faults import LabFault, inflict, undo_one
@@ -33,7 +33,7 @@ _NEAR_S = 1.0  # no look at the health, which may take its time, so soon before 
 
 
 @dataclass(frozen=True)
-class Hands:
+class FaultHands:
     """What is done with a lab, so that a test may do without one."""
 
     inflict: Callable[[PlannedFault, str], LabFault]
@@ -45,7 +45,7 @@ class Hands:
     servers: tuple[str, ...]
 
 
-def hands_of(lab: Lab) -> Hands:
+def hands_of(lab: Lab) -> FaultHands:
     """Those of a lab that is up."""
     how = recipe_of(lab)
     disks = [one.seen(one.disk) for one in lab.servers] if how.has_disks else []
@@ -54,7 +54,7 @@ def hands_of(lab: Lab) -> Hands:
         known = {one.name: cgroups.cpu_seconds(lab.directory, one.name) for one in lab.hosts if one not in lab.clients}
         return {name: seconds for name, seconds in known.items() if seconds is not None}
 
-    return Hands(
+    return FaultHands(
         inflict=lambda planned, host: inflict(lab, planned.kind, lab.host(host), planned.rate or None),
         undo=lambda fault: undo_one(lab, fault),
         ask=lambda: how.heal(lab),
@@ -68,7 +68,7 @@ def hands_of(lab: Lab) -> Hands:
 class FaultService:
     """Attends to the orders of a lab's trials while it is entered."""
 
-    def __init__(self, directory: Path, hands: Hands) -> None:
+    def __init__(self, directory: Path, hands: FaultHands) -> None:
         self._directory, self._hands = directory / words.DIRECTORY, hands
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._attend, name="faults", daemon=True)
@@ -97,7 +97,7 @@ class FaultService:
 
 
 def attend(
-    exchange: Exchange, planned: list[PlannedFault], settle_s: float | None, hands: Hands, stop: threading.Event
+    exchange: Exchange, planned: list[PlannedFault], settle_s: float | None, hands: FaultHands, stop: threading.Event
 ) -> None:
     """One trial, from its order to the answer."""
     settling = Settling(hands.used, hands.cpu_s) if settle_s is not None else None
@@ -133,7 +133,7 @@ class _One:
 class _Trial:
     """Where the faults of one trial are."""
 
-    def __init__(self, planned: list[PlannedFault], hands: Hands) -> None:
+    def __init__(self, planned: list[PlannedFault], hands: FaultHands) -> None:
         self._hands = hands
         self.every = [
             _One(FaultDone(one, host))
@@ -149,7 +149,7 @@ class _Trial:
         """Whether nothing is left to be done, nor to be waited for."""
         return all(one.over for one in self.every) and not self._healing()
 
-    def look(self, marks: list[Mark], over: bool) -> None:
+    def look(self, marks: list[PhaseMark], over: bool) -> None:
         """Do what is due now."""
         due = [one for one in self.every if not one.over]
         for one in due:
@@ -167,7 +167,7 @@ class _Trial:
             self._health = self._asked()
         return self._health
 
-    def _before(self, one: _One, marks: list[Mark], over: bool) -> None:
+    def _before(self, one: _One, marks: list[PhaseMark], over: bool) -> None:
         planned = one.done.planned
         begun = next((mark for mark in marks if mark.what == BEGUN and planned.during in ("", mark.operation)), None)
         ended = begun and any(mark.what == ENDED and mark.phase == begun.phase for mark in marks)
@@ -207,7 +207,7 @@ class _Trial:
     def _healing(self) -> list[_One]:
         return [one for one in self.every if one.done.undone_ns and not one.done.healed_ns and not one.done.why]
 
-    def _soon(self, marks: list[Mark]) -> bool:
+    def _soon(self, marks: list[PhaseMark]) -> bool:
         """Whether a fault is about to be inflicted."""
         now = time.monotonic_ns()
         waiting = [one.done for one in self.every if not one.over and one.done.phase_ns is not None]

@@ -91,7 +91,9 @@ def _one(filled: Mapping[str, Any]) -> PlannedFault:
     at_s = parse_seconds(filled.get("at", 0))
     for_s = None if filled.get("for") is None else parse_seconds(filled["for"])
     if at_s < 0 or (for_s is not None and for_s <= 0):
-        raise InputError(f"{kind}: a time cannot be {'less than nothing' if at_s < 0 else 'nothing'}", "at: 5s, for: 4s")
+        raise InputError(
+            f"{kind}: a time cannot be {'less than nothing' if at_s < 0 else 'nothing'}", "at: 5s, for: 4s"
+        )
     return PlannedFault(kind, str(filled["on"]), at_s, for_s, rate, str(filled.get("during", "")))
 
 
@@ -135,7 +137,7 @@ class TrialFaults:
     def _wait(self, there: Callable[[], bool], deadline: float = float("inf")) -> None:
         while not there():
             if not words.attended(self._orders.directory) or time.monotonic() > deadline:
-                raise SystemFaultError("nobody inflicts the faults of this experiment: who brought the lab up has ended",
+                raise SystemFaultError("nobody inflicts the faults of the experiment: who brought the lab up has ended",
                                        "iosonde lab run FILE begins it, and goes on")  # fmt: skip
             time.sleep(_LOOK_S)
 

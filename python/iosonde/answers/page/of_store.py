@@ -104,7 +104,9 @@ def _last_hit(source: Source) -> OverTimePlot | None:
         return None
     made = of_run(source, runs[-1], len(runs), ())
     hit = tuple(one for one in made.phases if one.marks)
-    return replace(made, phases=tuple(sorted(hit, key=lambda one: one.marks[0].what in (UNDONE, WELL)))) if hit else None
+    return (
+        replace(made, phases=tuple(sorted(hit, key=lambda one: one.marks[0].what in (UNDONE, WELL)))) if hit else None
+    )
 
 
 def titles_by_key(overview: Overview, runs: Sequence[StoredRun]) -> dict[tuple[str, str], tuple[str, str]]:

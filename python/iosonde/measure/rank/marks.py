@@ -15,4 +15,4 @@ from iosonde.ranks import mpi
 def note(assignment: Assignment, ranks: mpi.Ranks, what: str, phase: int, operation: str) -> None:
     """One has BEGUN or ENDED."""
     if assignment.marks and ranks.rank == 0:
-        faults.note(assignment.marks, faults.Mark(what, phase, operation, time.monotonic_ns()))
+        faults.note(assignment.marks, faults.PhaseMark(what, phase, operation, time.monotonic_ns()))

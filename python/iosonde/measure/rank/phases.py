@@ -53,7 +53,7 @@ def _phase(
 ) -> spool.RankPhase:  # fmt: skip
     """One phase, of which ``budget`` operations are recorded one by one."""
     if plan.phase is None:
-        return _stand_by(index, plan, ranks, heart, meter)
+        return _stand_by(index, plan, assignment, ranks, heart, meter)
     session = sessions.open_session(plan, assignment.root, assignment.seed, ranks, budget)
     try:
         session.prepare(0)
@@ -86,7 +86,9 @@ def _phase(
     )
 
 
-def _stand_by(index: int, plan: PhasePlan, ranks: mpi.Ranks, heart: Heartbeat, meter: Meter) -> spool.RankPhase:
+def _stand_by(
+    index: int, plan: PhasePlan, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, meter: Meter
+) -> spool.RankPhase:
     """A phase in which this rank has nothing to do: it takes part in what all ranks agree on, as `_phase` does, and
     says that it did (``started_ns`` 0), for else the phase would lack this rank."""
     heart.enter(plan.operation, WAITING)

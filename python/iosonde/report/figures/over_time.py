@@ -92,11 +92,11 @@ def _rates(one: PhaseOverTime, x: Spec, over: float) -> Spec:
 
 def _marks(one: PhaseOverTime, x: Spec, over: float) -> list[Spec]:
     """A line where a fault began, was undone, and where all was well again."""
-    rows = [{"x": short(mark.at_s / over), "series": mark.what,
-             "tip": f"{mark.what}, {significant(mark.at_s / over)}"} for mark in one.marks]  # fmt: skip
     dashes: dict[tuple[int, ...], list[Row]] = {}
-    for row in rows:
-        dashes.setdefault(_DASHES.get(row["series"], _LINE), []).append(row)
+    for mark in one.marks:
+        at = mark.at_s / over
+        row: Row = {"x": short(at), "tip": f"{mark.what}, {significant(at)}"}
+        dashes.setdefault(_DASHES.get(mark.what, _LINE), []).append(row)
     return [layer(mine, "rule", {"x": x}, color=VERMILION, strokeWidth=1.2, strokeDash=list(dash))
             for dash, mine in dashes.items()]  # fmt: skip
 

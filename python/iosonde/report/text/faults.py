@@ -33,8 +33,11 @@ def title(one: FaultEffect) -> str:
 def grid(one: FaultEffect) -> tuple[str, list[list[str]]]:
     """(unit of the rates, a row for each part)."""
     divisor, unit = human_scale(max((part.rate.value or 0.0 for part in one.parts), default=0.0), one.unit)
-    rows = [[part.name + (f", n={part.rate.n}" if part.rate.n != one.n else ""), estimate_parts(part.seconds, 1.0)[0], *estimate_parts(part.rate, divisor), _time(part.p50),
-             _time(part.p99)] for part in one.parts]  # fmt: skip
+    rows = [
+        [f"{part.name}, n={part.rate.n}" if part.rate.n != one.n else part.name,
+         estimate_parts(part.seconds, 1.0)[0], *estimate_parts(part.rate, divisor), _time(part.p50), _time(part.p99)]
+        for part in one.parts
+    ]  # fmt: skip
     return unit, rows
 
 

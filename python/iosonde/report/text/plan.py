@@ -108,14 +108,14 @@ def _steps(plan: CampaignPlan) -> Iterator[str]:
 def _faults(spec: Spec) -> Iterator[str]:
     """What is inflicted on the lab in every trial, as it is written; and how long it is looked at afterwards."""
     for one in spec.faults:
-        rate = f" {one['rate']}" if "rate" in one else ""
+        what = " ".join(str(one[key]) for key in ("fault", "rate") if key in one)
         lasts = f"for {one['for']}" if "for" in one else "until the steps are done"
-        phase = one.get("during", "the first that is measured")
-        said = f"fault {one['fault']}{rate} on {one['on']}, {one.get('at', 0)} after {phase} begins, {lasts}; then healed"
+        begins = f"{one.get('at', 0)} after {one.get('during', 'the first that is measured')} begins"
+        said = f"fault {what} on {one['on']}, {begins}, {lasts}; then healed"
         yield from wrapped(escape(said), "      ", "   ~  ")
     if spec.settle_s is not None:
-        yield from wrapped(f"the servers are looked at until space is back and copies agree, {format_seconds(spec.settle_s)} "
-                           "at most", "      ", "   ~  ")  # fmt: skip
+        said = "the servers are looked at until space is back and copies agree, at most"
+        yield from wrapped(f"{said} {format_seconds(spec.settle_s)}", "      ", "   ~  ")
 
 
 def _where(planned: PlannedStep, plan: CampaignPlan) -> str:
