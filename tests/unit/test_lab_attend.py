@@ -36,8 +36,11 @@ class FakeLab:
         return ["server2: down"] if time.monotonic() < self.undone_at + self.ill_s else []
 
     def hands(self):
-        return attend.FaultHands(self.inflict, self.undo, lambda: None, self.health, lambda: {"server1": time.monotonic()},
-                            lambda: 0, ("server1", "server2"))  # fmt: skip
+        return attend.FaultHands(self.inflict, self.undo, lambda: None, self.health, self.cpu_s, lambda: 0,
+                                 ("server1", "server2"))  # fmt: skip
+
+    def cpu_s(self):
+        return {"server1": time.monotonic()}
 
 
 @pytest.fixture
@@ -84,6 +87,17 @@ def test_a_fault_comes_after_its_phase_began_lasts_as_asked_and_is_healed(served
     assert done.phase_ns + 0.05e9 <= done.inflicting_ns <= done.in_force_ns
     assert done.in_force_ns + 0.1e9 <= done.undoing_ns <= done.undone_ns
     assert 0.1 <= done.heal_s < 2 and done.cpu_s["server1"] == pytest.approx(done.heal_s, abs=0.2)
+
+
+def test_what_was_not_well_before_is_not_waited_for(served):
+    lab = FakeLab(0.0)
+    usual, lab.health = lab.health, lambda: ["client7: not mounted", *usual()]
+    exchange = served(lab, KILL)
+    mark(exchange, BEGUN, 1, "write")
+    wait(lambda: len(lab.done) == 2)
+    exchange.end_steps()
+    wait(lambda: exchange.answered() is not None)
+    assert exchange.answered()[0][0].healed_ns
 
 
 def test_on_servers_is_all_of_them_and_without_an_end_until_the_steps_are_done(served):

@@ -143,6 +143,8 @@ class _Trial:
         self._cpu_s: Mapping[str, float] = {}
         self._undone_at = 0.0
         self._health: list[str] = []
+        self._usual: frozenset[str] = frozenset()
+        self._usual = frozenset(self._asked())  # what it complains of without a fault cannot be waited for
 
     @property
     def ended(self) -> bool:
@@ -235,6 +237,7 @@ class _Trial:
             found = self._hands.health()
         except IosondeError as error:
             found = [error.message]
+        found = [one for one in found if one not in self._usual]
         self._look_at = time.monotonic() + max(_LEAST_BREAK_S, 2 * (time.monotonic() - begun))
         return found
 

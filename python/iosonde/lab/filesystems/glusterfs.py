@@ -125,7 +125,8 @@ class _Gluster(Recipe):
 
     def health(self, lab: Lab) -> list[str]:
         """Daemons that are down, clients that miss a brick, copies that do not agree."""
-        return bricks.health(lab, heals=bool({"replica", "disperse"} & set(lab.description.options)))
+        options = lab.description.options
+        return bricks.health(lab, heals=any(int(options.get(name, 1)) > 1 for name in ("replica", "disperse")))
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int]:
         """From the bricks' own files."""
