@@ -86,7 +86,8 @@ def test_what_cannot_be_brought_up_is_said_before_anything_is_stored(wanted, tmp
     asked = Request(what=str(tmp_path / "e.yaml"), target=(str(tmp_path),), store=str(tmp_path / "store"))
     seen = []
 
-    def check(store, setting):
+    def check(store, setting, faults):
+        assert faults == []
         assert store == tmp_path / "store"
         seen.append(setting)
         if setting.words["net"] == "580mbit":

@@ -16,6 +16,7 @@ from iosonde.stats.overview.types import Overview
 
 from .answer import Answer
 from .columns import with_computed
+from .faults import FaultEffect, fault_effects
 from .latencies import latencies
 from .tools import own_clock, told_by
 from .trials import measured
@@ -26,15 +27,18 @@ Latencies = Mapping[str, Sequence[TrialPercentiles]]
 @dataclass(frozen=True)
 class Summary(Answer):
     """``overview`` has a row for each cell. ``clock`` names the clock of the rates that our engine measured, '' for
-    other columns; ``told`` the tools whose own numbers are among them, each with what is inside its clock."""
+    other columns; ``told`` the tools whose own numbers are among them, each with what is inside its clock. ``faults``:
+    what those did that were inflicted on a lab."""
 
     overview: Overview
     clock: str = ""
     told: tuple[tuple[str, str], ...] = ()
+    faults: tuple[FaultEffect, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde summary --json``."""
-        return self.overview.to_json()
+        faults = {"faults": [one.to_json() for one in self.faults]} if self.faults else {}
+        return self.overview.to_json() | faults
 
     def records(self) -> list[dict[str, Any]]:
         """One row a cell."""
@@ -52,18 +56,16 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
     """
     columns = [name for name in asked.response if name in source.table.columns]
     if source.store is not None and not columns:
-        return Summary(
-            store_overview(source, replace(asked, on=tuple(by or ())), latencies(source, asked.level)),
-            own_clock(source, asked),
-            told_by(source, asked),
-        )
+        made = store_overview(source, replace(asked, on=tuple(by or ())), latencies(source, asked.level))
+        faults = fault_effects(source, made.by, asked.level)
+        return Summary(made, own_clock(source, asked), told_by(source, asked), faults)
     if asked.response:
         return Summary(_of_columns(source, asked, by or ()))
     found = responses(source, replace(asked, on=tuple(by or ())))
     titles, names = tuple(one.title for one in found), by or found[0].names
-    made = _of_columns(source, replace(asked, response=titles), names)
+    table = _of_columns(source, replace(asked, response=titles), names)
     said = [text.replace("--on", "--by") for one in found for text in one.warnings]
-    return Summary(replace(made, warnings=(*made.warnings, *dict.fromkeys(said))))
+    return Summary(replace(table, warnings=(*table.warnings, *dict.fromkeys(said))))
 
 
 def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Overview:

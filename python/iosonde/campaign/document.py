@@ -19,7 +19,7 @@ from iosonde.ranks.machine import emulated
 from . import benchmarks, targets
 from .native import native_document
 from .request import Request
-from .spec import check, file, lab
+from .spec import check, faults, file, lab
 
 SUFFIXES = (".yaml", ".yml", ".json")
 # Beside the experiment itself in the settings that a store keeps of it.
@@ -66,6 +66,10 @@ def _without_lab(found: Document, say: Callable[[str], None]) -> Document:
         name = found.name or "FILE"
         raise InputError(f"{name} is measured in a lab, and this is none",
                          f"iosonde lab run {name}; or measure a real system with --target DIR")  # fmt: skip
+    if wanted := [key for key in (faults.KEY, faults.SETTLE) if key in found.data]:
+        name, keys = found.name or "FILE", " and ".join(wanted)
+        raise InputError(f"{name}: {keys} are for a lab, and this is none: nobody's servers are hit",
+                         f"iosonde lab run {name}; or leave {keys} out")  # fmt: skip
     say("note: this is no lab: the section lab of the experiment is left out")
     return Document({k: v for k, v in found.data.items() if k != lab.KEY}, found.name, found.places, found.text)
 

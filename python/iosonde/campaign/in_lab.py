@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from iosonde.core import faults
 from iosonde.core.errors import InputError
+from iosonde.core.faults import PlannedFault
 from iosonde.core.types import Experiment, FactorValue, Trial
+from iosonde.measure.faults import LabOrders, planned
+from iosonde.measure.spec import Spec
 from iosonde.ranks.machine import emulated
 
 from .campaign import Campaign
@@ -48,6 +53,25 @@ def not_here(experiment: Experiment, wanted: Campaign) -> set[int]:
         raise InputError("this lab was not brought up for a trial of this experiment", "iosonde lab run FILE")
     here = (setting["repetition"], setting["levels"])
     return {trial.index for trial in experiment.trials if _needs(trial, made) != here}
+
+
+def orders(spec: Spec) -> LabOrders | None:
+    """What every trial asks of the lab that we are in; None where it asks nothing. Raises InputError where nobody
+    inflicts faults."""
+    if not spec.faults and spec.settle_s is None:
+        return None
+    directory = Path(str((emulated.lab() or {}).get("directory", ""))) / faults.DIRECTORY
+    if not faults.attended(directory):
+        raise InputError("nobody here inflicts the faults of the experiment, nor looks at the servers",
+                         "iosonde lab run FILE, on the machine itself, brings up a lab and does")  # fmt: skip
+    return LabOrders(spec.faults, spec.settle_s, directory)
+
+
+def planned_faults(experiment: Experiment, setting: LabSetting, wanted: Campaign) -> list[PlannedFault]:
+    """Those of all trials that are measured in this cluster, each once. Raises InputError."""
+    made, here = lab.factors(wanted.spec.lab), (setting.repetition, setting.levels)
+    trials = [trial for trial in experiment.trials if _needs(trial, made) == here]
+    return list(dict.fromkeys(one for trial in trials for one in planned(wanted.spec.faults, trial.factors)))
 
 
 def next_setting(experiment: Experiment, done: set[int], wanted: Campaign, seen: list[LabSetting]) -> LabSetting | None:

@@ -27,7 +27,7 @@ from iosonde.ranks.forked import ForkedRanks
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
 
-from . import abort, left, mpi_steps, targets, trials
+from . import abort, in_lab, left, mpi_steps, targets, trials
 from .against import Pairs
 from .bring_ups import BringUps
 from .caller import Caller, Progress, Stop
@@ -259,6 +259,7 @@ def _bench(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment,
         spool_parent=_spool(wanted),
         remember=_remember(store),
         allocation=number_of(allocation, store, experiment.id),
+        lab=in_lab.orders(spec),
         forked=ForkedRanks(program.__name__) if ready.launcher.name == "local" and not spec.native else None,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError
@@ -103,13 +104,16 @@ def plan(asked: Request, caller: Caller | None = None) -> CampaignPlan:
     """What ``run`` would do with the same request. Writes nothing, starts nothing. Raises InputError, TargetError."""
     caller = caller or Caller()
     with preflight.keeper(asked.idle_timeout, caller.waiting) as keeper:
-        wanted = campaign(asked, caller, keeper.resolve)
-        preflight.places(wanted, keeper)
-        facts = preflight.machine_facts(wanted, keeper)
+        wanted = campaign(asked, caller, Path.absolute if asked.in_lab else keeper.resolve)
+        facts = None
+        if not asked.in_lab:  # the lab, and with it the target, is not there yet
+            preflight.places(wanted, keeper)
+            facts = preflight.machine_facts(wanted, keeper)
         experiment = wanted.experiment()
         measured = measured_trials(existing_store(wanted), wanted)
         expected = forecast(wanted, experiment.trials, measured)
-        preflight.room(wanted, expected.total_s, facts, keeper)
+        if facts is not None:
+            preflight.room(wanted, expected.total_s, facts, keeper)
     for sentence in preflight.unchecked(wanted, expected):
         caller.say(sentence)
     offers = smaller(wanted, experiment.seed, measured, LEVEL)

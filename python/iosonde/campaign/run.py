@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from iosonde.core.errors import IncompleteError, InputError
+from iosonde.core.faults import PlannedFault
 from iosonde.core.levels import check_level
 from iosonde.core.pair_rule import PairRule, pair_rule
 from iosonde.core.types import Experiment
@@ -24,6 +25,8 @@ from .needs import measured_trials
 from .request import Request
 from .resume import existing_store, repetitions_of, resume_or_begin
 from .trials import Ended
+
+LabCheck = Callable[[Path, in_lab.LabSetting, Sequence[PlannedFault]], None]
 
 
 @dataclass(frozen=True)
@@ -97,13 +100,10 @@ def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> Ca
     return outcome
 
 
-def begin_in_lab(
-    asked: Request, check: Callable[[Path, in_lab.LabSetting], None], level: float = 0.95, caller: Caller | None = None
-) -> LabCampaign:
+def begin_in_lab(asked: Request, check: LabCheck, level: float = 0.95, caller: Caller | None = None) -> LabCampaign:
     """A campaign whose clusters the caller brings up: it is in its store, resumed or begun, and nothing is measured.
-    ``check`` is shown the store and every cluster before anything is stored, and raises InputError for what cannot
-    be. Raises
-    InputError, too, where the experiment asks for no lab."""
+    ``check`` is shown the store and every cluster with the faults that it is to have, before anything is stored, and
+    raises InputError for what cannot be. Raises InputError, too, where the experiment asks for no lab."""
     caller = caller or Caller()
     check_level(level)
     wanted = campaign(replace(asked, in_lab=True), caller, Path.absolute)
@@ -113,7 +113,7 @@ def begin_in_lab(
     experiment, _ = resume_or_begin(existing, wanted, level, caller.say)
     seen: list[in_lab.LabSetting] = []
     while setting := in_lab.next_setting(experiment, set(), wanted, seen):
-        check(Path(wanted.store).resolve(), setting)
+        check(Path(wanted.store).resolve(), setting, in_lab.planned_faults(experiment, setting, wanted))
         seen.append(setting)
     (existing or Store.create(Path(wanted.store).resolve())).save_experiment(experiment)
     return LabCampaign(wanted, experiment.id)

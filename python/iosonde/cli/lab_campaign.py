@@ -21,6 +21,7 @@ from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import talk
 from iosonde.core import yaml_text
 from iosonde.core.errors import PROBLEM_FOUND, SystemFaultError
+from iosonde.core.faults import PlannedFault
 from iosonde.data.asked import LAST_DONE
 
 if TYPE_CHECKING:
@@ -49,6 +50,15 @@ def remounting(words: Sequence[str], file_systems: Sequence[str]) -> tuple[str, 
     return ("--before-reads", cold.CLIENTS_ANEW, *words)
 
 
+def planned(asked: Request) -> Request:
+    """The request as it is measured in the lab that its file asks for, unless a target is given."""
+    options = {"spec_file": asked.spec_file, "what": asked.what}
+    file = _file(options)
+    if asked.target or file is None or labs.on_host() or _KEY not in yaml_text.load(file).data:
+        return asked
+    return replace(asked, in_lab=True, target=(str(labs.target_of(_name(options))),))
+
+
 def measure(words: Sequence[str]) -> None:
     """All trials that are left, lab by lab; then the summary of the experiment. Ends with the exit code of the first
     ``iosonde run`` that fails."""
@@ -58,9 +68,12 @@ def measure(words: Sequence[str]) -> None:
     words = remounting(words, _file_systems(options))
     asked = replace(_asked(_options(words)), target=(str(labs.target_of(name)),))
 
-    def check(store: Path, setting: LabSetting) -> None:
+    def check(store: Path, setting: LabSetting, faults: Sequence[PlannedFault]) -> None:
         labs.check_shared(store)
-        labs.check(_described(name, setting), setting.profiled)
+        description = _described(name, setting)
+        labs.check(description, setting.profiled)
+        for one in faults:
+            labs.check_fault(description, one)
 
     begun = campaign.run.begin_in_lab(asked, check, level, caller())
     with begun.alone():
@@ -98,7 +111,8 @@ def _in_one(name: str, setting: LabSetting, words: Sequence[str]) -> int:
     try:
         inside = lab.clients[0]
         run_words = inside.words(*labs.run_words(lab, [*words, *_NO_PAGE]), directory=os.getcwd())
-        with subprocess.Popen(run_words, env=inside.environment(), stdout=subprocess.DEVNULL) as child:
+        service = labs.FaultService(lab.directory, labs.hands_of(lab))
+        with service, subprocess.Popen(run_words, env=inside.environment(), stdout=subprocess.DEVNULL) as child:
             try:
                 return child.wait()
             except KeyboardInterrupt:

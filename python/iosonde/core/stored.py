@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from .faults import FaultDone
 from .types import FactorValue, Finding, Severity
 
 FILESYSTEM, TARGET = "filesystem", "target"
@@ -313,6 +314,11 @@ class StoredRun:
         """How the target's file system was: ``before`` and ``after`` the run, with ``at`` and ``health``; empty where
         it did not say."""
         return self.facts.get("conditions") or {}
+
+    @cached_property
+    def faults(self) -> tuple[FaultDone, ...]:
+        """What was inflicted on the lab that it was measured in, and when."""
+        return tuple(FaultDone.of_dict(one) for one in self.facts.get("faults") or ())
 
     @property
     def live_options(self) -> Mapping[str, str]:

@@ -6,22 +6,26 @@ holds network, mount, UTS, IPC and PID name spaces: when it goes, everything in 
 
 from __future__ import annotations
 
+from .attend import FaultService, hands_of
 from .bring import check, described, up
 from .description import LabDescription
 from .faults import MEANINGS as FAULTS
 from .faults import Healing, LabFault, heal, in_force, inflict
+from .faults import check as check_fault
 from .hosts import LabHost
 from .lab import Lab, inside, labs, only, open_lab, setting_of, target_of
 from .listing import LabListing, Possible, keeps_data, listing
 from .live import count_operations, get_options, mount, placement, profile, remount, set_options, unmount
+from .place import on_host
 from .run_words import check_shared, run_words
 from .status import servers_now, status
 from .teardown import down
 from .tools import need_root
 
 __all__ = [
-    "FAULTS", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible", "check",
-    "check_shared", "count_operations", "described", "down", "get_options", "heal", "in_force", "inflict", "inside",
-    "keeps_data", "labs", "listing", "mount", "need_root", "only", "open_lab", "placement", "profile", "remount",
-    "run_words", "servers_now", "set_options", "setting_of", "status", "target_of", "unmount", "up",
+    "FAULTS", "FaultService", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible",
+    "check", "check_fault", "check_shared", "count_operations", "described", "down", "get_options", "hands_of", "heal",
+    "in_force", "inflict", "inside", "keeps_data", "labs", "listing", "mount", "need_root", "on_host", "only",
+    "open_lab", "placement", "profile", "remount", "run_words", "servers_now", "set_options", "setting_of", "status",
+    "target_of", "unmount", "up",
 ]  # fmt: skip

@@ -14,16 +14,18 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.faults import SERVERS, PlannedFault
 from iosonde.core.units import parse_rate
 
 from . import disks, links
-from .description import parse_bits
-from .filesystems import recipe_of
+from .description import LabDescription, parse_bits
+from .filesystems import recipe, recipe_of
 from .hosts import LabHost
-from .lab import Lab
+from .lab import Lab, planned
 from .tools import LabError, need_root
 
 _FILE = "faults.json"
+_OF_SERVERS, _OF_DISKS = ("kill-server", "stop"), ("slow-disk", "fill-disk")
 _GONE_S, _HEALED_S, _ASK_AGAIN_S = 10.0, 300.0, 5.0
 _FILL = "lab-fill"
 # As much at once as the base file system can reserve, then what is left block by block; until there is no space.
@@ -72,6 +74,23 @@ class Healing:
                 "healed_s": self.healed_s, "health": list(self.health)}  # fmt: skip
 
 
+def check(description: LabDescription, fault: PlannedFault) -> None:
+    """See that a lab like this can have this fault, before there is one. Raises InputError."""
+    how = recipe(description.file_system)
+    lab = planned(description, how.extra_hosts)
+    some = lab.servers if fault.on == SERVERS else (lab.host(fault.on),)
+    _rate(fault.kind, fault.on, fault.rate or None)
+    for host in some:
+        if fault.kind in _OF_SERVERS and (host not in lab.servers or not how.can_be_killed):
+            raise InputError(f"{fault.kind} on {host.name}: nothing serves data there that could be started again",
+                             f"{how.title} has none such" if not how.can_be_killed
+                             else f"one of {', '.join(one.name for one in lab.servers)}")  # fmt: skip
+        if fault.kind in _OF_DISKS:
+            _its_disk(lab, host)
+    if fault.kind == "slow-disk" and description.base_fs == "tmpfs":
+        raise InputError("slow-disk: memory cannot be slowed down", "another base_fs")
+
+
 def inflict(lab: Lab, kind: str, host: LabHost, rate: str | None = None) -> LabFault:
     """Inflict one, and return when it is in force; ``rate`` for those that are slow: 10mbit, 5MB/s. Raises InputError,
     LabError."""
@@ -80,16 +99,7 @@ def inflict(lab: Lab, kind: str, host: LabHost, rate: str | None = None) -> LabF
         raise InputError(f"{kind}: no fault that a lab knows", f"one of {', '.join(KINDS)}")
     if any(one.kind == kind and one.host == host.name for one in in_force(lab)):
         raise InputError(f"{host.name}: {kind} is in force already", f"undo it: iosonde lab heal {host.name}")
-    how = KINDS[kind]
-    if (rate is None) is (how.parse is not None):
-        raise InputError(f"{kind} takes {'a rate' if how.parse else 'no rate'}",
-                         f"iosonde lab fault {kind} {host.name}{' 10MB/s' if how.parse else ''}")  # fmt: skip
-    try:
-        value = how.parse(rate) if how.parse and rate is not None else None
-    except ValueError as error:
-        raise InputError(f"{rate}: {error}", "write it like 10mbit or 5MB/s") from error
-    if value is not None and value <= 0:
-        raise InputError(f"{rate}: it must be positive", "cut-link cuts it" if "link" in kind else "")
+    how, value = KINDS[kind], _rate(kind, host.name, rate)
     pids = how.look(lab, host) if how.look else ()
     fault = LabFault(kind, host.name, time.time(), value, pids)
     _keep(lab, [*in_force(lab), fault])  # before: what is cut off half-way is undone, too
@@ -97,9 +107,24 @@ def inflict(lab: Lab, kind: str, host: LabHost, rate: str | None = None) -> LabF
         how.inflict(lab, host, fault)
     except BaseException:
         with suppress(LabError):
-            _undo_one(lab, fault)
+            undo_one(lab, fault)
         raise
     return fault
+
+
+def _rate(kind: str, host: str, rate: str | None) -> float | None:
+    """What it says, where the kind takes one. Raises InputError."""
+    how = KINDS[kind]
+    if (rate is None) is (how.parse is not None):
+        raise InputError(f"{kind} takes {'a rate' if how.parse else 'no rate'}",
+                         f"iosonde lab fault {kind} {host}{' 10MB/s' if how.parse else ''}")  # fmt: skip
+    try:
+        value = how.parse(rate) if how.parse and rate is not None else None
+    except ValueError as error:
+        raise InputError(f"{rate}: {error}", "write it like 10mbit or 5MB/s") from error
+    if value is not None and value <= 0:
+        raise InputError(f"{rate}: it must be positive", "cut-link cuts it" if "link" in kind else "")
+    return value
 
 
 def in_force(lab: Lab) -> list[LabFault]:
@@ -118,7 +143,7 @@ def undo(lab: Lab, host: str | None = None) -> list[LabFault]:
         lab.host(host)
     undone = [one for one in reversed(in_force(lab)) if host in (None, one.host)]
     for one in undone:
-        _undo_one(lab, one)
+        undo_one(lab, one)
     return undone
 
 
@@ -138,7 +163,8 @@ def heal(lab: Lab, host: str | None = None, limit_s: float = _HEALED_S) -> Heali
     return Healing(tuple(undone), undone_at - begin, healed_s, tuple(health))
 
 
-def _undo_one(lab: Lab, fault: LabFault) -> None:
+def undo_one(lab: Lab, fault: LabFault) -> None:
+    """Undo one that is in force. Raises LabError."""
     KINDS[fault.kind].undo(lab, lab.host(fault.host), fault)
     _keep(lab, [one for one in in_force(lab) if (one.kind, one.host) != (fault.kind, fault.host)])
 

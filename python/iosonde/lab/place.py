@@ -36,6 +36,11 @@ def around() -> Path | None:
     return None
 
 
+def on_host() -> bool:
+    """Whether we are on a host of a lab, and not on the machine itself."""
+    return around() is not None
+
+
 def directory(name: str) -> Path:
     """The directory of one."""
     return root() / name

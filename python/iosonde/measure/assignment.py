@@ -27,7 +27,8 @@ class Assignment:
     """One trial. ``root`` is its directory on the target, ``items`` are what is done in order (see ``items``),
     ``values`` what placeholders of the trial stand for, ``hosts`` the nodes' addresses as the launcher knows them
     (empty: their host names), ``directory`` where commands run; ``outside`` are the names of launchers' variables that
-    were there before ours; ``file_servers`` the hosts that hold the target's data (empty: not known).
+    were there before ours; ``file_servers`` the hosts that hold the target's data (empty: not known); ``marks`` the
+    file in which rank 0 notes when a phase begins and ends (empty: nobody wants to know).
     """
 
     root: str
@@ -44,6 +45,7 @@ class Assignment:
     directory: str = ""
     outside: list[str] = field(default_factory=list)
     file_servers: list[str] = field(default_factory=list)
+    marks: str = ""
     only_collect: bool = False
 
     @property

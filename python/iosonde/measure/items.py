@@ -50,12 +50,16 @@ def _is_for(step: Step, values: Mapping[str, FactorValue]) -> bool:
     return not isinstance(step, CommandStep) or step.is_for(values)
 
 
+def label(stage: str, number: int, step: CommandStep) -> str:
+    """What a command is called in the results."""
+    return step.name or f"{stage.replace('_', '-')}-{number:02d}"
+
+
 def _item(stage: str, number: int, step: Step, values: Mapping[str, FactorValue]) -> Item:
     item = {"stage": stage, "number": number, **asdict(step)}
     if isinstance(step, CommandStep):
-        name = item.pop("name")
-        label = name or f"{stage.replace('_', '-')}-{number:02d}"
-        return item | {"kind": COMMAND, "label": label, "expect": list(step.expect)}
+        del item["name"]
+        return item | {"kind": COMMAND, "label": label(stage, number, step), "expect": list(step.expect)}
     settings = placeholders.fill_typed(step.settings, {**values, **workloads.own_names(step.workload)})
     return item | {"kind": NATIVE, "label": step.workload, "settings": settings}
 

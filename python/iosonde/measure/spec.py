@@ -112,7 +112,8 @@ class Spec:
     ``targets`` are the directories that are measured, by their levels of the factor ``target``; a single one may have
     no name, and there is no such factor then. Without any there are only commands, and none says ``${TARGET}``.
     ``servers`` are the hosts of steps that run ``on: servers``. ``lab`` is the emulated cluster that is measured, by
-    the words of ``iosonde lab up``.
+    the words of ``iosonde lab up``, ``faults`` what is inflicted on it in every trial, as written (``measure.faults``),
+    and ``settle_s`` how long its servers are looked at after the last step.
     """
 
     targets: dict[str, Path]
@@ -134,6 +135,8 @@ class Spec:
     reserve: str = ""
     trial_timeout_s: float | None = None
     lab: dict[str, Any] = field(default_factory=dict)
+    faults: tuple[dict[str, Any], ...] = ()
+    settle_s: float | None = None
 
     @property
     def native(self) -> tuple[NativeStep, ...]:

@@ -22,7 +22,7 @@ from iosonde.ranks.forked import ForkedRanks
 from iosonde.ranks.launch import Launcher
 from iosonde.ranks.machine import TargetCondition
 
-from . import conditions, items, last_words, mpi_jobs, on_servers, placeholders, spools
+from . import conditions, faults, items, last_words, mpi_jobs, on_servers, placeholders, spools
 from .assignment import Assignment
 from .collect import assemble, wire
 from .collect.commands import Parse
@@ -61,7 +61,8 @@ class Bench:
     no target: they say themselves where they write. ``parse`` reads what a step with ``parse`` printed. In ``remember``
     is kept what cannot be removed before a process that hangs has ended (`leftovers.remove_remembered`). ``forked``
     makes the rank of trials that have one, on this host. ``look`` asks the target's file system how it is, where that
-    answers; ``servers_seen`` are hands on the servers themselves, in an emulated cluster.
+    answers; ``servers_seen`` are hands on the servers themselves, in an emulated cluster, and ``lab`` is what is asked
+    of that.
     """
 
     experiment: str
@@ -84,6 +85,7 @@ class Bench:
     forked: ForkedRanks | None = None
     look: conditions.Look | None = None
     servers_seen: ServerHands | None = None
+    lab: faults.LabOrders | None = None
 
 
 def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Run:
@@ -97,6 +99,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
     ranks = nodes * per_node
     check_placeholders(bench, trial.factors)
     root = bench.workspace.trial(directory(trial.index)) if bench.workspace else None
+    told = faults.TrialFaults(bench.lab, directory(trial.index), trial.factors)
     folder = spools.make(bench.experiment, bench.spool_parent)
     servers = ServersOfTrial(bench.servers_seen)
     servers.count()  # first: that is an option of some file systems, which is looked at next
@@ -105,7 +108,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
     whole = False
     try:
         (folder / PARENT_MARK).touch()
-        assignment = _assignment(bench, trial, root, folder)
+        assignment = replace(_assignment(bench, trial, root, folder), marks=told.marks)
         outcome = watchdog.watch(
             _command(bench, assignment, nodes, per_node),
             heartbeat_dir=folder / BEATS,
@@ -115,7 +118,9 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             forked=bench.forked if ranks == 1 else None,
         )
         seconds = time.monotonic() - started
+        told.over()
         servers.counted(trial.repetition)
+        lab = told.answer()
         after = servers.look("after", _looked_after(bench, outcome))
         places, unreached = _places(folder), []
         # Ranks that had sent everything home may have died before they removed what they sent.
@@ -130,10 +135,11 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             ),
             parts,
         )  # fmt: skip
-        missing = _why(folder, outcome, places) + unreached + collected.missing
+        missing = _why(folder, outcome, places) + unreached + collected.missing + lab.missing
         missing += _moved(bench, trial, outcome, not missing)
         whole = True
     finally:
+        told.over()
         if bench.remember:
             leftovers.remember(bench.remember, leftovers.still_there(folder / BEATS))
         if not whole or not any(isinstance(content, Path) for content in collected.raw.values()):
@@ -155,8 +161,9 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         seconds=seconds,
         seed=trial.seed,
         factors=factors,
-        observations=collected.observations + servers.observations,
+        observations=[*collected.observations, *servers.observations, *lab.observations(trial.repetition)],
         facts=bench.facts
+        | lab.facts
         | {
             "order": trial.index,
             "hosts": places.get("hosts", []),

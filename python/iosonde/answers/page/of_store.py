@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from iosonde.answers.faults import FaultEffects
 from iosonde.answers.latencies import Percentiles
 from iosonde.answers.operations import visit
+from iosonde.answers.plot.over_time import OverTimePlot, of_run
 from iosonde.answers.summary import store_overview
 from iosonde.answers.tools import own_clock, told_by
 from iosonde.answers.trials import measured
@@ -16,6 +18,7 @@ from iosonde.core.words import counted
 from iosonde.data.asked import ALL, Asked, MetricChoice
 from iosonde.data.factors import told_apart
 from iosonde.data.source import Source
+from iosonde.stats.overview.fault_effect import UNDONE, WELL
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
@@ -51,7 +54,8 @@ def page_of_store(
     runs, level = source.runs, asked.level
     percentiles, shapes = Percentiles(source, level), Shapes(measured(source, asked).by)
     bounding = start(source, bound, asked)
-    visit(source, [percentiles, shapes, bounding.losses])
+    hit = FaultEffects(level)
+    visit(source, [percentiles, shapes, bounding.losses, hit])
     overview = store_overview(source, asked, percentiles.found)
     axis = axis_of(overview.by, runs)
     bars = bars_of(overview, source, axis)
@@ -87,8 +91,22 @@ def page_of_store(
             trials, columns_of(on, trials) if on else _scattered(source, trials, overview.by), level, titles
         ),
         bound=bounding.section(),
+        faults=Section(hit.over_trials(overview.by, source.units())),
+        fault_plot=_last_hit(source),
         more=_more(source, asked) if told else "",
     )  # fmt: skip
+
+
+def _last_hit(source: Source) -> OverTimePlot | None:
+    """The last whole trial with faults, over its time; None where there is none whose operations were recorded."""
+    runs = [run for run in source.runs if run.faults and run.complete and run.n_operations]
+    if not runs:
+        return None
+    made = of_run(source, runs[-1], len(runs), ())
+    hit = tuple(one for one in made.phases if one.marks)
+    return (
+        replace(made, phases=tuple(sorted(hit, key=lambda one: one.marks[0].what in (UNDONE, WELL)))) if hit else None
+    )
 
 
 def titles_by_key(overview: Overview, runs: Sequence[StoredRun]) -> dict[tuple[str, str], tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from iosonde.answers.answer import Answer
@@ -14,19 +14,22 @@ from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.words import counted, listed
 from iosonde.data.source import Source
 from iosonde.engine import _native
-from iosonde.stats.overview.over_time import OverTime, over_time
+from iosonde.stats.overview.fault_effect import FaultMark, marks
+from iosonde.stats.overview.over_time import OverTime, in_bins, phase_rows
 
 MOST_PHASES = 12
 
 
 @dataclass(frozen=True)
 class PhaseOverTime:
-    """One phase. ``comparable``: times are by one clock; else each rank's are after its own start."""
+    """One phase. ``comparable``: times are by one clock; else each rank's are after its own start. ``marks``: what was
+    inflicted meanwhile, and undone."""
 
     operation: str
     title: str
     comparable: bool
     made: OverTime
+    marks: tuple[FaultMark, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class OverTimePlot(Answer):
 
     def content(self) -> dict[str, Any]:
         """Every bin of every phase."""
-        phases = [{"operation": one.operation, "comparable": one.comparable, **one.made.to_json()}
+        phases = [{"operation": one.operation, "comparable": one.comparable, **one.made.to_json(), **_told(one.marks)}
                   for one in self.phases]  # fmt: skip
         return {"run": self.run, "setting": self.setting, "phases": phases, "notes": [*self.notes, *self.left]}
 
@@ -53,18 +56,24 @@ def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
         raise DataError(f"{source.name} holds no recorded operations", "iosonde run records those of its own engine; "
                         "of other tools import a log of operations, as of fio's --write_lat_log")  # fmt: skip
     run = [one for one in runs if one.complete][-1:] or runs[-1:]
-    return _of_run(source, run[0], len(runs), names)
+    return of_run(source, run[0], len(runs), names)
 
 
-def _of_run(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> OverTimePlot:
+def _told(marks: Sequence[FaultMark]) -> dict[str, Any]:
+    return {"marks": [asdict(one) for one in marks]} if marks else {}
+
+
+def of_run(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> OverTimePlot:
+    """One trial, ``of`` so many. Raises DataError."""
     assert source.store is not None
     operations = source.store.operations(run.id)
     chosen = [phase for phase in run.phases if not names or {phase.operation, phase.name} & set(names)]
     if not chosen:
         raise DataError(f"trial {run.id} has no such phase", f"there are: {_titles(run.phases)}")
-    made = [(phase, over_time(phase, operations, _native.KINDS))
+    made = [(phase, phase_rows(phase, operations, _native.KINDS))
             for phase in sorted(chosen, key=lambda phase: place(phase.operation))]  # fmt: skip
-    phases = tuple(PhaseOverTime(phase.operation, title(phase.operation), phase.comparable, one)
+    phases = tuple(PhaseOverTime(phase.operation, title(phase.operation), phase.comparable, in_bins(one),
+                                 marks(run, one) if phase.comparable else ())
                    for phase, one in made if one is not None)  # fmt: skip
     if not phases:
         raise DataError(f"no operation of {_titles(chosen)} was recorded", "iosonde show STORE RUN says what was")

@@ -130,7 +130,7 @@ def _moves(document: Document, spec: Spec) -> Iterator[Problem]:
 def used_names(data: Mapping[str, Any]) -> set[str]:
     """The names that commands and settings of a document's data ask for."""
     chosen = [step["when"] for _, step in _steps(data) if isinstance(step.get("when"), dict)]
-    named = _names_in([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache")])
+    named = _names_in([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache", "faults")])
     return named.union(*chosen)
 
 

@@ -33,7 +33,7 @@ from iosonde.measure.spec import (
 )
 
 from .. import targets
-from . import against, check, lab, schema
+from . import against, check, faults, lab, schema
 from .levels import level_of, read_levels
 
 # The least number of trials whose smallest and largest value hold the median at 95 %.
@@ -58,7 +58,7 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
     """
     _give_up(document, schema.problems(document))
     document = modern(document)
-    _give_up(document, [*against.problems(document), *lab.problems(document)])
+    _give_up(document, [*against.problems(document), *lab.problems(document), *faults.problems(document)])
     document = lab.expanded(against.expanded(document))
     _give_up(document, check.problems(document, importers))
     data = document.data
@@ -83,8 +83,10 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
         reserve=data.get("reserve", ""),
         trial_timeout_s=_seconds(data.get("trial_timeout")),
         lab=dict(data.get(lab.KEY, {})),
+        faults=tuple(dict(one) for one in data.get(faults.KEY, ())),
+        settle_s=_seconds(data.get(faults.SETTLE)),
     )
-    _give_up(document, check.whole_problems(document, spec))
+    _give_up(document, [*check.whole_problems(document, spec), *faults.whole_problems(document, spec)])
     return Built(spec, _terms(data))
 
 
@@ -129,6 +131,8 @@ def to_document(spec: Spec) -> dict[str, Any]:
         "reserve": spec.reserve or None,
         "trial_timeout": spec.trial_timeout_s,
         lab.KEY: spec.lab,
+        faults.KEY: [dict(one) for one in spec.faults],
+        faults.SETTLE: spec.settle_s,
     }
     return {key: value for key, value in written.items() if value is not None and value not in ([], {})}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from iosonde import campaign, report
+from iosonde.cli import lab_campaign
 from iosonde.cli.caller import caller
 from iosonde.cli.options.campaign import campaign_options
 from iosonde.cli.output import emit, show
@@ -31,5 +32,5 @@ def command(asked: Request, schema: bool, as_json: bool) -> None:
     if schema:
         show(campaign.spec.schema.schema_text().splitlines())
         return
-    made = campaign.plan.plan(asked, caller())
+    made = campaign.plan.plan(lab_campaign.planned(asked), caller())
     emit(made, report.text.plan.lines(made), as_json)

@@ -176,7 +176,8 @@ def _start_daemon(server: LabHost) -> None:
 
 
 def _heals(lab: Lab) -> bool:
-    return bool({"replica", "disperse"} & set(lab.description.options))
+    options = lab.description.options
+    return any(int(options.get(name, 1)) > 1 for name in ("replica", "disperse"))
 
 
 def _counts(lab: Lab) -> dict[str, int]:

@@ -74,6 +74,11 @@ class Recipe(ABC):
     # Whether servers keep data on disks of their own.
     has_disks: bool = True
 
+    @property
+    def can_be_killed(self) -> bool:
+        """Whether what serves data on a server is known, so that it can be ended and started again."""
+        return type(self).server_processes is not Recipe.server_processes
+
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
         """Refuse what it cannot be; more than the names of options. Raises InputError."""
         if self.fixed_servers and n_servers != self.usual_servers:

@@ -6,17 +6,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from iosonde.core.faults import BEGUN, ENDED
 from iosonde.core.types import FactorValue
 from iosonde.core.wire import PREPARING, TIMED
 from iosonde.measure import mpi_program, on_servers, placeholders, spool
 from iosonde.measure.assignment import Assignment
-from iosonde.measure.items import SET_UP, Part
+from iosonde.measure.items import SET_UP, STEP, Part
 from iosonde.measure.spec import EACH, MPI, ONCE
 from iosonde.ranks import mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 from iosonde.ranks.pulse import Pulse
 
-from . import command
+from . import command, marks
 from .phases import start_together
 from .wire import Meter
 
@@ -52,7 +53,12 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
     heart.enter(part.item["label"], WAITING)
     ranks.wait_for_all()
     meter.ends(PREPARING)
+    measured = part.item["stage"] == STEP
+    if measured:
+        marks.note(assignment, ranks, BEGUN, part.first, part.item["label"])
     well = _in_its_way(part, assignment, ranks, heart, cpus)
+    if measured:
+        marks.note(assignment, ranks, ENDED, part.first, part.item["label"])
     meter.ends(TIMED)
     meter.keep(part.first)
     return well

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core import wire as words
+from iosonde.core.faults import BEGUN, ENDED
 from iosonde.core.workload import Files
 from iosonde.measure import spool
 from iosonde.measure.assignment import Assignment
@@ -16,7 +17,7 @@ from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import binding, mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 
-from . import cache, hooks, mounted, sessions, wear_out
+from . import cache, hooks, marks, mounted, sessions, wear_out
 from .wire import Meter
 
 # All ranks spin to one agreed moment where each has a core of its own; else spinning steals the others' core.
@@ -33,6 +34,8 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
         done = _phase(index, plan, assignment, ranks, heart, budget if plan.timed else 0, meter)
         spool.write(Path(assignment.spool), replace(done, cache=looked if plan.phase else {}))
         ranks.wait_for_all()  # asleep: what spinning would burn is the CPU of those that still measure
+        if plan.timed:
+            marks.note(assignment, ranks, ENDED, index, plan.operation)
         meter.ends(words.TIMED)
         if meter.counts and plan.timed and plan.writes and not warm:
             heart.enter(f"{plan.operation} (writing out)", WAITING)
@@ -50,7 +53,7 @@ def _phase(
 ) -> spool.RankPhase:  # fmt: skip
     """One phase, of which ``budget`` operations are recorded one by one."""
     if plan.phase is None:
-        return _stand_by(index, plan, ranks, heart, meter)
+        return _stand_by(index, plan, assignment, ranks, heart, meter)
     session = sessions.open_session(plan, assignment.root, assignment.seed, ranks, budget)
     try:
         session.prepare(0)
@@ -58,6 +61,8 @@ def _phase(
         ranks.wait_for_all()
         meter.ends(words.PREPARING)
         heart.enter(plan.operation, RUNNING, session.operations_done)
+        if plan.timed:
+            marks.note(assignment, ranks, BEGUN, index, plan.operation)
         start_at_ns = start_together(ranks) if plan.timed else 0
         (record,) = session.run(0, start_at_ns)
         if plan.wears_out:
@@ -81,13 +86,16 @@ def _phase(
     )
 
 
-def _stand_by(index: int, plan: PhasePlan, ranks: mpi.Ranks, heart: Heartbeat, meter: Meter) -> spool.RankPhase:
+def _stand_by(
+    index: int, plan: PhasePlan, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, meter: Meter
+) -> spool.RankPhase:
     """A phase in which this rank has nothing to do: it takes part in what all ranks agree on, as `_phase` does, and
     says that it did (``started_ns`` 0), for else the phase would lack this rank."""
     heart.enter(plan.operation, WAITING)
     ranks.wait_for_all()
     meter.ends(words.PREPARING)
     if plan.timed:
+        marks.note(assignment, ranks, BEGUN, index, plan.operation)
         start_together(ranks)
     if plan.wears_out:
         ranks.all_max(0)

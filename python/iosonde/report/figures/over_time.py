@@ -8,6 +8,7 @@ from typing import Any
 from iosonde.answers.plot.over_time import OverTimePlot, PhaseOverTime
 from iosonde.core.units import format_rate, human_scale, significant
 from iosonde.report.text import escape, wrapped
+from iosonde.stats.overview.fault_effect import UNDONE, WELL
 
 from .figure import Figure
 from .vocabulary import (
@@ -32,6 +33,7 @@ _SMALL = {"subtitleFontSize": 11, "subtitleColor": MUTED, "subtitleLineHeight": 
 _WIDTH, _RATE, _LATENCY = 430, 120, 120  # px
 _CHARACTERS = 80  # in a line below a title
 _FEW = 40  # bins whose points are drawn, too
+_LINE, _DASHES = (1, 0), {UNDONE: (5, 3), WELL: (1, 3)}
 _LINES = (("maximum", ORANGE), ("p99", VERMILION), ("p50", BLUE))
 
 
@@ -62,6 +64,9 @@ def _how(one: PhaseOverTime) -> list[str]:
     divisor, unit = human_scale(made.width_s * (1 + 1e-9), "s")
     thin = "; thin: each rank" if made.by_rank else ""
     said = [f"Bins of {made.width_s / divisor:g} {unit}{thin}. Durations of {made.slow_kind}, of what began in a bin."]
+    if one.marks:
+        told = ", ".join(f"{mark.what} at {significant(mark.at_s)} s" for mark in one.marks)
+        said.append(f"Red: {told} (a line, dashes, dots).")
     if made.recorded < made.made:
         said.append(f"A sample of {made.recorded:,} of {made.made:,} operations: rates are scaled to all, longer "
                     "durations may not have been recorded.")  # fmt: skip
@@ -82,7 +87,18 @@ def _rates(one: PhaseOverTime, x: Spec, over: float) -> Spec:
              for rank_of, rate in made.by_rank.items()]  # fmt: skip
     whole = layer(_steps(one, made.rate, over, divisor, unit, ""), "line", channels, color=BLUE, strokeWidth=1.6,
                   interpolate="step-after", clip=True)  # fmt: skip
-    return view(*ranks, whole, width=_WIDTH, height=_RATE)
+    return view(*ranks, whole, *_marks(one, x, over), width=_WIDTH, height=_RATE)
+
+
+def _marks(one: PhaseOverTime, x: Spec, over: float) -> list[Spec]:
+    """A line where a fault began, was undone, and where all was well again."""
+    dashes: dict[tuple[int, ...], list[Row]] = {}
+    for mark in one.marks:
+        at = mark.at_s / over
+        row: Row = {"x": short(at), "tip": f"{mark.what}, {significant(at)}"}
+        dashes.setdefault(_DASHES.get(mark.what, _LINE), []).append(row)
+    return [layer(mine, "rule", {"x": x}, color=VERMILION, strokeWidth=1.2, strokeDash=list(dash))
+            for dash, mine in dashes.items()]  # fmt: skip
 
 
 def _steps(one: PhaseOverTime, rate: Sequence[float], over: float, divisor: float, unit: str, who: str) -> list[Row]:
@@ -114,5 +130,6 @@ def _latencies(one: PhaseOverTime, x: Spec, over: float) -> Spec:
     return view(
         layer(rows, "line", channels, strokeWidth=1.4, clip=True),
         *([layer(points, "point", channels, filled=True, size=12, opacity=1)] if len(made.starts_s) <= _FEW else []),
+        *_marks(one, x, over),
         width=_WIDTH, height=_LATENCY,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from iosonde.report.figures.bars import bars_figure
 from iosonde.report.figures.figure import Figure
 from iosonde.report.figures.importance import Bar, Importance, importance_figure
 from iosonde.report.figures.latency import latency_figure
+from iosonde.report.figures.over_time import over_time_figure
 from iosonde.report.figures.regression import regression_figures
 from iosonde.report.figures.roofline import roofline_figure
 from iosonde.report.figures.settings import settings_figure
@@ -21,7 +22,7 @@ from iosonde.report.figures.unseen import LearningCurve, Predicted, curve_figure
 from iosonde.report.figures.vocabulary import Spec, page_spec
 from iosonde.report.figures.waterfall import waterfall_figure
 
-_FIXED = ("tree-", "settings-")  # as wide as they are
+_FIXED = ("tree-", "settings-", "faults-")  # as wide as they are
 MEAN = "mean of everything"
 
 
@@ -40,6 +41,7 @@ def _figures(page: Page) -> Iterator[tuple[str, Figure]]:
         ("bars", [None if bars.empty or not page.scales else bars_figure(bars, page.axis) for bars in page.bars.items]),
         ("latency", [None if one.empty else latency_figure(one, page.axis) for one in page.latencies.items]),
         ("timeline", [timeline_figure(timeline) for timeline in page.timelines.items]),
+        ("faults", [None if page.fault_plot is None else over_time_figure(page.fault_plot)]),
         ("bound", [roofline_figure(line) for one in page.bound.items for line in one.rooflines]),
         ("losses", [waterfall_figure(bars) for one in page.bound.items for bars in one.losses]),
     ]

@@ -27,6 +27,7 @@ from iosonde.report.figures.settings import lines_of
 from iosonde.report.figures.tree import is_cut
 from iosonde.report.figures.vocabulary import page_config
 from iosonde.report.text import escape, estimate_parts, estimate_text
+from iosonde.report.text import faults as fault_text
 
 from .bound_drawings import BAR_HEIGHT, BAR_WIDTH, losses_of, shares_of
 from .compiled import compiled_templates
@@ -81,6 +82,8 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
         parts=Markup(_json_in_script(parts)),
         figures={place: Markup(_json_in_script(spec)) for place, spec in figures.items()},
         counted=counted,
+        fault_grid=fault_text.grid,
+        fault_title=fault_text.title,
         plural=plural,
         estimate_text=estimate_text,
         estimate_parts=estimate_parts,

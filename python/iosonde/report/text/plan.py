@@ -10,7 +10,7 @@ from iosonde.campaign.plan import LEVEL, CampaignPlan, PlannedStep
 from iosonde.core.types import Factor, Trial, level_text
 from iosonde.core.units import format_seconds, format_size
 from iosonde.core.workload import MpiIo
-from iosonde.measure.spec import CACHE_DROP, CACHE_NONE, SERVERS, SINGLE, CommandStep
+from iosonde.measure.spec import CACHE_DROP, CACHE_NONE, SERVERS, SINGLE, CommandStep, Spec
 
 from . import design
 from .design import level_with_unit
@@ -31,7 +31,7 @@ def lines(plan: CampaignPlan) -> Iterator[str]:
         yield f"at most     {format_size(plan.n_bytes)} and {plan.n_files} files at once, all removed afterwards"
     yield from _cache(plan)
     if not simple or campaign.file:
-        yield from (*_factors(plan), "", *_steps(plan), "")
+        yield from (*_factors(plan), "", *_steps(plan), *_faults(spec), "")
     yield from design.cells(plan.cells)
     yield from _trials(plan, simple)
     yield from _labelled("sealed", plan.metrics)
@@ -103,6 +103,19 @@ def _steps(plan: CampaignPlan) -> Iterator[str]:
         else:
             yield f"  {number:2d}  {label}native workload {step.workload}"
             yield from (f"      {line}" for line in _phases(planned))
+
+
+def _faults(spec: Spec) -> Iterator[str]:
+    """What is inflicted on the lab in every trial, as it is written; and how long it is looked at afterwards."""
+    for one in spec.faults:
+        what = " ".join(str(one[key]) for key in ("fault", "rate") if key in one)
+        lasts = f"for {one['for']}" if "for" in one else "until the steps are done"
+        begins = f"{one.get('at', 0)} after {one.get('during', 'the first that is measured')} begins"
+        said = f"fault {what} on {one['on']}, {begins}, {lasts}; then healed"
+        yield from wrapped(escape(said), "      ", "   ~  ")
+    if spec.settle_s is not None:
+        said = "the servers are looked at until space is back and copies agree, at most"
+        yield from wrapped(f"{said} {format_seconds(spec.settle_s)}", "      ", "   ~  ")
 
 
 def _where(planned: PlannedStep, plan: CampaignPlan) -> str:

@@ -14,6 +14,7 @@ from iosonde.core.units import human_scale, significant
 from iosonde.report.settings_layout import SEVERAL
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency
 
+from . import faults
 from .cells import every_cell, responses_of, title_of, with_titles
 from .layout import estimate_parts, table, wrapped
 from .settings_table import block, by_level, column_factor, fits
@@ -42,6 +43,9 @@ def lines(answer: Summary, every: bool = False) -> Iterator[str]:
     if made.latency:
         yield ""
         yield from _latency(made)
+    if answer.faults:
+        yield ""
+        yield from faults.lines(answer.faults)
     if made.efficiency:
         yield ""
         yield from _efficiency(made.efficiency, made.units)

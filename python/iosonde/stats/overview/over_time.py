@@ -91,31 +91,62 @@ class _Bins:
         return np.clip((at / self.width).astype(np.intp), 0, self.count - 1)
 
 
-def over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> OverTime | None:
-    """One phase, of the ``operations`` of its trial; None where none of them succeeded. ``kinds`` names their kinds."""
+@dataclass(frozen=True)
+class PhaseRows:
+    """The operations of one phase that succeeded, as arrays: ns after ``zero_ns``, the first start (on rank 0's clock;
+    where clocks cannot be compared, each rank's own). ``work`` of each in ``unit`` · s, of the kind ``counted``, scaled
+    to all where they are a sample; ``ranks``, and ``of`` which of them each is. ``slow`` took most of the time of the
+    kinds that are many. ``mine``: how many there are, failed ones too, of ``made``."""
+
+    start: Array
+    duration: Array
+    work: Array
+    ranks: npt.NDArray[Any]
+    of: npt.NDArray[np.intp]
+    took_slow: npt.NDArray[np.bool_]
+    counted: str
+    slow: str
+    unit: str
+    zero_ns: int
+    mine: int
+    made: int
+
+
+def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> PhaseRows | None:
+    """Those of a phase, of the ``operations`` of its trial; None where none succeeded. ``kinds`` names their kinds."""
     mine = _taken(operations, operations["phase"] == phase.index)
     rows = _taken(mine, mine["status"] == 0)
     if not rows.size:
         return None
-    start = starts_ns(phase, rows)
+    start, zero_ns = _starts(phase, rows)
     duration = rows["duration_ns"].astype(np.float64)
-    bins = _bins(rows.size, float((start + duration).max()))
     ranks, of = np.unique(rows["rank"], return_inverse=True)
-    counted = _counted(phase, rows, kinds)
+    counted, slow = _counted(phase, rows, kinds), _slow(rows["kind"], duration)
     work, unit = _work(phase, rows, counted)
-    work *= _weights(phase, mine, ranks)[of]
-    done = _done(bins, start, start + np.maximum(duration, 1.0), work, of, ranks.size)
+    return PhaseRows(start, duration, work * _weights(phase, mine, ranks)[of], ranks, of, rows["kind"] == slow,
+                     kinds[counted], kinds[slow], unit, zero_ns, int(mine.size), _made(phase, mine))  # fmt: skip
+
+
+def over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> OverTime | None:
+    """One phase, of the ``operations`` of its trial; None where none of them succeeded. ``kinds`` names their kinds."""
+    rows = phase_rows(phase, operations, kinds)
+    return None if rows is None else in_bins(rows)
+
+
+def in_bins(rows: PhaseRows) -> OverTime:
+    """The same of rows that are there already."""
+    start, duration, ranks = rows.start, rows.duration, rows.ranks
+    bins = _bins(start.size, float((start + duration).max()))
+    done = _done(bins, start, start + np.maximum(duration, 1.0), rows.work, rows.of, ranks.size)
     by_rank = done / bins.lengths_s
-    slow = _slow(rows["kind"], duration)
-    took = rows["kind"] == slow
-    p50, p99, longest = _durations(bins, start[took], duration[took] / 1e9)
+    p50, p99, longest = _durations(bins, start[rows.took_slow], duration[rows.took_slow] / 1e9)
     few = 2 <= ranks.size <= MOST_RANKS
     return OverTime(
-        kinds[counted], unit, bins.width / 1e9, bins.end / 1e9,
+        rows.counted, rows.unit, bins.width / 1e9, bins.end / 1e9,
         tuple((np.arange(bins.count) * bins.width / 1e9).tolist()),
         tuple(by_rank.sum(axis=0).tolist()),
         {int(rank): tuple(one.tolist()) for rank, one in zip(ranks, by_rank, strict=True)} if few else {},
-        kinds[slow], p50, p99, longest, int(mine.size), _made(phase, mine), int(mine.size - rows.size),
+        rows.slow, p50, p99, longest, rows.mine, rows.made, rows.mine - start.size,
     )  # fmt: skip
 
 
@@ -126,6 +157,11 @@ def _taken(rows: npt.NDArray[Any], kept: npt.NDArray[np.bool_]) -> npt.NDArray[A
 
 def starts_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
     """ns after the first start: by the clock of rank 0, or, where clocks cannot be compared, by each rank's own."""
+    return _starts(phase, rows)[0]
+
+
+def _starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, int]:
+    """Those, and the first start itself."""
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     start = rows["start_ns"].astype(np.int64)
     if phase.comparable:
@@ -136,7 +172,7 @@ def starts_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
         zero = np.full(ranks.size, np.iinfo(np.int64).max)
         np.minimum.at(zero, of, start)
     after: Array = (start - zero[of]).astype(np.float64)
-    return after
+    return after, int(zero.min())
 
 
 def _bins(operations: int, end: float) -> _Bins:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from iosonde.answers.faults import FaultEffect
+from iosonde.answers.plot.over_time import OverTimePlot
 from iosonde.answers.plot.settings_plot import SettingsPlot
 from iosonde.core.types import Finding
 
@@ -29,7 +31,8 @@ class Page:
 
     A Section with neither items nor a word on what is missing is no part of this page, nor are ``trials`` of None.
     ``clocks`` holds the metrics that no figure shows, ``latency_others`` the percentiles of the operations that take
-    the smaller part of their phase, ``settings`` the figure at the top; ``more`` says how to see the numbers that are
+    the smaller part of their phase, ``settings`` the figure at the top; ``fault_plot`` is one trial of those with
+    ``faults`` over its time; ``more`` says how to see the numbers that are
     not on this page.
     """
 
@@ -55,12 +58,18 @@ class Page:
     bound: Section[Bound] = Section()
     advice: Section[ResponseAdvice] = Section()
     settings: SettingsPlot | None = None
+    faults: Section[FaultEffect] = Section()
+    fault_plot: OverTimePlot | None = None
     more: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Everything that the page shows, for a program: versioned, base units."""
         settings = None if self.settings is None else self.settings.to_dict()
-        return {"iosonde_report": 1, **asdict(replace(self, settings=None)), "settings": settings}
+        hit = {"faults": [one.to_json() for one in self.faults.items]} if self.faults.items else {}
+        told = asdict(replace(self, settings=None, faults=Section(), fault_plot=None))
+        for name in ("faults", "fault_plot"):
+            del told[name]
+        return {"iosonde_report": 1, **told, **hit, "settings": settings}
 
     def node_counts(self) -> tuple[int, ...]:
         """Every node count that some bar stands for, ascending."""

@@ -1,0 +1,162 @@
+"""What faults did: rate and durations before, during and after each, over trials; and the trial that is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.level_text import setting_text
+from iosonde.core.stored import StoredRun
+from iosonde.core.table import Cell as Level
+from iosonde.core.types import Estimate
+from iosonde.core.units import format_rate
+from iosonde.core.words import counted
+from iosonde.data.source import Source
+from iosonde.engine import _native
+from iosonde.stats.estimate.summarise import geometric_mean, mean
+from iosonde.stats.overview.fault_effect import AFTER, BEFORE, DURING, HEALING, PhaseEffect, effects
+
+from .operations import Operations, visit
+
+_NOTHING = Estimate(None, None, None, 0.95, 0)
+_STALLED = 3.0  # times the longest pause before the fault
+
+
+@dataclass(frozen=True)
+class FaultPart:
+    """One part of a phase over the trials that have it: how long it was (s), its rate, percentiles of durations (s)."""
+
+    name: str
+    seconds: Estimate
+    rate: Estimate
+    p50: Estimate | None
+    p99: Estimate | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Flat: one key a number."""
+        named = {"seconds": self.seconds, "rate": self.rate, "p50_s": self.p50, "p99_s": self.p99}
+        return {"part": self.name, "n": self.rate.n, **_flat(named)}
+
+
+@dataclass(frozen=True)
+class FaultEffect:
+    """A fault and one phase at one setting (``by``). ``rate`` of each part in ``unit``, of ``kind``; durations of
+    ``slow``. ``stall`` is the longest pause with the fault or after it, ``usual`` the longest before (s); ``heal`` from
+    when it was undone until the file system was well. ``left``: trials in which it was not well in the time allowed.
+    """
+
+    fault: str
+    operation: str
+    by: Mapping[str, Level]
+    n: int
+    unit: str
+    kind: str
+    slow: str
+    parts: tuple[FaultPart, ...]
+    stall: Estimate
+    usual: Estimate | None
+    heal: Estimate | None
+    left: int
+    units: Mapping[str, str]
+
+    @property
+    def setting(self) -> str:
+        """In words; '' where there is one alone."""
+        return setting_text(dict(self.by), self.units)
+
+    @property
+    def sentence(self) -> str:
+        """What it did, and how sure that is."""
+        at = f" ({self.setting})" if self.setting else ""
+        of = {one.name: one.rate.value for one in self.parts}
+        words = {BEFORE: "", DURING: "with it ", HEALING: "while it healed ", AFTER: "after that "}
+        told = [f"{words[name]}{format_rate(value, self.unit)}" for name, value in of.items() if value is not None]
+        said = f"{self.fault} during {self.operation}{at}: {', '.join(told)}."
+        stall, usual = self.stall.value or 0.0, self.usual.value if self.usual else None
+        if usual is not None and stall > _STALLED * usual:
+            said += f" For {format_rate(stall, 's')} no operation ended (before it {format_rate(usual, 's')} at most)."
+        if self.heal and self.heal.value is not None:
+            said += f" Well {format_rate(self.heal.value, 's')} after it was undone."
+        if self.left:
+            said += f" In {counted(self.left, 'trial')} it was not well in the time that was given."
+        return said + (" One trial: there is no interval." if self.n == 1 else f" Means over {self.n} trials.")
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        named = {"stall_s": self.stall, "stall_before_s": self.usual, "heal_s": self.heal}
+        return {
+            "fault": self.fault, "operation": self.operation, "by": dict(self.by), "n": self.n, "unit": self.unit,
+            "of": self.kind, "durations_of": self.slow, "parts": [one.to_json() for one in self.parts],
+            **_flat(named), "not_well": self.left, "sentence": self.sentence,
+        }  # fmt: skip
+
+
+def _flat(named: Mapping[str, Estimate | None]) -> dict[str, float | None]:
+    """One key a number; of no estimate null."""
+    return {key: value for name, one in named.items()
+            for key, value in (one or _NOTHING).flat(name).items()}  # fmt: skip
+
+
+class FaultEffects:
+    """A visitor: the effects of faults in every complete trial."""
+
+    def __init__(self, level: float) -> None:
+        self._level = level
+        self._found: list[tuple[StoredRun, PhaseEffect]] = []
+
+    def wants(self, run: StoredRun) -> bool:
+        """Trials with faults, of which nothing is missing."""
+        return bool(run.faults) and run.complete and bool(run.n_operations)
+
+    def take(self, run: StoredRun, operations: Operations) -> None:
+        """Cut its phases at the moments of its faults."""
+        self._found += [(run, one) for one in effects(run, operations, _native.KINDS, self._level)]
+
+    def over_trials(self, by: Sequence[str], units: Mapping[str, str]) -> tuple[FaultEffect, ...]:
+        """By fault, phase and setting."""
+        groups: dict[str, list[tuple[StoredRun, PhaseEffect]]] = {}
+        for run, one in self._found:
+            key = repr((one.operation, one.fault, [run.level(name) for name in by]))
+            groups.setdefault(key, []).append((run, one))
+        return tuple(self._effect(several, by, units) for several in groups.values())
+
+    def _effect(
+        self, several: list[tuple[StoredRun, PhaseEffect]], by: Sequence[str], units: Mapping[str, str]
+    ) -> FaultEffect:
+        (run, first), made = several[0], [one for _, one in several]
+        names = [
+            name for name in (BEFORE, DURING, HEALING, AFTER) if any(name == p.name for x in made for p in x.parts)
+        ]
+        heals = [one.heal_s for one in made if one.heal_s is not None]
+        usual = [one.usual_s for one in made if one.usual_s is not None]
+        return FaultEffect(
+            first.fault, first.operation, {name: run.level(name) for name in by}, len(made), first.unit, first.kind,
+            first.slow, tuple(self._part(name, made) for name in names), self._mean([one.stall_s for one in made]),
+            self._mean(usual) if usual else None, self._mean(heals) if heals else None, len(made) - len(heals), units,
+        )  # fmt: skip
+
+    def _part(self, name: str, made: Sequence[PhaseEffect]) -> FaultPart:
+        of = [part for one in made for part in one.parts if part.name == name]
+        known: list[Estimate | None] = []
+        for seen in ([part.p50 for part in of], [part.p99 for part in of]):
+            all_seen = [value for value in seen if value is not None]
+            known.append(self._over(geometric_mean, all_seen) if len(all_seen) == len(of) else None)
+        return FaultPart(
+            name, self._mean([part.seconds for part in of]), self._mean([part.rate for part in of]), *known
+        )
+
+    def _mean(self, values: Sequence[float]) -> Estimate:
+        return self._over(mean, values).within(low=0.0)
+
+    def _over(self, estimate: Callable[[Sequence[float], float], Estimate], values: Sequence[float]) -> Estimate:
+        return estimate(values, self._level)
+
+
+def fault_effects(source: Source, by: Sequence[str], level: float) -> tuple[FaultEffect, ...]:
+    """Of a store; none where nothing was inflicted."""
+    if not any(run.faults for run in source.runs):
+        return ()
+    made = FaultEffects(level)
+    visit(source, [made])
+    return made.over_trials(by, source.units())

@@ -1,0 +1,65 @@
+"""``faults`` and ``settle``: what is inflicted on the lab of an experiment, and how long it is looked at afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice, product
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.problems import Problem, nearest
+from iosonde.core.yaml_text import Document, Key, key_text
+from iosonde.measure import faults, items, placeholders, workloads
+from iosonde.measure.spec import NativeStep, Spec
+
+from . import lab
+from .check import cells, settings_at
+
+KEY, SETTLE = "faults", "settle"
+_CELLS = 2000  # they are tried at so many: more would not find more
+
+
+def problems(document: Document) -> list[Problem]:
+    """They take a lab."""
+    asked = [key for key in (KEY, SETTLE) if key in document.data]
+    if lab.KEY in document.data:
+        return []
+    words = {KEY: "only a lab's hosts can be hit", SETTLE: "only a lab's servers can be looked at"}
+    hint = "write a section lab: file_system: glusterfs, or leave it out"
+    return [_at(document, (key,), words[key], hint) for key in asked]
+
+
+def whole_problems(document: Document, spec: Spec) -> list[Problem]:
+    """What is wrong with a fault at the levels of the factors that it says."""
+    found = [next(_wrong(document, spec, place, one), None) for place, one in enumerate(spec.faults)]
+    return [one for one in found if one]
+
+
+def _wrong(document: Document, spec: Spec, place: int, one: dict[str, Any]) -> Iterator[Problem]:
+    names = {name for value in one.values() if isinstance(value, str) for name in placeholders.names_in(value)}
+    factors = [factor for factor in spec.factors if factor.name in names]
+    measured = set(_measured(spec))
+    for levels in islice(product(*(factor.levels for factor in factors)), _CELLS):
+        values = dict(zip((factor.name for factor in factors), levels, strict=True))
+        try:
+            for planned in faults.planned([one], values):
+                if planned.during and measured and planned.during not in measured:
+                    what = f"nothing that is measured is called '{planned.during}'"
+                    yield _at(document, (KEY, place, "during"), what, nearest(planned.during, sorted(measured)))
+        except InputError as error:
+            yield _at(document, (KEY, place), error.message, error.hint)
+
+
+def _measured(spec: Spec) -> Iterator[str]:
+    """What phases and steps are called in the results, in any cell."""
+    for number, step in enumerate(spec.steps, 1):
+        if not isinstance(step, NativeStep):
+            yield items.label(items.STEP, number, step)
+            continue
+        for values in cells(step, spec):
+            plans = workloads.find(step.workload).plan(settings_at(step, values), 0, 1, 0)
+            yield from (plan.operation for plan in plans if plan.timed)
+
+
+def _at(document: Document, path: Key, what: str, hint: str) -> Problem:
+    return Problem(document.place(path), key_text(path), what, hint)

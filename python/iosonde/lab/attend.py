@@ -1,0 +1,258 @@
+"""The faults of a trial, on the machine that the lab stands on: inflicted when its ranks say so, undone, healed.
+
+Ranks run on hosts of the lab; who brought it up reaches all of them, also behind a cut link. So a thread beside the
+one that waits for the campaign looks for orders (``core.faults.Exchange``), and attends to one trial after another.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+
+from iosonde.core import faults as words
+from iosonde.core.errors import IosondeError
+from iosonde.core.faults import BEGUN, ENDED, SERVERS, Exchange, FaultDone, PhaseMark, PlannedFault, Settled
+
+from . import cgroups
+from .faults import LabFault, inflict, undo_one
+from .filesystems import recipe_of
+from .lab import Lab
+from .settling import Settling
+
+LOOK_S = 0.01
+HEALED_S = 300.0
+_ASK_AGAIN_S = 5.0
+_LEAST_BREAK_S = 0.1  # between two looks at the health
+_NEAR_S = 1.0  # no look at the health, which may take its time, so soon before a fault
+
+
+@dataclass(frozen=True)
+class FaultHands:
+    """What is done with a lab, so that a test may do without one."""
+
+    inflict: Callable[[PlannedFault, str], LabFault]
+    undo: Callable[[LabFault], None]
+    ask: Callable[[], None]
+    health: Callable[[], list[str]]
+    cpu_s: Callable[[], Mapping[str, float]]
+    used: Callable[[], int]
+    servers: tuple[str, ...]
+
+
+def hands_of(lab: Lab) -> FaultHands:
+    """Those of a lab that is up."""
+    how = recipe_of(lab)
+    disks = [one.seen(one.disk) for one in lab.servers] if how.has_disks else []
+
+    def cpu_s() -> dict[str, float]:
+        known = {one.name: cgroups.cpu_seconds(lab.directory, one.name) for one in lab.hosts if one not in lab.clients}
+        return {name: seconds for name, seconds in known.items() if seconds is not None}
+
+    return FaultHands(
+        inflict=lambda planned, host: inflict(lab, planned.kind, lab.host(host), planned.rate or None),
+        undo=lambda fault: undo_one(lab, fault),
+        ask=lambda: how.heal(lab),
+        health=lambda: how.health(lab),
+        cpu_s=cpu_s,
+        used=lambda: sum(_used(one) for one in disks),
+        servers=tuple(one.name for one in lab.servers),
+    )
+
+
+class FaultService:
+    """Attends to the orders of a lab's trials while it is entered."""
+
+    def __init__(self, directory: Path, hands: FaultHands) -> None:
+        self._directory, self._hands = directory / words.DIRECTORY, hands
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._attend, name="faults", daemon=True)
+        self._held = -1
+
+    def __enter__(self) -> FaultService:
+        self._directory.mkdir(exist_ok=True)
+        self._held = words.hold(self._directory)
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._stop.set()
+        self._thread.join(2 * LOOK_S if kind else None)  # an interrupt waits for no healing: the lab goes anyway
+        os.close(self._held)
+
+    def _attend(self) -> None:
+        seen: set[str] = set()
+        while not self._stop.wait(LOOK_S):
+            for folder in sorted(one for one in self._directory.iterdir() if one.is_dir() and one.name not in seen):
+                exchange = Exchange(folder)
+                if (order := exchange.ordered()) is None:
+                    continue
+                seen.add(folder.name)
+                attend(exchange, *order, self._hands, self._stop)
+
+
+def attend(
+    exchange: Exchange, planned: list[PlannedFault], settle_s: float | None, hands: FaultHands, stop: threading.Event
+) -> None:
+    """One trial, from its order to the answer."""
+    settling = Settling(hands.used, hands.cpu_s) if settle_s is not None else None
+    trial = _Trial(planned, hands)
+    exchange.take()
+    while not stop.wait(LOOK_S):
+        over, marks = exchange.over, exchange.marks()
+        trial.look(marks, over)
+        if settling:
+            settling.sample()
+        if over and trial.ended:
+            break
+    settled: Settled | None = None
+    if settling and settle_s is not None and not stop.is_set():
+        ends = [one.at_ns for one in exchange.marks() if one.what == ENDED]
+        settled = settling.until_quiet(max(ends, default=time.monotonic_ns()), settle_s, trial.well, stop)
+    if not stop.is_set():
+        exchange.answer([one.done for one in trial.every], settled)
+
+
+@dataclass
+class _One:
+    """A fault on one host; ``fault`` is it while it is in force."""
+
+    done: FaultDone
+    fault: LabFault | None = None
+    over: bool = False  # undone, or never to be
+
+    def told(self, **changes: object) -> None:
+        self.done = replace(self.done, **changes)  # type: ignore[arg-type]
+
+
+class _Trial:
+    """Where the faults of one trial are."""
+
+    def __init__(self, planned: list[PlannedFault], hands: FaultHands) -> None:
+        self._hands = hands
+        self.every = [
+            _One(FaultDone(one, host))
+            for one in planned for host in (hands.servers if one.on == SERVERS else (one.on,))
+        ]  # fmt: skip
+        self._look_at = self._ask_at = 0.0
+        self._cpu_s: Mapping[str, float] = {}
+        self._undone_at = 0.0
+        self._health: list[str] = []
+        self._usual: frozenset[str] = frozenset()
+        self._usual = frozenset(self._asked())  # what it complains of without a fault cannot be waited for
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left to be done, nor to be waited for."""
+        return all(one.over for one in self.every) and not self._healing()
+
+    def look(self, marks: list[PhaseMark], over: bool) -> None:
+        """Do what is due now."""
+        due = [one for one in self.every if not one.over]
+        for one in due:
+            if one.fault is None:
+                self._before(one, marks, over)
+        ready = [one for one in due if one.fault is not None and (over or _lasted(one.done))]
+        for one in ready:
+            self._undo(one)
+        if self._healing() and not any(one.fault for one in self.every) and not self._soon(marks):
+            self._look_at_health()
+
+    def well(self) -> list[str]:
+        """What is not, just now; who asks often gets what was found the last time."""
+        if time.monotonic() >= self._look_at:
+            self._health = self._asked()
+        return self._health
+
+    def _before(self, one: _One, marks: list[PhaseMark], over: bool) -> None:
+        planned = one.done.planned
+        begun = next((mark for mark in marks if mark.what == BEGUN and planned.during in ("", mark.operation)), None)
+        ended = begun and any(mark.what == ENDED and mark.phase == begun.phase for mark in marks)
+        if begun is None:
+            if over:
+                one.over = True
+                one.told(why=f"{planned.during or 'what is measured'} never began")
+            return
+        one.told(phase=begun.phase, phase_ns=begun.at_ns)
+        if ended or over:
+            one.over = True
+            one.told(why=f"{begun.operation} had ended before {planned.at_s:g} s had passed")
+        elif time.monotonic_ns() >= begun.at_ns + planned.at_s * 1e9:
+            self._inflict(one)
+
+    def _inflict(self, one: _One) -> None:
+        one.told(inflicting_ns=time.monotonic_ns())
+        try:
+            one.fault = self._hands.inflict(one.done.planned, one.done.host)
+            one.told(in_force_ns=time.monotonic_ns())
+        except IosondeError as error:
+            one.over = True
+            one.told(why=error.message)
+
+    def _undo(self, one: _One) -> None:
+        assert one.fault is not None
+        one.told(undoing_ns=time.monotonic_ns())
+        try:
+            self._hands.undo(one.fault)
+            one.told(undone_ns=time.monotonic_ns())
+        except IosondeError as error:
+            one.told(why=f"it could not be undone: {error.message}")
+        one.fault, one.over = None, True
+        self._cpu_s, self._undone_at = self._hands.cpu_s(), time.monotonic()
+        self._ask()
+
+    def _healing(self) -> list[_One]:
+        return [one for one in self.every if one.done.undone_ns and not one.done.healed_ns and not one.done.why]
+
+    def _soon(self, marks: list[PhaseMark]) -> bool:
+        """Whether a fault is about to be inflicted."""
+        now = time.monotonic_ns()
+        waiting = [one.done for one in self.every if not one.over and one.done.phase_ns is not None]
+        return any((one.phase_ns or 0) + one.planned.at_s * 1e9 - now < _NEAR_S * 1e9 for one in waiting)
+
+    def _look_at_health(self) -> None:
+        if time.monotonic() < self._look_at:
+            return
+        if time.monotonic() > self._ask_at:
+            self._ask()
+        self._health = self._asked()
+        if not self._health:
+            now, cpu_s = time.monotonic_ns(), self._hands.cpu_s()
+            used = {name: cpu_s[name] - before for name, before in self._cpu_s.items() if name in cpu_s}
+            for one in self._healing():
+                one.told(healed_ns=now, cpu_s=used)
+        elif time.monotonic() - self._undone_at > HEALED_S:
+            for one in self._healing():
+                one.told(why=f"not well {HEALED_S:g} s after it was undone: {'; '.join(self._health)}")
+
+    def _asked(self) -> list[str]:
+        """What it complains of. Looking costs the servers CPU: at most a third of the time."""
+        begun = time.monotonic()
+        try:
+            found = self._hands.health()
+        except IosondeError as error:
+            found = [error.message]
+        found = [one for one in found if one not in self._usual]
+        self._look_at = time.monotonic() + max(_LEAST_BREAK_S, 2 * (time.monotonic() - begun))
+        return found
+
+    def _ask(self) -> None:
+        with suppress(IosondeError):
+            self._hands.ask()
+        self._ask_at = time.monotonic() + _ASK_AGAIN_S
+
+
+def _lasted(done: FaultDone) -> bool:
+    for_s, since = done.planned.for_s, done.in_force_ns
+    return for_s is not None and since is not None and time.monotonic_ns() >= since + for_s * 1e9
+
+
+def _used(directory: Path) -> int:
+    """Bytes in use on a disk."""
+    found = os.statvfs(directory)
+    return (found.f_blocks - found.f_bfree) * found.f_frsize

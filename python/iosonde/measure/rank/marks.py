@@ -1,0 +1,18 @@
+"""When a phase or a step begins and ends, told by rank 0 to whoever inflicts the faults of the trial.
+
+A line of a file, before the clock runs and after it has stopped; nothing where no faults are planned.
+"""
+
+from __future__ import annotations
+
+import time
+
+from iosonde.core import faults
+from iosonde.measure.assignment import Assignment
+from iosonde.ranks import mpi
+
+
+def note(assignment: Assignment, ranks: mpi.Ranks, what: str, phase: int, operation: str) -> None:
+    """One has BEGUN or ENDED."""
+    if assignment.marks and ranks.rank == 0:
+        faults.note(assignment.marks, faults.PhaseMark(what, phase, operation, time.monotonic_ns()))

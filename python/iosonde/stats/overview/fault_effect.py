@@ -1,0 +1,145 @@
+"""What a fault did to the phases of one trial: rate and durations before it, while it was in force, while the file
+system healed, and after; and the longest time in which nothing was done.
+
+The parts are cut at moments that were measured, on the clock that the operations have. A fault is in force from the
+moment at which it was ordered, the earliest at which it may have had an effect, until it was undone. Work across a cut
+counts in each part by the share of its time inside; a duration counts where its operation began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.faults import FaultDone
+from iosonde.core.stored import StoredPhase, StoredRun
+
+from ..estimate.percentiles import of_durations
+from .over_time import PhaseRows, phase_rows
+
+BEFORE, DURING, HEALING, AFTER = "before", "during", "healing", "after"
+UNDONE, WELL = "undone", "well"  # what marks say that are no fault
+_LEAST_S = 0.05  # a shorter part tells no rate
+_PERCENTILES = (0.5, 0.99)
+
+
+@dataclass(frozen=True)
+class FaultMark:
+    """A moment of a fault on the time of a phase: ``what`` (fault, undone, well) happened ``at_s`` after its first
+    start."""
+
+    at_s: float
+    what: str
+
+
+@dataclass(frozen=True)
+class PhasePart:
+    """One part of a phase: its length, its rate, and percentiles of durations (s), None where too few began in it."""
+
+    name: str
+    seconds: float
+    rate: float
+    p50: float | None
+    p99: float | None
+
+
+@dataclass(frozen=True)
+class PhaseEffect:
+    """A fault (on one host or several at once) and one phase of one trial. ``stall_s`` is the longest time from
+    ``stall_at_s`` on in which no operation ended, that a fault was in force in or that came after it; ``usual_s`` the
+    longest before."""
+
+    fault: str
+    operation: str
+    unit: str
+    kind: str
+    slow: str
+    parts: tuple[PhasePart, ...]
+    stall_s: float
+    stall_at_s: float
+    usual_s: float | None
+    heal_s: float | None
+
+
+def effects(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], level: float) -> list[PhaseEffect]:
+    """Of every fault of a trial on every phase that it fell into; none where the clocks cannot be compared."""
+    found = []
+    for several in _together(run.faults):
+        for phase in run.phases:
+            rows = phase_rows(phase, operations, kinds) if phase.comparable else None
+            if rows is not None and (one := _effect(several, phase, rows, level)):
+                found.append(one)
+    return found
+
+
+def marks(run: StoredRun, rows: PhaseRows) -> tuple[FaultMark, ...]:
+    """The moments of all faults that lie within a phase."""
+    end_s = float((rows.start + rows.duration).max()) / 1e9
+    found = []
+    for one in run.faults:
+        moments = ((one.inflicting_ns, one.name), (one.undone_ns, UNDONE), (one.healed_ns, WELL))
+        found += [FaultMark((at - rows.zero_ns) / 1e9, what) for at, what in moments if at is not None]
+    inside = dict.fromkeys(mark for mark in found if 0 <= mark.at_s <= end_s)
+    return tuple(sorted(inside, key=lambda mark: mark.at_s))
+
+
+def _together(faults: Sequence[FaultDone]) -> list[list[FaultDone]]:
+    """Those that were in force, one list for each planned one: on all servers at once it is one fault."""
+    groups: dict[str, list[FaultDone]] = {}
+    for one in faults:
+        if one.inflicting_ns is not None and one.in_force_ns is not None:
+            groups.setdefault(repr(one.planned), []).append(one)
+    return list(groups.values())
+
+
+def _effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRows, level: float) -> PhaseEffect | None:
+    end = float((rows.start + rows.duration).max())
+    begun, undone, healed = _moments(several, rows.zero_ns, end)
+    if begun >= end or healed <= 0:
+        return None
+    cuts = [(BEFORE, 0.0, begun), (DURING, begun, undone), (HEALING, undone, healed), (AFTER, healed, end)]
+    clipped = [(name, max(low, 0.0), min(high, end)) for name, low, high in cuts]
+    parts = tuple(_part(name, rows, low, high, level) for name, low, high in clipped if high - low >= _LEAST_S * 1e9)
+    stall_at, stall = _stall(rows, max(begun, 0.0), end)
+    usual = _stall(rows, 0.0, begun)[1] / 1e9 if begun > _LEAST_S * 1e9 else None
+    first = several[0]
+    host = first.host if len(several) == 1 else f"{len(several)} servers"
+    heal = [one.heal_s for one in several]
+    known = [one for one in heal if one is not None]
+    return PhaseEffect(
+        f"{first.name.rpartition(' on ')[0]} on {host}", phase.operation, rows.unit, rows.counted, rows.slow, parts,
+        stall / 1e9, stall_at / 1e9, usual, max(known) if len(known) == len(heal) else None,
+    )  # fmt: skip
+
+
+def _moments(several: list[FaultDone], zero_ns: int, end: float) -> tuple[float, float, float]:
+    """When it began, was undone, and all was well, ns after the phase's start; what never was is after its end."""
+    begun = min(one.inflicting_ns or 0 for one in several) - zero_ns
+    undone = max(zero_ns + end if one.undone_ns is None else one.undone_ns for one in several) - zero_ns
+    healed = max(zero_ns + end if one.healed_ns is None else one.healed_ns for one in several) - zero_ns
+    return float(begun), float(undone), float(healed)
+
+
+def _part(name: str, rows: PhaseRows, low: float, high: float, level: float) -> PhasePart:
+    took = np.maximum(rows.duration, 1.0)
+    inside = np.clip(np.minimum(rows.start + took, high) - np.maximum(rows.start, low), 0.0, None) / took
+    began = rows.took_slow & (rows.start >= low) & (rows.start < high)
+    seen = of_durations(rows.duration[began] / 1e9, _PERCENTILES, level)
+    seconds = (high - low) / 1e9
+    return PhasePart(name, seconds, float((rows.work * inside).sum()) / seconds, *(seen[p] for p in _PERCENTILES))
+
+
+def _stall(rows: PhaseRows, low: float, high: float) -> tuple[float, float]:
+    """(begin, length) of the longest time between two ends of operations, the second of which lies between ``low`` and
+    ``high``: an operation that hangs in a fault began before it."""
+    ends = np.unique(rows.start + rows.duration)
+    begins, lengths = np.concatenate([[0.0], ends[:-1]]), np.diff(ends, prepend=0.0)
+    inside = (ends > low) & (ends <= high)
+    if not inside.any():
+        return low, 0.0
+    at = int(np.flatnonzero(inside)[lengths[inside].argmax()])
+    return float(begins[at]), float(lengths[at])

@@ -1,0 +1,116 @@
+"""Faults of an experiment file on a real GlusterFS: what they did, what the data went through, and who heals the lab."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+
+import pytest
+from lab_here import command, iosonde, surroundings, why_not
+
+from iosonde import lab as labs
+from iosonde.core.faults import Settled
+from iosonde.core.stored import StoredRun
+from iosonde.lab import place
+from iosonde.store import Store
+
+FILE = """
+lab:
+  {{file_system: glusterfs, name: hit, servers: 2, clients: {clients}, net: 200mbit, disk_size: 512MiB,
+    set: {{replica: {copies}, network.ping-timeout: 2}}}}
+nodes: {clients}
+repetitions: 1
+factors: {{fault: [{faults}]}}
+faults: [{{fault: "${{fault}}", on: server2, at: 1s, for: 3s, during: write}}]
+settle: 30s
+idle_timeout: 20s
+steps:
+  - workload: phases
+    phases:
+      - {{name: write, files: "f${{RANK}}", verify: true, steps: [create, {{kind: write, transfer_size: 64KiB,
+         size: {size}}}, fsync, close]}}
+      - {{name: read, files: "f${{RANK}}", verify: true, steps: [open, {{kind: read, transfer_size: 64KiB,
+         size: {size}}}, close]}}
+      - {{name: remove, files: "f${{RANK}}", measures: rate, steps: [unlink]}}
+"""
+
+
+@pytest.fixture
+def here(lab_root, tmp_path, monkeypatch):
+    if why := why_not("glusterfs"):
+        pytest.skip(why)
+    monkeypatch.chdir(tmp_path)
+
+    def write(faults, copies=2, clients=1, size="48MiB"):
+        text = FILE.format(faults=faults, copies=copies, clients=clients, size=size)
+        (tmp_path / "e.yaml").write_text(text)
+        return tmp_path
+
+    return write
+
+
+def runs(folder) -> dict[str, StoredRun]:
+    return {run["factors"]["fault"]: StoredRun(run) for run in Store.open(folder / "s").runs()}
+
+
+def test_with_two_copies_a_server_may_die_or_hang_and_all_that_was_written_is_read_back(here):
+    folder = here("none, kill-server, stop")
+    done = iosonde("lab", "run", "e.yaml", "--store", "s", limit_s=280)
+    assert done.returncode == 0, done.stderr
+    made = runs(folder)
+    assert len(made) == 3 and all(run.complete for run in made.values()), [run.missing for run in made.values()]
+    assert made["none"].faults == ()
+    for level in ("kill-server", "stop"):
+        (fault,) = made[level].faults
+        write = made[level].phases[fault.phase]
+        assert write.operation == "write" and fault.why == "" and fault.healed_ns
+        began_ns = write.ranks[0]["started_ns"]
+        assert 1.0 <= (fault.inflicting_ns - began_ns) / 1e9 < 1.5, "on the clock of the phase"
+        assert 3.0 <= (fault.undoing_ns - fault.in_force_ns) / 1e9 < 3.5
+        assert fault.heal_s > 0 and sum(fault.cpu_s.values()) > 0
+        assert made[level].factors["health"] == "ok"  # healed before the trial is over
+        settled = Settled.of_dict(made[level].facts["settled"])
+        assert settled.space_back_s is not None and settled.agree_s is not None
+        assert settled.bytes_most - settled.bytes_before > 48 * 2**20  # a copy at least; gone in the end
+    said = json.loads(iosonde("summary", "s", "--json").stdout)["faults"]
+    (stopped,) = [one for one in said if one["fault"] == "stop on server2" and one["operation"] == "write"]
+    assert (
+        stopped["stall_s"] > 1.5 > stopped["stall_before_s"]
+        and "One trial: there is no interval" in stopped["sentence"]
+    )
+    assert place.names() == []
+
+
+def test_with_one_copy_what_is_lost_is_said_and_the_trial_is_kept(here):
+    folder = here("kill-server", copies=1, size="64MiB")
+    done = iosonde("lab", "run", "e.yaml", "--store", "s", "--nodes", "1", "--ranks-per-node", "4", limit_s=200)
+    assert done.returncode == 1, done.stderr  # half of the files lie on server2
+    run = runs(folder)["kill-server"]
+    assert any("write: rank" in why for why in run.missing), run.missing
+    assert run.faults[0].healed_ns and place.names() == []
+    assert "S119 warning: operations failed in 1 of 1 trials with faults" in " ".join(
+        iosonde("check", "s").stdout.split()
+    )
+
+
+def test_whoever_is_interrupted_in_a_fault_leaves_no_lab(here):
+    here("stop")
+    ended = subprocess.Popen(command("lab", "run", "e.yaml", "--store", "s"), env=surroundings(),
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    deadline = time.monotonic() + 120
+    while not (place.names() and (place.directory("hit") / "faults.json").exists()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert labs.in_force(labs.open_lab("hit"))
+    ended.send_signal(signal.SIGTERM)
+    assert ended.wait(60) == 130 and place.names() == []
+
+
+def test_what_this_file_system_cannot_have_is_said_before_anything_is_measured(here):
+    folder = here("none, kill-server")
+    text = (folder / "e.yaml").read_text().replace("file_system: glusterfs", "file_system: local")
+    (folder / "e.yaml").write_text(text.replace("set: {replica: 2, network.ping-timeout: 2}", "set: {}"))
+    done = iosonde("lab", "run", "e.yaml", "--store", "s")
+    assert done.returncode == 2 and "nothing serves data there" in done.stderr
+    assert not (folder / "s").exists() and place.names() == []

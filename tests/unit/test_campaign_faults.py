@@ -1,0 +1,102 @@
+"""``faults`` and ``settle`` in an experiment file: what is wrong with them, where they are refused, what is planned."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from iosonde.campaign import document, in_lab, plan
+from iosonde.campaign.campaign import campaign
+from iosonde.campaign.request import Request
+from iosonde.core import faults
+from iosonde.core.errors import InputError
+from iosonde.core.faults import PlannedFault
+from iosonde.core.problems import SpecError
+from iosonde.ranks.machine import emulated
+
+LAB = "lab: {file_system: glusterfs, servers: 2, set: {replica: 2}}\n"
+FILE = """
+factors: {fault: [none, kill-server, stop]}
+faults:
+  - {fault: "${fault}", on: server2, at: 2s, for: 500ms, during: write}
+settle: 1min
+repetitions: 2
+steps:
+  - workload: phases
+    phases: [{name: write, files: "f${RANK}", steps: [create, {kind: write, transfer_size: 4KiB, size: 1MiB}, close]}]
+"""
+
+
+@pytest.fixture
+def asked(tmp_path, monkeypatch):
+    monkeypatch.setattr(emulated, "FILE", tmp_path / "none")
+
+    def ask(text=LAB + FILE, **more):
+        (tmp_path / "e.yaml").write_text(text)
+        return Request(**{"what": str(tmp_path / "e.yaml"), "target": (str(tmp_path),), "in_lab": True, **more})
+
+    return ask
+
+
+def test_a_fault_may_be_a_factor_and_every_cell_has_its_own(asked):
+    wanted = campaign(asked())
+    experiment = wanted.experiment()
+    assert wanted.spec.settle_s == 60
+    setting = in_lab.next_setting(experiment, set(), wanted, [])
+    planned = in_lab.planned_faults(experiment, setting, wanted)
+    assert set(planned) == {PlannedFault(kind, "server2", 2.0, 0.5, "", "write") for kind in ("kill-server", "stop")}
+    assert len(planned) == 2
+    assert wanted.identity()["faults"][0]["fault"] == "${fault}" and wanted.identity()["settle"] == 60
+    assert campaign(asked((LAB + FILE).replace("at: 2s", "at: 3s"))).identity() != wanted.identity()
+
+
+def test_what_was_stored_is_the_same_experiment_when_it_is_read_again(asked, tmp_path):
+    wanted = campaign(asked())
+    (tmp_path / "again.json").write_text(json.dumps(wanted.identity()))
+    again = campaign(Request(what=str(tmp_path / "again.json"), in_lab=True))
+    assert again.identity() == wanted.identity()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (LAB, "", "only a lab's hosts can be hit"),
+        ("stop]", "stopp]", "'stopp' is no fault that a lab knows"),
+        ("during: write", "during: wrote", "nothing that is measured is called 'wrote'"),
+        ("at: 2s", "at: soon", "not a duration"),
+        ("on: server2, ", "", "'on' is missing"),
+        ("for: 500ms", "four: 1s", "there is no such key"),
+        ('"${fault}"', "stop", "its levels change nothing"),
+    ],
+)
+def test_mistakes_are_said(asked, old, new, said):
+    with pytest.raises(SpecError) as raised:
+        campaign(asked((LAB + FILE).replace(old, new)))
+    assert said in str(raised.value) + " ".join(raised.value.details)
+
+
+def test_on_a_real_system_faults_are_refused(asked):
+    with pytest.raises(InputError, match="faults and settle are for a lab, and this is none") as raised:
+        document.document(asked(in_lab=False))
+    assert "iosonde lab run" in raised.value.hint
+
+
+def test_on_a_host_of_a_lab_whose_machine_does_not_attend_they_are_refused(asked, tmp_path, monkeypatch):
+    monkeypatch.setattr(emulated, "lab", lambda: {"directory": str(tmp_path)})
+    wanted = campaign(asked())
+    with pytest.raises(InputError, match="nobody here inflicts"):
+        in_lab.orders(wanted.spec)
+    (tmp_path / faults.DIRECTORY).mkdir()
+    held = faults.hold(tmp_path / faults.DIRECTORY)
+    try:
+        assert in_lab.orders(wanted.spec).settle_s == 60
+    finally:
+        os.close(held)
+    assert in_lab.orders(campaign(asked("steps: ['true']\n")).spec) is None
+
+
+def test_a_plan_of_a_lab_that_is_not_there_has_its_trials(asked):
+    made = plan.plan(asked(target=("/nowhere/at/all",)))
+    assert len(made.experiment.trials) == 6 and made.campaign.spec.faults
