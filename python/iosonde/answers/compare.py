@@ -26,7 +26,7 @@ from .against import PairVerdicts, against, sealed_pairs
 from .caveats import some
 from .columns import with_computed
 from .compare_asked import Sides
-from .compare_cells import InCells, adjusted
+from .compare_cells import InCells, adjusted, in_bring_ups
 from .compare_overall import overall
 from .compare_parts import ComparedPart, of_store, of_table, part_of, with_group
 from .compare_samples import ChosenLevels, SidePair, chosen_levels, pairs_of, sample, sample_of
@@ -173,7 +173,7 @@ def _of_columns(source: Source, asked: Asked, sides: Sides) -> Iterator[SidePair
 
 
 def _made(found: _Found, asked: Asked, sides: Sides) -> Comparisons:
-    every = [adjusted(pair) for pair in found.pairs]
+    every = [in_bring_ups(adjusted(pair)) for pair in found.pairs]
     # Where nothing else is left, the estimator says what is missing.
     ready = [one for one in every if not _single(one)] or every
     made = estimates.with_holm([_compared(one, asked, sides) for one in ready])
@@ -213,7 +213,8 @@ def _compared(one: InCells, asked: Asked, sides: Sides) -> Comparison:
     pair = one.pair
     part = pair.part
     if one.cells:
-        return compare_within((pair.a.name, pair.b.name), one.cells, asked.level, sides.margin, part.base)
+        names = (pair.a.name, pair.b.name)
+        return compare_within(names, one.cells, asked.level, sides.margin, part.base, shown=one.shown)
     made = estimates.compare(
         pair.a.group(), pair.b.group(), asked.level, sides.margin, pairs=bool(sides.pair), base=part.base,
         sealed=part.sealed,

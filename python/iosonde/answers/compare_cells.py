@@ -13,19 +13,23 @@ from iosonde.core.level_text import level_texts
 from iosonde.core.words import listed
 
 from .caveats import some
+from .compare_bring_ups import SAID, InEach, Key, each_once, repeats
+from .compare_bring_ups import in_bring_ups as averaged
 from .compare_parts import ComparedPart
-from .compare_samples import Key, SidePair, SideTrials
+from .compare_samples import SidePair, SideTrials
 
 
 @dataclass(frozen=True)
 class InCells:
-    """The pair with the trials of cells that have both sides, the columns that make them, and what is to be said."""
+    """The pair with the trials of cells that have both sides, the columns that make them, and what is to be said.
+    ``shown``: the cells whose means are shown, where they are not those that are compared (None)."""
 
     pair: SidePair
     names: tuple[str, ...]
     cells: tuple[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]], ...]
     warnings: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    shown: InEach | None = None
 
 
 def adjusted(pair: SidePair) -> InCells:
@@ -51,6 +55,24 @@ def adjusted(pair: SidePair) -> InCells:
     pair = replace(pair, a=_of(pair.a, both), b=_of(pair.b, both))
     a, b = pair.a.by_cell(), pair.b.by_cell()
     return InCells(pair, names, tuple((a[cell], b[cell]) for cell in a), said, left_out)
+
+
+def in_bring_ups(one: InCells) -> InCells:
+    """With one value a bring-up where sides are set once for several trials. Of positive values the logs are averaged
+    over cells, as ``compare_within`` takes them."""
+    a, b = one.pair.a, one.pair.b
+    units = (a.bring_ups, b.bring_ups)
+    if not any(repeats(each) for each in units):
+        return one
+    if not one.names:
+        a, b = (replace(x, values=each_once(x.values, x.bring_ups), bring_ups=()) if x.bring_ups else x for x in (a, b))
+        return replace(one, pair=replace(one.pair, a=a, b=b), warnings=(*one.warnings, SAID))
+    both, cells = (a.values, b.values), (a.cells, b.cells)
+    plain = averaged(both, cells, units)
+    logs = one.pair.part.base is None and all(np.all(x > 0) for x in both)
+    made = averaged((np.log(both[0]), np.log(both[1])), cells, units) if logs else plain
+    compared = [(np.exp(x), np.exp(y)) for x, y in made] if logs else plain
+    return replace(one, cells=tuple(compared), shown=plain, warnings=(*one.warnings, SAID))
 
 
 def _cells(pair: SidePair) -> list[Key]:

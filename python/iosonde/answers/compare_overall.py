@@ -23,7 +23,8 @@ from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, verdict
 from iosonde.stats.estimate.ratio import ratio_of_geometric_means, side
 from iosonde.stats.estimate.within_cells import compare_within
 
-from .compare_samples import Key, SidePair
+from .compare_bring_ups import Key, in_bring_ups, repeats
+from .compare_samples import SidePair
 
 _WHAT = ("operation", "metric", "unit", "response")
 
@@ -146,18 +147,27 @@ def _headlines(pairs: Sequence[SidePair]) -> set[tuple[str, str]]:
 def _cells(pairs: Sequence[SidePair], n_operations: int) -> list[tuple[Any, Any]]:
     """The mean logs of the trials that have every operation, by setting, for A and B."""
     logs: list[dict[tuple[Key, Cell], dict[str, float]]] = [{}, {}]
+    bring_ups: dict[tuple[Key, Cell], Key] = {}
     for pair in pairs:
         setting = tuple((name, level) for name, level in pair.part.cell.items() if name not in _WHAT)
         sign = 1 if pair.part.metric.better is Better.HIGHER else -1
         for side_logs, one in zip(logs, (pair.a, pair.b), strict=True):
-            for value, cell, trial in zip(one.values, one.cells, one.trials, strict=True):
+            held = one.bring_ups or [(trial,) for trial in one.trials]
+            for value, cell, trial, unit in zip(one.values, one.cells, one.trials, held, strict=True):
                 key = ((*map(str, setting), *cell), trial)
+                bring_ups[key] = unit
                 side_logs.setdefault(key, {})[_operation(pair)] = sign * float(np.log(value))
+    whole = [{key: float(np.mean(list(each.values()))) for key, each in side_logs.items() if len(each) == n_operations}
+             for side_logs in logs]  # fmt: skip
+    units = [[bring_ups[key] for key in side] for side in whole]
+    if any(map(repeats, units)):
+        values = tuple(np.array(list(side.values())) for side in whole)
+        cells = tuple([setting for setting, _ in side] for side in whole)
+        return in_bring_ups((values[0], values[1]), (cells[0], cells[1]), (units[0], units[1]))
     found: list[dict[Key, list[float]]] = [{}, {}]
-    for side_found, side_logs in zip(found, logs, strict=True):
-        for (setting_key, _), each in side_logs.items():
-            if len(each) == n_operations:
-                side_found.setdefault(setting_key, []).append(float(np.mean(list(each.values()))))
+    for side_found, mine in zip(found, whole, strict=True):
+        for (setting_key, _), value in mine.items():
+            side_found.setdefault(setting_key, []).append(value)
     return [(np.array(values), np.array(found[1][key])) for key, values in found[0].items() if key in found[1]]
 
 

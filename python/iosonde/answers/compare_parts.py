@@ -25,6 +25,7 @@ from .compare_asked import Sides
 # Of an exported store: they name a trial, and set nothing.
 NAMES = ("run", "experiment", "started_at", "complete", *BRING_UPS)
 ROW = " row"  # no name that somebody gives a column
+DATA = "DATA"  # the column that tells two DATA apart
 _BASES = dict(zip(LOGARITHMS, (math.e, 2.0, 10.0), strict=True))
 
 

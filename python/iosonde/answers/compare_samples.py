@@ -13,26 +13,29 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_shown
 from iosonde.core.stored import plain
 from iosonde.core.table import Cell, Table, show
+from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.source import Source
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Group
+from iosonde.stats.overview.cells import means_of
 
 from .compare_asked import Sides
-from .compare_parts import ROW, ComparedPart
-
-Key = tuple[Cell, ...]
+from .compare_bring_ups import Key, numbered, shared_by
+from .compare_parts import DATA, ROW, ComparedPart
 
 
 @dataclass(frozen=True)
 class SideTrials:
     """The trials of one side: ``cells`` are those of the settings that are adjusted for, ``trials`` name the
-    executions. Of a side that is published only ``published`` is known."""
+    executions, ``bring_ups`` those that hold the side for several of them (empty: none does). Of a side that is
+    published only ``published`` is known."""
 
     name: str
     values: npt.NDArray[np.float64]
     cells: tuple[Key, ...] = ()
     trials: tuple[Cell, ...] = ()
     published: Group | None = None
+    bring_ups: tuple[Key, ...] = ()
 
     def group(self) -> Group:
         """What the estimators take. Raises DataError below two trials."""
@@ -48,7 +51,8 @@ class SideTrials:
     def take(self, places: Sequence[int]) -> SideTrials:
         """Some of its trials."""
         return replace(self, values=self.values[list(places)], cells=tuple(self.cells[i] for i in places),
-                       trials=tuple(self.trials[i] for i in places))  # fmt: skip
+                       trials=tuple(self.trials[i] for i in places),
+                       bring_ups=tuple(self.bring_ups[i] for i in places) if self.bring_ups else ())  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,8 +72,10 @@ class ChosenLevels:
     why: str
 
 
-def sample(rows: Table, column: str, name: str, adjust: Sequence[str] = ()) -> SideTrials:
-    """The trials of these rows that have a value."""
+def sample(
+    rows: Table, column: str, name: str, adjust: Sequence[str] = (), bring_ups: Sequence[Key] = ()
+) -> SideTrials:
+    """The trials of these rows that have a value. ``bring_ups``: of each row, see ``SideTrials``."""
     values = rows.numbers(column)
     there = np.flatnonzero(~np.isnan(values))
     kept = rows.take(there)
@@ -79,7 +85,8 @@ def sample(rows: Table, column: str, name: str, adjust: Sequence[str] = ()) -> S
             cells[place] = key
     named = next((kept.columns[one] for one in (ROW, "run") if one in kept.columns), None)
     trials = () if named is None else tuple(named.values.tolist())
-    return SideTrials(name, values[there], tuple(cells), trials)
+    held = tuple(bring_ups[int(row)] for row in there) if bring_ups else ()
+    return SideTrials(name, values[there], tuple(cells), trials, bring_ups=held)
 
 
 def sample_of(published: Group) -> SideTrials:
@@ -127,17 +134,20 @@ def pairs_of(part: ComparedPart, wanted: Sequence[Cell], sides: Sides) -> Iterat
         yield from (SidePair(part, a, b) for a, b in sides.pairs(measured, published))
         return
     name = part.rows.column(sides.group).name
-    parts = [part.rows.take(_rows_of(part, name, level)) for level in wanted]
+    chosen = [np.flatnonzero(_rows_of(part, name, level)) for level in wanted]
+    parts = [part.rows.take(rows) for rows in chosen]
     gone = [str(level) for level, rows in zip(wanted, parts, strict=True) if not len(rows)]
     if gone and not part.cell:
         raise DataError(
             f"{part.rows.source}: no value of {part.column} where {name} is {', '.join(gone)}", "look at the data"
         )
     by_name = {str(level): rows for level, rows in zip(wanted, parts, strict=True) if len(rows)}
-    measured = [sample(rows, part.column, level, part.adjust) for level, rows in by_name.items()]
+    keys = shared_by(part.rows, name, (EXPERIMENT, DATA))
+    held = {str(level): [keys[row] for row in rows] for level, rows in zip(wanted, chosen, strict=True)} if keys else {}
+    measured = [sample(rows, part.column, level, part.adjust, held.get(level, ())) for level, rows in by_name.items()]
     for a, b in sides.pairs(measured, published):
         yield (
-            SidePair(part, *_matched(by_name, (a, b), name, part.column, sides.pair))
+            SidePair(part, *_matched(by_name, (a, b), name, part.column, sides.pair, held))
             if sides.pair
             else SidePair(part, a, b)
         )
@@ -151,9 +161,15 @@ def _rows_of(part: ComparedPart, name: str, level: Cell) -> Any:
 
 
 def _matched(
-    by_name: dict[str, Table], both: tuple[SideTrials, SideTrials], name: str, column: str, pair: Sequence[str]
+    by_name: dict[str, Table],
+    both: tuple[SideTrials, SideTrials],
+    name: str,
+    column: str,
+    pair: Sequence[str],
+    held: dict[str, list[Key]],
 ) -> tuple[SideTrials, SideTrials]:
-    """The trials of A and B that have a partner, in the same order. Raises DataError where a key is not unique."""
+    """The trials of A and B that have a partner, in the same order; pairs of the same two bring-ups averaged. Raises
+    DataError where a key is not unique."""
     keyed: list[dict[Key, float]] = []
     for one in both:
         if one.published is not None:
@@ -167,7 +183,23 @@ def _matched(
                             "add a column to --pair")  # fmt: skip
         keyed.append({key: float(values[at[0]]) for key, at in groups})
     common = [key for key in keyed[0] if key in keyed[1]]
+    if held:
+        return _averaged(both, keyed, common, held, {one.name: by_name[one.name].groups(pair) for one in both})
     a, b = (
         SideTrials(one.name, np.array([side[key] for key in common])) for one, side in zip(both, keyed, strict=True)
+    )
+    return a, b
+
+
+def _averaged(
+    both: tuple[SideTrials, SideTrials], keyed: Sequence[dict[Key, float]], common: Sequence[Key],
+    held: dict[str, list[Key]], groups: dict[str, list[tuple[Key, npt.NDArray[np.intp]]]],
+) -> tuple[SideTrials, SideTrials]:  # fmt: skip
+    """One pair for each two bring-ups: what differs between these is the same in all of their pairs."""
+    units = [{key: held[one.name][int(at[0])] for key, at in groups[one.name]} for one in both]
+    of = numbered([(*units[0][key], *units[1][key]) for key in common])
+    a, b = (
+        SideTrials(one.name, means_of(np.array([side[key] for key in common]), of))
+        for one, side in zip(both, keyed, strict=True)
     )
     return a, b

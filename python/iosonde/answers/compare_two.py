@@ -24,9 +24,7 @@ from iosonde.data.source import Source
 
 from .caveats import some
 from .compare_asked import Sides
-from .compare_parts import NAMES, ROW, ComparedPart, kind_of, numbered, of_runs, part_of
-
-DATA = "DATA"  # the column that tells the two apart
+from .compare_parts import DATA, NAMES, ROW, ComparedPart, kind_of, numbered, of_runs, part_of
 
 
 @dataclass(frozen=True)

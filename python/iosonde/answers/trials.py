@@ -13,7 +13,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.choice import texts
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
-from iosonde.stats.overview.cells import MeasuredCells, TrialCell
+from iosonde.stats.overview.cells import MeasuredCells, TrialCell, bring_ups_of
 
 from .caveats import of_cells
 
@@ -47,12 +47,14 @@ def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> 
     values, names = response.values, response.names
     runs = response.rows.columns["run"].values if "run" in response.rows.columns else None
     found, units = [], response.rows.level_units(names)
+    shared = None if response.within_run else bring_ups_of(response.rows)
     for key, rows in response.rows.groups(names):
         rows = np.sort(rows)
         said = _places(runs, rows) if runs is not None else tuple(response.rows.place(int(row)) for row in rows[:1000])
         at = None if response.within_run or response.at is None or places is None else places[response.at[rows]]
         found.append(TrialCell(dict(zip(names, key, strict=True)), response.metric.name, response.unit, values[rows],
-                               response.operation, at, said, response.within_run, units))  # fmt: skip
+                               response.operation, at, said, response.within_run, units,
+                               None if shared is None else shared[rows]))  # fmt: skip
     return found
 
 

@@ -72,8 +72,7 @@ def _rest(name: str, df: int, ss: float, made: Anova) -> list[str]:
 def _between(made: Anova, place: int) -> str:
     if place == len(made.strata) - 1:
         return "within bring-ups"
-    inner = f" inside them ({place + 1})" if place else ""
-    return f"between {made.strata[place].n} bring-ups{inner}"
+    return f"between {made.strata[place].n} {'inner ' if place else ''}bring-ups"
 
 
 def _components(made: Anova) -> Iterator[str]:

@@ -67,15 +67,19 @@ def within(cells: Cells) -> CellEffect:
     )
 
 
-def compare_within(names: tuple[str, str], cells: Cells, level: float, margin: float, base: float | None) -> Comparison:
-    """The comparison of ``names`` A and B over cells, each of which has trials of both. ``base``: as of ``compare``."""
+def compare_within(
+    names: tuple[str, str], cells: Cells, level: float, margin: float, base: float | None, *, shown: Cells | None = None
+) -> Comparison:
+    """The comparison of ``names`` A and B over cells, each of which has trials of both. ``base``: as of ``compare``.
+    ``shown``: the same cells for means and differences, where ratios are of other means."""
     check_margin(level, margin)
-    sides = [np.concatenate([cell[place] for cell in cells]) for place in (0, 1)]
-    logs = base is None and all(np.all(x > 0) for x in sides)
+    shown = cells if shown is None else shown
+    sides = [np.concatenate([cell[place] for cell in shown]) for place in (0, 1)]
+    logs = base is None and all(np.all(x > 0) for cell in cells for x in cell)
     made = within([(np.log(a), np.log(b)) for a, b in cells] if logs else cells)
     n = min(x.size for x in sides)
     estimate = made.interval(level, n)
-    plain = within(cells).interval(level, n) if logs else estimate
+    plain = within(shown).interval(level, n) if logs else estimate
     a, b = (Group(name, side(x), x) for name, x in zip(names, sides, strict=True))
     ratio = _exp(estimate) if logs else None
     wide = margin_of_difference(a.side.mean, b.side.mean, margin, base)

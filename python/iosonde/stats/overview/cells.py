@@ -16,8 +16,11 @@ import numpy.typing as npt
 from iosonde.core.arrays import middle, n_distinct
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import level_texts
+from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table, grouped
+
+from ..regression import strata
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ class TrialCell:
 
     ``places`` say where each value came from (line, or run), ``operation`` is empty for a plain table.
     ``within_run``: the values are a tool's own iterations inside one execution, and no trials. ``units``: of
-    the levels.
+    the levels. ``bring_ups`` numbers, of each value, the bring-ups that it shares with others of its response, the
+    outermost first; None where none are shared.
     """
 
     by: Mapping[str, Level]
@@ -87,11 +91,21 @@ class TrialCell:
     places: Sequence[str] = ()
     within_run: bool = False
     units: Mapping[str, str] = field(default_factory=dict)
+    bring_ups: npt.NDArray[np.intp] | None = None
 
     @property
     def n(self) -> int:
-        """How many trials: iterations inside one run are one."""
-        return 1 if self.within_run else int(self.values.size)
+        """How many independent trials: iterations inside one run are one, and so are trials of one bring-up."""
+        return 1 if self.within_run else int(self.independent.size)
+
+    @property
+    def independent(self) -> npt.NDArray[np.float64]:
+        """The values, those of one bring-up averaged: n of a mean counts what was made independently."""
+        return self.averaged(self.values)
+
+    def averaged(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Numbers of its trials, averaged in each bring-up, in the order of their first."""
+        return values if self.bring_ups is None else means_of(values, self.bring_ups[:, 0])
 
     @property
     def name(self) -> str:
@@ -116,6 +130,15 @@ def median_of(values: npt.NDArray[np.float64]) -> float:
     return float(values[0]) if values.size == 1 else middle(values)
 
 
+def means_of(values: npt.NDArray[np.float64], groups: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    """The mean of each group, in the order in which they come first."""
+    _, first, of = np.unique(groups, return_index=True, return_inverse=True)
+    if first.size == values.size:
+        return values
+    means = np.bincount(of, values) / np.bincount(of)
+    return np.asarray(means[np.argsort(first)])
+
+
 def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[TrialCell]:
     """One cell per group and response; missing responses are left out (and counted by :func:`missing_values`).
 
@@ -127,6 +150,7 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
     grid = Grid({column.name: column.codes() for column in columns})
     units = table.level_units(grid.columns)
     groups = grouped([(codes, len(levels)) for codes, levels in grid.columns.values()], len(table))
+    shared = bring_ups_of(table)
     found = []
     for response in responses:
         column, values = table.column(response), table.numbers(response)
@@ -141,8 +165,17 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
         for rows in groups:
             present = rows if whole else rows[known[rows]]
             found.append(TrialCell(Setting(grid, rows[0]), column.name, column.unit, values[present], "", present,
-                                   Places(table, present), units=units))  # fmt: skip
+                                   Places(table, present), units=units,
+                                   bring_ups=None if shared is None else shared[present]))  # fmt: skip
     return found
+
+
+def bring_ups_of(table: Table) -> npt.NDArray[np.intp] | None:
+    """The bring-ups that rows share, one a trial, as of ``TrialCell``."""
+    if not any(name in table.columns for name in BRING_UPS):
+        return None
+    units = strata.units_of(table)
+    return np.column_stack(units) if units else None
 
 
 def on_one_grid(cells: Sequence[TrialCell]) -> tuple[Grid, npt.NDArray[np.intp]] | None:

@@ -91,6 +91,8 @@ def _overview(
     if any(cell.operation in apart for cell in cells):
         warnings = [*warnings, *why]
     findings = checks.run(subject, checks.SUMMARY)
+    if any(cell.independent.size < cell.values.size for cell in cells):
+        warnings = [*warnings, "n counts bring-ups: the trials of a cell that share one are averaged first"]
     sentence = words.closing(rows, efficiency, units or {})
     return Overview(rows, tuple(latency), efficiency, tuple(findings), sentence, level, tuple(by), tuple(warnings),
                     dict(units or {}))  # fmt: skip
@@ -98,7 +100,7 @@ def _overview(
 
 def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> OverviewRow:
     """The statistics of one cell; beyond a ``pilot`` that fixed n the mean's interval is Stein's."""
-    x = cell.values
+    x = cell.independent
     rate = is_rate(cell.unit) and bool(np.all(x > 0))
     return OverviewRow(
         cell.operation, cell.metric, cell.unit, dict(cell.by), cell.n,
@@ -111,8 +113,9 @@ def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> OverviewR
 
 def mean_of(cell: TrialCell, level: float, pilot: int | None = None) -> Estimate:
     """The mean of one cell as every answer shows it; ``pilot`` as for ``row_of``."""
-    staged = pilot is not None and cell.values.size > pilot
-    center = stein_interval(cell.values, pilot, level) if staged and pilot else mean(cell.values, level)
+    x = cell.independent
+    staged = pilot is not None and x.size > pilot
+    center = stein_interval(x, pilot, level) if staged and pilot else mean(x, level)
     return _of_trials(center.within(low=lowest_mean(cell)), cell)
 
 
@@ -172,7 +175,7 @@ def _efficiency(cells: Sequence[TrialCell], level: float) -> list[Efficiency]:
         if not factor or not is_rate(cell.unit):
             continue
         rest = tuple((name, value) for name, value in cell.by.items() if name != factor)
-        families.setdefault((cell.operation, cell.metric, factor, rest), {})[float(size)] = cell.values
+        families.setdefault((cell.operation, cell.metric, factor, rest), {})[float(size)] = cell.independent
     found = []
     for (operation, metric, factor, rest), trials in families.items():
         for size, estimate in efficiencies(trials, level).items():

@@ -2,8 +2,8 @@
 
 The share of a factor is that of ``anova`` without interactions: its sum of squares, added last (type II), over the
 total, which in a balanced design is S1 of ``rank``. Its interval and its F test are against what trials of one setting
-differ by, or where that has few degrees of freedom against what the model leaves over. All tests of a table hold
-together (Holm).
+differ by, or where that has few degrees of freedom against what the model leaves over; where trials share bring-ups,
+against the error of its stratum. All tests of a table hold together (Holm).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from iosonde.core.words import listed
 from ..estimate.distributions import f_upper_p
 from ..estimate.multiple import holm
 from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
+from ..regression import strata
 from .cells import TrialCell
 from .types import OverviewRow
 
@@ -147,6 +148,9 @@ def shares_of(cells: Sequence[TrialCell], level: float) -> list[Share]:
     at = np.repeat(np.arange(len(values)), [one.size for one in values])
     coded = {name: _dummies([cell.by[name] for cell in cells if cell.values.size])[at] for name in cells[0].by}
     total = float(np.sum((y - y.mean()) ** 2))
+    shared = [cell.bring_ups for cell in cells if cell.values.size]
+    if all(one is not None for one in shared):
+        return _in_strata(y, coded, np.concatenate(shared), total, level)  # type: ignore[arg-type]
     whole, rank = _left(y, list(coded.values()))
     noise = _noise(y, at, SumOfSquares(whole, y.size - rank))
     if noise.df < 1 or total <= 0 or noise.ss <= 1e-12 * total:
@@ -159,6 +163,31 @@ def shares_of(cells: Sequence[TrialCell], level: float) -> list[Share]:
             f = effect.ss / effect.df / (noise.ss / noise.df)
             explained = Variation(total, noise, y.size).explained_by(effect, level)
             found.append(Share(name, explained, f_upper_p(f, effect.df, noise.df)))
+    return found
+
+
+def _in_strata(
+    y: npt.NDArray[np.float64], coded: Mapping[str, npt.NDArray[np.float64]], shared: npt.NDArray[np.intp],
+    total: float, level: float,
+) -> list[Share]:  # fmt: skip
+    """The same where trials share bring-ups: what is set once for several is held against the error between bring-ups,
+    and nothing is said of it where there is none."""
+    x = np.column_stack([np.ones(y.size), *coded.values()])
+    units = strata.of_units(list(shared.T))
+    made = strata.strata(y, x, units, level) if total > 0 else None
+    if made is None or made.within.error.ss <= 1e-12 * total:
+        return []
+    whole, rank = _left(y, list(coded.values()))
+    found = []
+    for name, columns in coded.items():
+        others = [one for other, one in coded.items() if other != name]
+        without, lower = _left(y, others)
+        depth = made.depth(columns)
+        if rank > lower and made.told(depth):
+            effect = SumOfSquares(max(0.0, without - whole), rank - lower)
+            explained = Variation(total, made.strata[depth].error, y.size).explained_by(effect, level)
+            test = made.test(np.column_stack([np.ones(y.size), *others]), columns)
+            found.append(Share(name, explained, test.p))
     return found
 
 

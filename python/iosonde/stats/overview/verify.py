@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from iosonde.core import decision
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
@@ -129,6 +131,7 @@ def _summary(
             continue
         whole = (cell.operation, cell.metric, None)
         trials = [math.fsum(again[at]) / len(at) for at in (places[str(run_of[row]), whole] for row in cell.rows)]
+        trials = cell.averaged(np.array(trials)).tolist()
         shown, n = row_of(cell, level, pilot), len(trials)
         center = math.fsum(trials) / n
         told: dict[str, tuple[float | None, float]] = {

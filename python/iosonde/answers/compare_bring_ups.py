@@ -1,0 +1,100 @@
+"""Sides that are set once for several trials: their trials are averaged in each bring-up, and n counts these.
+
+What trials of a bring-up share is in all of them: taken one by one, two bring-ups of twenty trials would look like
+forty repetitions. Where other settings vary inside bring-ups, a bring-up's mean is that over their cells alike (least
+squares on bring-ups and cells), so that a trial that is missing shifts none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.schema import BRING_UPS
+from iosonde.core.table import Cell, Table
+from iosonde.stats.overview.cells import means_of
+
+Array = npt.NDArray[np.float64]
+Key = tuple[Cell, ...]
+InEach = list[tuple[Array, Array]]
+
+SAID = "n counts bring-ups: the trials that share one are averaged first"
+
+
+def shared_by(rows: Table, group: str, beside: Sequence[str]) -> tuple[Key, ...]:
+    """Which bring-up holds the level of ``group``, of each row; empty where it changes inside of all. ``beside``:
+    columns that tell rows of different campaigns apart."""
+    columns = [name for name in BRING_UPS if name in rows.columns]
+    apart = [name for name in beside if name in rows.columns]
+    for depth in range(1, len(columns) + 1):
+        alone = rows.columns[columns[depth - 1]].missing  # of campaigns in which nothing is hard to change
+        groups = [(key, at) for key, at in rows.groups([*apart, *columns[:depth]]) if not alone[at[0]]]
+        codes, _ = rows.column(group).codes()
+        if groups and all(np.all(codes[at] == codes[at[0]]) for _, at in groups):
+            keys: list[Key] = [(place,) for place in range(len(rows))]
+            for key, at in groups:
+                for place in at:
+                    keys[place] = key
+            return tuple(keys)
+    return ()
+
+
+def repeats(units: Sequence[Key]) -> bool:
+    """Whether some bring-up has several trials."""
+    return len(set(units)) < len(units)
+
+
+def each_once(values: Array, units: Sequence[Key]) -> Array:
+    """The mean of each bring-up."""
+    return means_of(values, numbered(units))
+
+
+def numbered(units: Sequence[Key]) -> npt.NDArray[np.intp]:
+    """A number for each bring-up, in the order in which they come."""
+    places: dict[Key, int] = {}
+    return np.array([places.setdefault(unit, len(places)) for unit in units], dtype=np.intp)
+
+
+def in_bring_ups(values: tuple[Array, Array], cells: tuple[Sequence[Key], Sequence[Key]],
+                 units: tuple[Sequence[Key], Sequence[Key]]) -> InEach:  # fmt: skip
+    """(means of bring-ups of A, of B) in each cell of what is constant inside bring-ups."""
+    held = _held([*cells[0], *cells[1]], [*((0, *u) for u in units[0]), *((1, *u) for u in units[1])])
+    found: dict[Key, list[list[int]]] = {}
+    for side in (0, 1):
+        for row, cell in enumerate(cells[side]):
+            outer = tuple(level for level, own in zip(cell, held, strict=True) if own)
+            found.setdefault(outer, [[], []])[side].append(row)
+    made = []
+    for rows in found.values():
+        if rows[0] and rows[1]:
+            made.append(_means(values, cells, units, rows, held))
+    return made
+
+
+def _held(cells: Sequence[Key], units: Sequence[Key]) -> list[bool]:
+    """Of each column of the cells whether it is constant in each bring-up."""
+    first: dict[Key, Key] = {}
+    held = [True] * (len(cells[0]) if cells else 0)
+    for cell, unit in zip(cells, units, strict=True):
+        known = first.setdefault(unit, cell)
+        held = [was and a == b for was, a, b in zip(held, known, cell, strict=True)]
+    return held
+
+
+def _means(
+    values: tuple[Array, Array], cells: tuple[Sequence[Key], Sequence[Key]], units: tuple[Sequence[Key], Sequence[Key]],
+    rows: Sequence[Sequence[int]], held: Sequence[bool],
+) -> tuple[Array, Array]:  # fmt: skip
+    y = np.concatenate([values[side][rows[side]] for side in (0, 1)])
+    inner = [tuple(level for level, own in zip(cells[side][row], held, strict=True) if not own)
+             for side in (0, 1) for row in rows[side]]  # fmt: skip
+    of = numbered([(side, *units[side][row]) for side in (0, 1) for row in rows[side]])
+    cell = numbered(inner)
+    n_units, n_cells = int(of.max()) + 1, int(cell.max()) + 1
+    x = np.column_stack([np.eye(n_units)[of], np.eye(n_cells)[cell][:, 1:]])
+    beta = np.linalg.lstsq(x, y, rcond=None)[0]
+    means = beta[:n_units] + (beta[n_units:].sum() / n_cells)
+    n_a = len({units[0][row] for row in rows[0]})
+    return means[:n_a], means[n_a:]
