@@ -49,6 +49,18 @@ class LogHistogram:
         upto = np.cumsum(self.counts)
         return float(self.value(int(np.searchsorted(upto, share * upto[-1])) + 0.5))
 
+    def total(self) -> float:
+        """The sum of the values, to a bin."""
+        return float(self._sizes() @ self.counts)
+
+    def slowest(self, share: float) -> float:
+        """The part of the sum that the largest values hold, of which there are such a ``share``."""
+        sums = np.cumsum((self._sizes() * self.counts)[::-1])
+        return float(np.interp(share * self.n, np.cumsum(self.counts[::-1]), sums, 0.0) / sums[-1])
+
+    def _sizes(self) -> Array:
+        return self.value(np.arange(self.counts.size) + 0.5)
+
     def spread(self) -> tuple[float, float]:
         """(standard deviation, interquartile range) of the natural logarithms."""
         at = np.arange(self.counts.size) * WIDTH
