@@ -11,6 +11,8 @@ import numpy as np
 from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate, FactorValue
 from iosonde.data.source import Source
+from iosonde.explain.causes import s410_trials
+from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses, density_classes
 from iosonde.explain.cost import Account, ClassShares, Cost, account, cost_of, shares_of
 from iosonde.explain.places import ClassPlaces, Places, of_class, places, together
@@ -173,9 +175,10 @@ def diagnose(
 class _Seen:
     """What is kept of a trial."""
 
+    trial: str
     account: Account
     places: Places
-    suspects: dict[int, list[Any]]
+    suspects: dict[int, list[Suspect]]
     drawn: DrawnOperations
     failed: int
     notes: tuple[str, ...]
@@ -184,7 +187,8 @@ class _Seen:
 def _look(trial: TrialOperations, classes: DensityClasses) -> _Seen:
     operations = trial.operations
     of = classes.of(operations.duration_ns)
-    return _Seen(account(operations, of, classes.count), places(operations, of, classes.count),
+    made = account(operations, of, classes.count)
+    return _Seen(trial.name, made, places(operations, of, made),
                  trial_suspects(operations, of, classes), drawn(operations, of, classes), trial.failed,
                  trial.notes)  # fmt: skip
 
@@ -200,7 +204,7 @@ def _group(
     classes = tuple(
         OperationClass(_label(density, place), bounds[place] / 1e9, bounds[place + 1] / 1e9,
                        density.typical_ns[place] / 1e9, int(counts[place]), shares[place], of_class(where, place),
-                       tuple(reasons([one.suspects.get(place, []) for one in seen])))
+                       tuple(reasons([one.suspects.get(place, []) for one in seen], _between(seen, density, place))))
         for place in range(density.count)
     )  # fmt: skip
     notes = dict.fromkeys(note for one in seen for note in one.notes)
@@ -209,6 +213,13 @@ def _group(
         cost_of(accounts, density, level), mean([one.slowest(TAIL) for one in histograms], level).within(0.0, 1.0),
         seen[-1].drawn, tuple(notes),
     )  # fmt: skip
+
+
+def _between(seen: Sequence[_Seen], density: DensityClasses, place: int) -> list[Suspect]:
+    if place <= density.fast:
+        return []
+    return s410_trials.between(place, [one.trial for one in seen], [one.account.counts[:, place].sum() for one in seen],
+                               [one.account.counts.sum() for one in seen])  # fmt: skip
 
 
 def _label(density: DensityClasses, place: int) -> str:

@@ -47,7 +47,7 @@ class TableTrials:
 
     def each(self) -> Iterator[tuple[Group, TrialOperations]]:
         """Every kind and size of every trial."""
-        for _, of_trial in self._parts("trial", np.arange(len(self._table))):
+        for trial, of_trial in self._parts("trial", np.arange(len(self._table))):
             for kind, of_kind in self._parts("kind", of_trial):
                 if self._only and str(kind) not in self._only:
                     continue
@@ -55,7 +55,7 @@ class TableTrials:
                     if rows.size >= LEAST:
                         name = str(kind) if kind is not None else self._took.label or self._took.name
                         group = Group(name, name, self._bytes(size))
-                        yield group, TrialOperations(self._operations(rows, group.size), 0)
+                        yield group, TrialOperations(str(trial), self._operations(rows, group.size), 0)
 
     def check(self, found: Collection[Group]) -> None:
         """Raises DataError where nothing was found."""

@@ -45,6 +45,7 @@ class Group:
 class TrialOperations:
     """Those of a group in one trial; how many more of their kind failed."""
 
+    name: str
     operations: Operations
     failed: int
     notes: tuple[str, ...] = ()
@@ -121,7 +122,7 @@ class StoredTrials:
             for kind, operations, failed in split(columns, phase, units=known):
                 group = Group(phase.operation, _native.KINDS[kind], operations.size, setting,
                               setting_text(levels, units))  # fmt: skip
-                yield group, TrialOperations(operations, failed, tuple(_notes(operations, run)))
+                yield group, TrialOperations(run.id, operations, failed, tuple(_notes(operations, run)))
 
 
 def _notes(operations: Operations, run: StoredRun) -> Iterator[str]:

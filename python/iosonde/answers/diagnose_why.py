@@ -37,8 +37,8 @@ def trial_suspects(
             for place in range(classes.fast + 1, classes.count)}  # fmt: skip
 
 
-def reasons(trials: Sequence[Sequence[Suspect]]) -> list[Reason]:
-    """Those that at least half of the trials show, by the agreement of the middle one."""
+def reasons(trials: Sequence[Sequence[Suspect]], between: Sequence[Suspect] = ()) -> list[Reason]:
+    """Those that at least half of the trials show, by the agreement of the middle one; and what tells trials apart."""
     by_key: dict[tuple[str, str], list[Suspect]] = {}
     for trial in trials:
         for one in trial:
@@ -46,4 +46,5 @@ def reasons(trials: Sequence[Sequence[Suspect]]) -> list[Reason]:
     usual = [sorted(several, key=lambda one: one.agreement.kappa) for several in by_key.values()
              if 2 * len(several) >= len(trials)]  # fmt: skip
     made = [Reason(several[len(several) // 2], len(several), len(trials)) for several in usual]
+    made += [Reason(one, 1, 1) for one in between]
     return sorted(made, key=lambda one: -one.suspect.agreement.kappa)

@@ -18,7 +18,8 @@ from iosonde.stats.density.histogram import LogHistogram
 from iosonde.stats.density.mixture import Normals, normals
 from iosonde.stats.density.multimodal import Multimodality, silverman
 
-SMALL = 0.05  # share of the operations: a last hill below it is unexpectedly slow, a first one no standard for others
+SMALL = 0.05  # share of the operations: a last hill below it is unexpectedly slow
+STANDARD = 0.1  # a hill with less is no standard for the others, however fast it is
 _GAP = 0.2  # bandwidth at which the density has to reach zero, and how near to it
 _ZERO = 0.25
 
@@ -73,7 +74,7 @@ def density_classes(histogram: LogHistogram, bandwidth: str | float = kernel.STA
         (float(histogram.value(0)), float(histogram.value(histogram.counts.size))),
         tuple(_median(histogram, begin, end) for begin, end in zip(edges, edges[1:], strict=False)),
         shares,
-        next((place for place, share in enumerate(shares) if share > SMALL), 0),
+        next((place for place, share in enumerate(shares) if share >= STANDARD), 0),
         unexpected,
         found,
         silverman(histogram),

@@ -27,7 +27,7 @@ BLOCKS = 40
 _FEWEST = 200  # operations for so many blocks
 _DRAWS = 2000
 _SEED = 1989
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18
 ONE_TRIAL = "one trial: blocks of its time were resampled; how trials differ is not in it"
 Array = npt.NDArray[np.float64]
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .cost import Account
 from .operations import Operations
 
 PARTS = 10  # of the run, of the file
 _MOST_RANKS = 64
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18
 Array = npt.NDArray[np.float64]
 
 
@@ -26,12 +27,13 @@ class Places:
     ranks: Mapping[int, Array]
 
 
-def places(operations: Operations, of: npt.NDArray[np.uint8], count: int) -> Places:
-    """Of one trial whose operations are ``of`` so many classes."""
-    run = _profile(operations.start_ns, operations.elapsed_ns, of, count)
+def places(operations: Operations, of: npt.NDArray[np.uint8], made: Account) -> Places:
+    """Of one trial whose operations are ``of`` the classes of its account."""
+    count = made.counts.shape[1]
+    run = made.counts.reshape(PARTS, -1, count).sum(axis=1)
     reach = int(operations.offset.max()) if operations.placed and len(operations) else 0
     offset = _profile(operations.offset, reach + operations.size, of, count) if reach else None
-    ranks = {rank: np.bincount(of[begin:end], minlength=count).astype(float) for rank, begin, end in operations.ranks}
+    ranks = {rank: _counts(of[begin:end], count) for rank, begin, end in operations.ranks}
     return Places(run, offset, ranks)
 
 
@@ -71,6 +73,10 @@ def of_class(found: Places, place: int) -> ClassPlaces:
         _of_ranks(found.ranks, most) if several else "",
     ]
     return ClassPlaces(run, offset, most, ", ".join(one for one in said if one))
+
+
+def _counts(of: npt.NDArray[np.uint8], count: int) -> Array:
+    return np.array([np.count_nonzero(of == place) for place in range(count)], float)
 
 
 def _profile(values: npt.NDArray[np.generic], reach: float, of: npt.NDArray[np.uint8], count: int) -> Array:

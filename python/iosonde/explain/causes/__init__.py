@@ -3,7 +3,8 @@ that ``iosonde explain CODE`` prints.
 
 A finder is a module ``s4NN_name.py`` with ``CODE`` and ``find(target) -> list[Suspect]``: it is given one class of
 one trial (``target.Target``) and says by which rule its operations can be told from the others, how well, what that
-suggests, and what would confirm it. A new one needs no other change in code; models of the path join here.
+suggests, and what would confirm it. S410 compares trials and has
+``between`` instead. A new finder needs no other change in code; models of the path join here.
 """
 
 from __future__ import annotations
@@ -38,8 +39,13 @@ def page(code: str) -> str | None:
 
 def suspects(target: Target) -> list[Suspect]:
     """What every finder says of a class, what explains most first."""
-    found = [one for name in modules().values() for one in importlib.import_module(name).find(target)]
-    return told(found)
+    return told([one for name in modules().values() for one in _find(name, target)])
+
+
+def _find(name: str, target: Target) -> list[Suspect]:
+    """What asks for more than one trial has no ``find``."""
+    find = getattr(importlib.import_module(name), "find", None)
+    return find(target) if find else []
 
 
 def told(found: Sequence[Suspect]) -> list[Suspect]:

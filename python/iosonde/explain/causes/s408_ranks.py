@@ -27,11 +27,13 @@ import numpy as np
 
 from iosonde.core.words import listed, percent
 
-from .target import LEAST, Agreement, Suspect, Target, agreement
+from .grouping import which_groups
+from .target import LEAST, Agreement, Suspect, Target
 
 CODE = "S408"
 _NAMED = 4
 _MOST_FILES = 4096
+_CHUNK = 1 << 18  # operations at a time: numbers of another type are made of them
 
 
 def find(target: Target) -> list[Suspect]:
@@ -41,7 +43,7 @@ def find(target: Target) -> list[Suspect]:
     groups = [one for one in (_hosts(target), _ranks(target), _files(target)) if one is not None]
     best: tuple[Agreement, str, list[Any]] | None = None
     for word, names, slow, every in groups:
-        made, kept = _first(names, slow, every)
+        made, kept = which_groups(names, slow, every)
         if made.seen and (best is None or made.kappa > best[0].kappa + 0.02):
             best = made, word, kept
     if best is None:
@@ -79,18 +81,9 @@ def _files(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | No
     operations = target.operations
     if not operations.placed or not len(operations) or int(operations.file.max()) >= _MOST_FILES:
         return None
-    every = np.bincount(operations.file)
+    every = np.zeros(int(operations.file.max()) + 1, np.int64)
+    for at in range(0, len(operations), _CHUNK):
+        every += np.bincount(operations.file[at : at + _CHUNK], minlength=every.size)
     slow = np.bincount(operations.file[target.rows], minlength=every.size)
     names = np.flatnonzero(every)
     return ("file", names.tolist(), slow[names], every[names]) if names.size > 1 else None
-
-
-def _first(names: Sequence[Any], slow: np.ndarray, every: np.ndarray) -> tuple[Agreement, list[Any]]:
-    """As many of the first by share as agree most."""
-    order = np.argsort(-slow / np.maximum(every, 1), kind="stable")
-    n_slow, n = int(slow.sum()), int(every.sum())
-    hits, named = np.cumsum(slow[order]), np.cumsum(every[order])
-    made = [agreement(int(hit), n_slow, int(many - hit), n - n_slow, n_slow / n, len(names))
-            for hit, many in zip(hits[:-1], named[:-1], strict=True)]  # fmt: skip
-    at = max(range(len(made)), key=lambda place: made[place].kappa)
-    return made[at], [names[one] for one in order[: at + 1]]

@@ -56,7 +56,7 @@ class LogHistogram:
     def slowest(self, share: float) -> float:
         """The part of the sum that the largest values hold, of which there are such a ``share``."""
         sums = np.cumsum((self._sizes() * self.counts)[::-1])
-        return float(np.interp(share * self.n, np.cumsum(self.counts[::-1]), sums, 0.0) / sums[-1])
+        return float(np.interp(share * self.n, np.cumsum([0, *self.counts[::-1]]), [0.0, *sums]) / sums[-1])
 
     def _sizes(self) -> Array:
         return self.value(np.arange(self.counts.size) + 0.5)

@@ -18,8 +18,8 @@ from .hills import hills_of
 from .histogram import WIDTH, LogHistogram
 
 MOST = 6
-_BINS = 512
-_ROUNDS = 300
+_BINS = 256
+_ROUNDS = 150
 _SETTLED = 1e-7  # change of the log-likelihood of a value
 _NARROWEST = 0.005
 Array = npt.NDArray[np.float64]
