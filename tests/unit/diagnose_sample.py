@@ -37,7 +37,9 @@ def rows(n: int, ranks: int, rule, rng: np.random.Generator, offsets=None) -> np
 
 def operations(made: np.ndarray, **more) -> Operations:
     start = made["start_ns"].astype(np.int64)
-    return Operations(made["rank"], made["file"], made["offset"], start - start.min(), made["duration_ns"], SIZE, **more)
+    return Operations(
+        made["rank"], made["file"], made["offset"], start - start.min(), made["duration_ns"], SIZE, **more
+    )
 
 
 def classes_of(made: np.ndarray):
@@ -56,6 +58,17 @@ def store(path, trials: list[np.ndarray], **changes) -> Store:
                  "duration_ns": elapsed, "counted_kind": "read", "totals": total, "ranks": ranks,
                  "histograms": {}}  # fmt: skip
         rate = Observation("read", "bandwidth_last_done", total["read"]["bytes"] / (elapsed / 1e9), "bytes/s")
-        made.append(Run(f"r-{place}", "x", "iosonde", f"2026-11-01T00:00:{place:02d}Z", elapsed / 1e9,
-                        {"nodes": 2, "repetition": place}, [rate], operations=one, phases=[{**phase, **changes}]))
+        made.append(
+            Run(
+                f"r-{place}",
+                "x",
+                "iosonde",
+                f"2026-11-01T00:00:{place:02d}Z",
+                elapsed / 1e9,
+                {"nodes": 2, "repetition": place},
+                [rate],
+                operations=one,
+                phases=[{**phase, **changes}],
+            )
+        )
     return made  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import InputError
-from iosonde.core.types import Estimate, FactorValue
+from iosonde.core.types import Estimate
 from iosonde.data.source import Source
 from iosonde.explain.causes import s410_trials
 from iosonde.explain.causes.target import Suspect
@@ -22,7 +22,9 @@ from iosonde.stats.estimate.summarise import mean
 
 from .answer import Answer
 from .diagnose_drawn import DrawnOperations, drawn
-from .diagnose_trials import Group, TrialOperations, trials_of
+from .diagnose_group import Group, TrialOperations, Trials
+from .diagnose_table import TableTrials
+from .diagnose_trials import StoredTrials
 from .diagnose_why import Reason, reasons, trial_suspects
 
 TAIL = 0.01
@@ -150,11 +152,11 @@ def diagnose(
 ) -> OperationCauses:  # fmt: skip
     """Of every operation, kind and size with recorded operations; ``names``: only these operations; ``response``: the
     column of durations of a table. Raises InputError, DataError."""
-    found = trials_of(source, names, response)
+    found: Trials = StoredTrials(source, names) if source.store else TableTrials(source, names, response)
     counted: dict[Group, list[LogHistogram]] = {}
     for group, trial in found.each():
         made = of_values(trial.operations.duration_ns)
-        if made is not None and made.counts.size > 1:
+        if made is not None:
             counted.setdefault(group, []).append(made)
     found.check(counted)
     longest = sorted(counted, key=lambda one: -sum(part.total() for part in counted[one]))

@@ -14,12 +14,13 @@ from iosonde.core.units import parse_size
 from iosonde.data.source import Source
 from iosonde.explain.operations import LEAST, Operations
 
-from .diagnose_trials import Group, TrialOperations
+from .diagnose_group import Group, TrialOperations
 
 _NS = {"": 1e9, "s": 1e9, "sec": 1e9, "seconds": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
 _DURATION = ("duration", "latency", "elapsed", "took", "seconds", "access_time", "response_time", "time", "lat")
 _ROLES = {
-    "start": ("start", "begin", "started", "timestamp", "start_time"), "rank": ("rank", "process", "pid", "thread", "tid"),
+    "start": ("start", "begin", "started", "timestamp", "start_time"),
+    "rank": ("rank", "process", "pid", "thread", "tid"),
     "offset": ("offset", "position", "pos"), "size": ("size", "bytes", "length", "count", "request", "len"),
     "file": ("file", "filename", "path", "fd"), "kind": ("kind", "operation", "op", "call", "type"),
     "trial": ("run", "trial", "repetition"),
@@ -60,8 +61,8 @@ class TableTrials:
     def check(self, found: Collection[Group]) -> None:
         """Raises DataError where nothing was found."""
         if not found:
-            raise DataError(f"{self._name} has no {LEAST} rows of operations of one kind and size",
-                            f"column '{self._took.name}' is read as how long each took: --response names another")  # fmt: skip
+            hint = f"column '{self._took.name}' is read as how long each took: --response names another"
+            raise DataError(f"{self._name} has no {LEAST} rows of operations of one kind and size", hint)
 
     def _parts(self, role: str, rows: npt.NDArray[np.intp]) -> Iterator[tuple[Any, npt.NDArray[np.intp]]]:
         """The rows of each level of a column; all where there is none."""
@@ -122,7 +123,9 @@ def _durations(table: Table) -> Column:
 
 
 def _called(table: Table, words: Sequence[str], but: Column | None) -> Column | None:
-    by_label = {(column.label or column.name).casefold(): column for column in table.columns.values() if column is not but}
+    by_label = {
+        (column.label or column.name).casefold(): column for column in table.columns.values() if column is not but
+    }
     return next((by_label[word] for word in words if word in by_label), None)
 
 
@@ -130,7 +133,7 @@ def _nanoseconds(table: Table, column: Column) -> npt.NDArray[np.float64]:
     """A column of times. Raises InputError, DataError."""
     if column.unit not in _NS:
         raise InputError(f"column '{column.name}' is in {column.unit}, which is no time", "name a column as time_us")
-    values = table.numbers(column.name) * _NS[column.unit]
+    values: npt.NDArray[np.float64] = table.numbers(column.name) * _NS[column.unit]
     bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
     if bad.size:
         raise DataError(f"{table.place(int(bad[0]))}, column '{column.name}': it is missing or below 0",
@@ -145,4 +148,5 @@ def _of_bytes(column: Column) -> float:
 def _one_after_another(rank: Array, took: Array) -> npt.NDArray[np.int64]:
     after = np.cumsum(took) - took
     begins = np.flatnonzero(np.diff(rank, prepend=rank[0] - 1))
-    return (after - np.repeat(after[begins], np.diff(np.append(begins, rank.size)))).astype(np.int64)
+    found: npt.NDArray[np.int64] = (after - np.repeat(after[begins], np.diff([*begins, rank.size]))).astype(np.int64)
+    return found

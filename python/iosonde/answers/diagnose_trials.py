@@ -1,75 +1,22 @@
-"""The trials whose operations are diagnosed: of a store one run after another, of a table its rows."""
+"""The trials of a store whose operations are diagnosed, one run after another."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
-
-import numpy as np
+from collections.abc import Collection, Iterator, Sequence
 
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import setting_text
 from iosonde.core.schema import OPERATION
 from iosonde.core.stored import StoredRun, plain
-from iosonde.core.types import FactorValue
 from iosonde.core.words import counted, listed
 from iosonde.data.source import Source
 from iosonde.engine import _native
 from iosonde.explain import sizes
 from iosonde.explain.operations import LEAST, Operations, split
 
+from .diagnose_group import Group, TrialOperations
+
 COLUMNS = OPERATION.names or ()
-
-
-@dataclass(frozen=True)
-class Group:
-    """What is diagnosed together: an operation, a kind, a size (bytes, 0: none are moved), a setting."""
-
-    operation: str
-    kind: str
-    size: int
-    setting: tuple[tuple[str, FactorValue], ...] = ()
-    setting_words: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """The stable form."""
-        return {"operation": self.operation, "kind": self.kind, "size": self.size, "setting": dict(self.setting)}
-
-    def flat(self) -> dict[str, Any]:
-        """The form in tables."""
-        return {"operation": self.operation, "kind": self.kind, "size": self.size, **dict(self.setting)}
-
-
-@dataclass(frozen=True)
-class TrialOperations:
-    """Those of a group in one trial; how many more of their kind failed."""
-
-    name: str
-    operations: Operations
-    failed: int
-    notes: tuple[str, ...] = ()
-
-
-class Trials(Protocol):
-    """Where trials come from. ``notes`` are about all of them."""
-
-    notes: list[str]
-
-    def each(self) -> Iterator[tuple[Group, TrialOperations]]:
-        """Every group of every trial; may be asked again."""
-
-    def check(self, found: Collection[Group]) -> None:
-        """Raises DataError where nothing was found."""
-
-
-def trials_of(source: Source, names: Sequence[str], response: Sequence[str]) -> Trials:
-    """Of a store, or of a table with a row for each operation. Raises InputError, DataError."""
-    if source.store is not None:
-        return StoredTrials(source, names)
-    from .diagnose_table import TableTrials
-
-    return TableTrials(source, names, response)
 
 
 class StoredTrials:
@@ -122,10 +69,10 @@ class StoredTrials:
             for kind, operations, failed in split(columns, phase, units=known):
                 group = Group(phase.operation, _native.KINDS[kind], operations.size, setting,
                               setting_text(levels, units))  # fmt: skip
-                yield group, TrialOperations(run.id, operations, failed, tuple(_notes(operations, run)))
+                yield group, TrialOperations(run.id, operations, failed, tuple(_notes(operations)))
 
 
-def _notes(operations: Operations, run: StoredRun) -> Iterator[str]:
+def _notes(operations: Operations) -> Iterator[str]:
     if not operations.in_order:
         yield "a sample of the operations was recorded: which was before which is not known"
     if not operations.comparable and len(operations.ranks) > 1:

@@ -8,6 +8,7 @@ where the density is close to zero, is "unexpectedly slow".
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +27,9 @@ _ZERO = 0.25
 
 @dataclass(frozen=True)
 class DensityClasses:
-    """``bounds_ns`` lie between neighbouring classes, one fewer than these. ``typical_ns``: the median of each; ``fast``:
-    the number of the class that others are measured by; ``unexpected``: that of the far right, None where there is none.
+    """``bounds_ns`` lie between neighbouring classes, one fewer than these. ``typical_ns``: the median of each;
+    ``fast``: the number of the class that others are measured by; ``unexpected``: that of the far right, None where
+    there is none.
 
     ``hills``, ``test`` and ``mixture`` are what they were made of, and what else was asked about it.
     """
@@ -47,7 +49,7 @@ class DensityClasses:
         """How many classes."""
         return len(self.typical_ns)
 
-    def of(self, durations_ns: npt.NDArray[np.generic]) -> npt.NDArray[np.uint8]:
+    def of(self, durations_ns: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
         """The number of the class of each operation."""
         found = np.zeros(durations_ns.size, np.uint8)
         for bound in self.bounds_ns:

@@ -104,14 +104,16 @@ def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) ->
     fast = classes.fast
 
     def lost(n: Array, s: Array, one: Account) -> Array:
-        return np.minimum(_lost(n, s, one, fast)[:, fast + 1 :].sum(axis=1), one.elapsed_s)
+        longer: Array = np.minimum(_lost(n, s, one, fast)[:, fast + 1 :].sum(axis=1), one.elapsed_s)
+        return longer
 
     def work(one: Account) -> float:
         return float(one.counts.sum()) * (one.size or 1)
 
     def rate(n: Array, s: Array, one: Account) -> Array:
         busy = s.sum(axis=1) / n.sum(axis=1) * one.counts.sum() / one.seconds.sum()
-        return work(one) / (one.elapsed_s * busy)
+        made: Array = work(one) / (one.elapsed_s * busy)
+        return made
 
     return Cost(
         _estimate(trials, lost, level).within(0.0),
@@ -133,9 +135,7 @@ def _lost(n: Array, s: Array, one: Account, fast: int) -> Array:
     return lost
 
 
-def _estimate(
-    trials: Sequence[Account], value: Callable[[Array, Array, Account], Array], level: float
-) -> Estimate:
+def _estimate(trials: Sequence[Account], value: Callable[[Array, Array, Account], Array], level: float) -> Estimate:
     """The mean over trials; of a single one with the interval of its resampled blocks."""
     found = [float(value(one.counts.sum(axis=0)[None], one.seconds.sum(axis=0)[None], one)[0]) for one in trials]
     if len(found) > 1:

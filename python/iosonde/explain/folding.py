@@ -14,7 +14,7 @@ Array = npt.NDArray[np.float64]
 LONGEST = 1 << 17  # values of a series that are looked at for a period
 _LEAST_PERIODS = 4
 _LEAST_CORRELATION = 0.1
-_NEARLY = 0.9
+_NEARLY = 0.75
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Fold:
 
 
 def fold(slow: Slots, others: Slots, of: int, prevalence: float, tried: int) -> Fold:
-    """The slots (0 … ``of`` − 1) that tell slow operations best. Slots are in the order of the operations: the first half
-    says which, the second how well."""
+    """The slots (0 … ``of`` − 1) that tell slow operations best. Slots are in the order of the operations: the first
+    half says which, the second how well."""
     cut_slow, cut_others = slow.size // 2, others.size // 2
     named = _best_slots(slow[:cut_slow], others[:cut_others], of, prevalence)
     hit, false = np.isin(slow[cut_slow:], named), np.isin(others[cut_others:], named)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,7 +80,7 @@ def _counts(of: npt.NDArray[np.uint8], count: int) -> Array:
     return np.array([np.count_nonzero(of == place) for place in range(count)], float)
 
 
-def _profile(values: npt.NDArray[np.generic], reach: float, of: npt.NDArray[np.uint8], count: int) -> Array:
+def _profile(values: npt.NDArray[Any], reach: float, of: npt.NDArray[np.uint8], count: int) -> Array:
     found = np.zeros(PARTS * count)
     for at in range(0, values.size, _CHUNK):
         part = np.minimum((values[at : at + _CHUNK] * (PARTS / max(reach, 1.0))).astype(np.int32), PARTS - 1)

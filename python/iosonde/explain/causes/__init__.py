@@ -19,8 +19,8 @@ SHOWN = 3  # of a class
 # A finding of the left is told instead of one of the right where it explains nearly as much: the right follows from it.
 _INSTEAD = {
     "S401": ("S402", "S403", "S406", "S405"), "S406": ("S402", "S403", "S405"), "S402": ("S403",),
-    "S404": ("S403", "S402", "S409"), "S405": ("S403", "S402", "S404"), "S407": ("S403", "S406"), "S408": ("S403", "S404"),
-    "S409": ("S403", "S402"),
+    "S404": ("S403", "S402", "S409"), "S405": ("S403", "S402", "S404"), "S407": ("S403", "S406"),
+    "S408": ("S403", "S404"), "S409": ("S403", "S402"),
 }  # fmt: skip
 _NEARLY = 0.85
 

@@ -35,6 +35,10 @@ from .target import LEAST, Suspect, Target
 
 CODE = "S401"
 _MOST_RANKS = 4
+_IN_BYTES = (
+    "half the request size: a unit in bytes doubles the period in operations; or another read-ahead, rsize or stripe: "
+    "the period follows it"
+)
 
 
 def find(target: Target) -> list[Suspect]:
@@ -80,6 +84,5 @@ def _told(target: Target, same: Sequence[Fold]) -> Suspect:
             unit += f", {format_size(part)}{named(part, operations.units)} of it in a row"
     sentence = (f"{many} of every {first.of} operations of a rank{unit}: {percent(first.agreement.recall)} of them are "
                 f"there, and {percent(first.agreement.precision)} of the operations there are slow")  # fmt: skip
-    confirm = ("half the request size: a unit in bytes doubles the period in operations; or another read-ahead, rsize "
-               "or stripe: the period follows it") if unit else "another order of operations: the period goes with it"  # fmt: skip
+    confirm = _IN_BYTES if unit else "another order of operations: the period goes with it"
     return Suspect(CODE, target.place, cause, sentence, first.agreement, confirm, evidence)

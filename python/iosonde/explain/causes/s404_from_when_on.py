@@ -24,7 +24,7 @@ import numpy as np
 from iosonde.core.units import format_rate, format_size
 from iosonde.core.words import percent
 
-from .target import LEAST, Suspect, Target, agreement
+from .target import LEAST, Agreement, Suspect, Target, agreement
 
 CODE = "S404"
 _CUTS = 200
@@ -39,7 +39,7 @@ def find(target: Target) -> list[Suspect]:
     slow, others = (np.bincount(np.minimum((operations.start_ns[rows] / width).astype(np.intp), _CUTS - 1),
                                 minlength=_CUTS)
                     for rows in (target.some_slow, target.some_others))  # fmt: skip
-    best = None
+    best: tuple[Agreement, bool, float] | None = None
     for late in (True, False):
         before = [np.cumsum(one)[:-1] for one in (slow, others)]
         hits, false = ((whole.sum() - one) if late else one for whole, one in zip((slow, others), before, strict=True))
@@ -53,7 +53,7 @@ def find(target: Target) -> list[Suspect]:
     return [_told(target, *best)]
 
 
-def _told(target: Target, made, late: bool, moment: float) -> Suspect:  # type: ignore[no-untyped-def]
+def _told(target: Target, made: Agreement, late: bool, moment: float) -> Suspect:
     operations = target.operations
     done = int((operations.start_ns < moment).sum())
     after = format_rate(moment / 1e9, "s")

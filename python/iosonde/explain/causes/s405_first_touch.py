@@ -46,8 +46,8 @@ def find(target: Target) -> list[Suspect]:
         return []
     what = max(seen, key=lambda one: seen[one].kappa)
     best = seen[what]
-    sentence = (f"{percent(best.recall)} of them are the first operation {what}, and {percent(best.precision)} of these "
-                "are slow")  # fmt: skip
+    sentence = (f"{percent(best.recall)} of them are the first operation {what}, and {percent(best.precision)} of "
+                "these are slow")  # fmt: skip
     return [Suspect(CODE, target.place, f"first touch {what.removeprefix('on ')}", sentence, best,
                     "the same operations once more before the clock runs", {"first": what})]  # fmt: skip
 

@@ -21,7 +21,7 @@ What to do
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -53,10 +53,10 @@ def find(target: Target) -> list[Suspect]:
     return [max(found, key=lambda one: one.agreement.kappa)] if found else []
 
 
-def _units(reach: int, known: object) -> Iterator[int]:
+def _units(reach: int, known: Iterable[int]) -> Iterator[int]:
     for power in range(_LEAST_UNIT.bit_length() - 1, _MOST_UNIT.bit_length()):
         yield from (times << power for times in (1, 3, 5, 7) if 4 * (times << power) <= reach)
-    yield from (one for one in known if 4 * one <= reach)  # type: ignore[attr-defined]
+    yield from (one for one in known if 4 * one <= reach)
 
 
 def _crossing(target: Target, slow: np.ndarray, others: np.ndarray, units: list[int]) -> Suspect | None:
@@ -101,8 +101,9 @@ def _folded(target: Target, slow: np.ndarray, others: np.ndarray, units: list[in
     where = f"the begin of every {format_size(unit)}" if made.slots == (0,) else \
         f"the same {format_size(width)} of every {format_size(unit)}"  # fmt: skip
     found = made.agreement
-    sentence = (f"{percent(found.recall)} of them are at {where}{named(unit, target.operations.units)}, and {percent(found.precision)} of the operations there "
-                "are slow")  # fmt: skip
+    unit_words = named(unit, target.operations.units)
+    sentence = (f"{percent(found.recall)} of them are at {where}{unit_words}, and {percent(found.precision)} of the "
+                "operations there are slow")  # fmt: skip
     return Suspect(CODE, target.place, where, sentence, found,
                    "all offsets moved by half of it: what belongs to the place moves by as much",
                    {"unit_bytes": unit, "from_bytes": made.slots[0] * unit // made.of, "width_bytes": width,

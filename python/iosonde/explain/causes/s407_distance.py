@@ -19,6 +19,8 @@ What to do
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from iosonde.core.units import format_size
@@ -35,9 +37,12 @@ def find(target: Target) -> list[Suspect]:
     if not (operations.placed and operations.in_order) or target.rows.size < LEAST:
         return []
     slow, others = _gaps(target, target.some_slow), _gaps(target, target.some_others)
-    rules = {"do not begin where the one before ended": lambda gap: gap != 0, "go backwards": lambda gap: gap < 0}
+    rules: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+        "do not begin where the one before ended": lambda gap: gap != 0,
+        "go backwards": lambda gap: gap < 0,
+    }
     far = {f"are {format_size(1 << power)} or more from the one before": 1 << power for power in range(12, 31, 2)}
-    rules |= {name: lambda gap, least=least: np.abs(gap) >= least for name, least in far.items()}  # type: ignore[misc]
+    rules |= {name: _beyond(least) for name, least in far.items()}
     made = {name: target.judge(rule(slow), rule(others), len(rules)) for name, rule in rules.items()}
     seen = {name: one for name, one in made.items() if one.seen}
     if not seen:
@@ -58,4 +63,10 @@ def _gaps(target: Target, rows: Rows) -> np.ndarray:
     before = rows - 1
     same = (operations.rank[rows] == operations.rank[before]) & (operations.file[rows] == operations.file[before])
     rows, before = rows[same], before[same]
-    return operations.offset[rows].astype(np.int64) - operations.offset[before].astype(np.int64) - operations.size
+    ends = operations.offset[before].astype(np.int64) + operations.size
+    gaps: np.ndarray = operations.offset[rows].astype(np.int64) - ends
+    return gaps
+
+
+def _beyond(least: int) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda gap: np.abs(gap) >= least

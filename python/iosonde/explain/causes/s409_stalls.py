@@ -46,9 +46,9 @@ def find(target: Target) -> list[Suspect]:
     for place, (_, begin, end) in enumerate(ranks):
         rows = begin + np.flatnonzero(target.slow[begin:end])
         start, took = operations.start_ns[rows], operations.duration_ns[rows].astype(np.int64)
-        edges = np.bincount(np.ceil(start / width).astype(np.intp), minlength=bins + 1)  # bins that are wholly inside
-        edges -= np.bincount(np.maximum(((start + took) / width).astype(np.intp), np.ceil(start / width).astype(np.intp)),
-                             minlength=bins + 1)  # fmt: skip
+        first = np.ceil(start / width).astype(np.intp)  # bins that are wholly inside
+        after = np.maximum(((start + took) / width).astype(np.intp), first)
+        edges = np.bincount(first, minlength=bins + 1) - np.bincount(after, minlength=bins + 1)
         waiting[place] = np.cumsum(edges)[:bins] > 0
     together = waiting.sum(axis=0)
     expected = 2 * (together - waiting) >= len(ranks) - 1
@@ -59,8 +59,9 @@ def find(target: Target) -> list[Suspect]:
     moments = int((np.diff((2 * together >= len(ranks)).astype(np.int8), prepend=0) == 1).sum())
     if not made.seen or moments < _LEAST_MOMENTS:
         return []
-    sentence = (f"in {percent(made.recall)} of the time that ranks wait for them half of the other ranks or more wait, "
-                f"too ({moments:,} moments); in {percent(made.precision)} of such time the rest of them does")  # fmt: skip
+    sentence = (f"in {percent(made.recall)} of the time that ranks wait for them half of the other ranks or more "
+                f"wait, too ({moments:,} moments); in {percent(made.precision)} of such time "
+                "the rest of them does")  # fmt: skip
     return [Suspect(CODE, target.place, "all ranks wait together", sentence, made,
                     "fewer ranks, or a file for each rank: stalls of a lock go away, those of a server stay",
                     {"moments": moments, "ranks": len(ranks)})]  # fmt: skip

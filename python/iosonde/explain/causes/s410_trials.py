@@ -41,6 +41,8 @@ def between(place: int, names: Sequence[str], slow: Sequence[float], every: Sequ
         return []
     some = kept[:_NAMED] + ([f"{len(kept) - _NAMED} more"] if len(kept) > _NAMED else [])
     which = f"trial{'s' if len(kept) > 1 else ''} {listed(some)}"
-    sentence = f"{percent(made.recall)} of them are of {which}, where {percent(made.precision)} of the operations are slow"
+    sentence = (
+        f"{percent(made.recall)} of them are of {which}, where {percent(made.precision)} of the operations are slow"
+    )
     return [Suspect(CODE, place, f"in {which}", sentence, made,
                     "more trials, and their facts beside: what changed between them", {"trials": kept})]  # fmt: skip

@@ -11,8 +11,25 @@ from iosonde.core.words import counted, percent
 from iosonde.report.text import escape
 
 from .figure import Figure
-from .vocabulary import BLUE, INK, MUTED, SECONDS, SERIES, VERMILION, Row, Spec, decades, flat, label, layer, legend, \
-    number, short, unique, view
+from .vocabulary import (
+    BLUE,
+    INK,
+    MUTED,
+    SECONDS,
+    SERIES,
+    VERMILION,
+    Row,
+    Spec,
+    decades,
+    flat,
+    label,
+    layer,
+    legend,
+    number,
+    short,
+    unique,
+    view,
+)
 
 _TITLE = "Operations by how long they took"
 _MOST = 6  # operations that are drawn
@@ -46,9 +63,11 @@ def _row(group: DiagnosedOperations) -> Spec:
     colours = _colours(group)
     series = legend([label(one) for one in names], colours, columns=1, offset=16, labelLimit=560)
     trial = "its operations" if group.trials == 1 else f"the last of {counted(group.trials, 'trial')}"
-    title = {"text": escape(_name(group)), "subtitle": [f"Left: {trial}, in bins. Right: density of all, of log duration."],
+    below = f"Left: {trial}, in bins. Right: density of all, of log duration."
+    title = {"text": escape(_name(group)), "subtitle": [below],
              "anchor": "start", "subtitleFontSize": 11, "subtitleColor": MUTED, "subtitlePadding": 4}  # fmt: skip
-    return {"title": title, "spacing": 14, "hconcat": [_cells(group, y, series, names), _density(group, y, names, series)],
+    return {"title": title, "spacing": 14, 
+            "hconcat": [_cells(group, y, series, names), _density(group, y, names, series)],
             "resolve": {"scale": {"y": "shared", "color": "shared"}}}  # fmt: skip
 
 

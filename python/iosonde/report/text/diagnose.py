@@ -86,9 +86,10 @@ def _class(one: OperationClass) -> Iterator[str]:
 
 def _cost(group: DiagnosedOperations) -> str:
     cost = group.cost
-    return (f"If all had been {group.classes[group.density.fast].label}: {estimate_text(cost.cost_s, 's')} of "
-            f"{format_rate(cost.elapsed_s.value or 0.0, 's')} less at most, {estimate_text(cost.rate_if_fast, cost.unit)} "
-            f"instead of {format_rate(cost.rate.value or 0.0, cost.unit)}. The slowest 1 % take "
+    fast = group.classes[group.density.fast].label
+    elapsed, rate = format_rate(cost.elapsed_s.value or 0.0, "s"), format_rate(cost.rate.value or 0.0, cost.unit)
+    return (f"If all had been {fast}: {estimate_text(cost.cost_s, 's')} of {elapsed} less at most, "
+            f"{estimate_text(cost.rate_if_fast, cost.unit)} instead of {rate}. The slowest 1 % take "
             f"{percent(group.tail.value)} of the time.")  # fmt: skip
 
 
@@ -100,6 +101,8 @@ def _sure(group: DiagnosedOperations) -> str:
             f"bandwidths, from {found.stable_from:.2g} to {found.stable_to:.2g}; a mixture of "
             f"{counted(len(mixture.weights), 'normal')} has {mixture.hills}")  # fmt: skip
     if test is not None:
-        said += f"; more than one: p={test.p:.2g}" if test.p < _LOW_P else f"; one alone is not excluded: p={test.p:.2g}"
+        said += (
+            f"; more than one: p={test.p:.2g}" if test.p < _LOW_P else f"; one alone is not excluded: p={test.p:.2g}"
+        )
     trials = "; one trial: the intervals are of blocks of its time" if group.trials == 1 else ""
     return f"{said}{trials}."

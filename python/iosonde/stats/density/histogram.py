@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,9 +37,10 @@ class LogHistogram:
         """How many values."""
         return int(self.counts.sum())
 
-    def value(self, place: float | Array) -> Array:
+    def value(self, place: float | npt.NDArray[Any]) -> Array:
         """The value at a place: 0 is the lower edge of the first bin, 0.5 its middle."""
-        return np.exp2((self.first + np.asarray(place, float)) / PER_OCTAVE)
+        found: Array = np.exp2((self.first + np.asarray(place, np.float64)) / PER_OCTAVE)
+        return found
 
     def below(self, value: float) -> int:
         """The number of bins that lie below a value."""
@@ -74,16 +76,14 @@ class LogHistogram:
         return LogHistogram(self.first - more, np.pad(self.counts, more))
 
 
-def of_values(values: npt.NDArray[np.generic]) -> LogHistogram | None:
+def of_values(values: npt.NDArray[Any]) -> LogHistogram | None:
     """Of positive values; others (below the clock's resolution) count as half a tick. None where there is none above 0.
 
     Values that are multiples of a tick that is large against them are spread evenly over it, with a fixed seed: what
     lies between two ticks is not known, and without it every tick would be a hill of its own.
     """
     step = tick(values)
-    if not values.size or (step == 0 and not (values[:_SAMPLE] > 0).any() and not values.max() > 0):
-        return None
-    low, high = float(values.min()), float(values.max())
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
     if not high > 0:
         return None
     least = low if low > 0 else step / 2 or high * 1e-9
@@ -115,7 +115,7 @@ def merged(parts: Iterable[LogHistogram]) -> LogHistogram:
     return LogHistogram(first, counts)
 
 
-def tick(values: npt.NDArray[np.generic]) -> float:
+def tick(values: npt.NDArray[Any]) -> float:
     """The step in which the values count, of a sample: the usual distance of those that are neighbours, where few
     different ones are taken again and again; 0 where they are not seen to count in steps."""
     sample = values[:: max(1, values.size // _SAMPLE)]

@@ -43,9 +43,9 @@ def rule(histogram: LogHistogram, name: str) -> float:
     sd, iqr = histogram.spread()
     narrow = min(sd, iqr / 1.34) if iqr > 0 else sd
     if name == SILVERMAN:  # Silverman (1986), Density Estimation, eq. 3.31
-        return max(0.9 * narrow * histogram.n**-0.2, WIDTH)
+        return max(0.9 * narrow * math.pow(histogram.n, -0.2), WIDTH)
     if name == SCOTT:  # Scott (1992), Multivariate Density Estimation, eq. 6.42
-        return max(1.06 * sd * histogram.n**-0.2, WIDTH)
+        return max(1.06 * sd * math.pow(histogram.n, -0.2), WIDTH)
     if name == ISJ:
         return improved_sheather_jones(histogram)
     raise InputError(f"there is no bandwidth '{name}'", f"one of {', '.join(RULES)}, or a number as 0.05")

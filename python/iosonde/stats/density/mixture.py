@@ -42,7 +42,7 @@ def normals(histogram: LogHistogram, bandwidth: float) -> Normals:
     step = max(1, math.ceil(histogram.counts.size / _BINS))
     counts = np.pad(histogram.counts, (0, -histogram.counts.size % step)).reshape(-1, step).sum(axis=1)
     filled = np.flatnonzero(counts)
-    x = (filled + 0.5) * step * WIDTH
+    x = (filled.astype(np.float64) + 0.5) * (step * WIDTH)
     weight = counts[filled].astype(float)
     best, found = math.inf, (np.ones(1), np.zeros(1), np.ones(1))
     for k in range(1, min(MOST, filled.size) + 1):
@@ -61,9 +61,7 @@ def _begins(x: Array, weight: Array, k: int) -> list[Array]:
     return [np.interp(places, upto, x), x[0] + places * (x[-1] - x[0])]
 
 
-def _fitted(
-    x: Array, weight: Array, mean: Array, width: float
-) -> tuple[tuple[Array, Array, Array], float]:  # fmt: skip
+def _fitted(x: Array, weight: Array, mean: Array, width: float) -> tuple[tuple[Array, Array, Array], float]:
     """The components and the log-likelihood, from these means on."""
     n, k = weight.sum(), mean.size
     whole = math.sqrt(float(weight @ (x - weight @ x / n) ** 2) / n)
