@@ -7,12 +7,15 @@ import math
 import numpy as np
 import pytest
 from sklearn.mixture import GaussianMixture
+from stats_sample import examined
 
 from iosonde.core.errors import InputError
+from iosonde.core.table import Column, Table
 from iosonde.stats.density import histogram, kernel
 from iosonde.stats.density.hills import hills
 from iosonde.stats.density.mixture import normals
 from iosonde.stats.density.multimodal import silverman
+from outside import needed
 
 
 def two_hills(n: int, share: float, seed: int = 0) -> np.ndarray:
@@ -143,3 +146,32 @@ def test_the_mixture_is_that_of_a_library():
     assert made.weights == pytest.approx(peer.weights_[order], abs=0.01)
     assert made.sds == pytest.approx(np.sqrt(peer.covariances_[order, 0, 0]), rel=0.05)
     assert normals(histogram.of_values(np.exp(np.random.default_rng(1).standard_normal(2000))), 0.1).hills == 1
+
+
+def three_hills(seed: int) -> np.ndarray:
+    """Two components and a third that is seldom, as in the talk's simulation: 600, 380 and 20 times."""
+    rng = np.random.default_rng(seed)
+    return np.concatenate([rng.gamma(20, 1, 600), rng.gamma(70, 1, 380), rng.normal(160, 2, 20)])
+
+
+def test_the_classes_of_the_talks_simulation():
+    file = needed("golden/fixtures/kde_1000.csv", "fixtures/kde_1000.csv")
+    found = hills(histogram.of_values(np.loadtxt(file, skiprows=1)))
+    assert found.tops == pytest.approx([19.602563, 69.627062, 160.984546], abs=3)
+    assert found.valleys == pytest.approx([43.938806, 124.673326], abs=15)
+    counts = np.bincount(np.searchsorted(found.valleys, np.loadtxt(file, skiprows=1)))
+    assert counts == pytest.approx([600, 380, 20], abs=5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_check_sees_three_hills_of_shuffled_durations(seed):
+    values = np.random.default_rng(seed).permutation(three_hills(seed))
+    made = examined(Table({"time_us": Column("time_us", values, "time", "us")}))
+    [found] = [one for one in made.findings if one.code == "S109"]
+    assert [one["n"] for one in found.evidence["cells"][next(iter(found.evidence["cells"]))]["groups"]] == [
+        600,
+        380,
+        20,
+    ]
+    one = examined(Table({"time_us": Column("time_us", np.random.default_rng(seed).gamma(20, 1, 1000), "time", "us")}))
+    assert "S109" not in {finding.code for finding in one.findings}

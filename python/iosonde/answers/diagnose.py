@@ -15,14 +15,14 @@ from iosonde.explain.causes import s410_trials
 from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses, density_classes
 from iosonde.explain.cost import Account, ClassShares, Cost, account, cost_of, shares_of
-from iosonde.explain.places import ClassPlaces, Places, of_class, places, together
+from iosonde.explain.places import ClassPlaces, PlaceCounts, of_class, places, together
 from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merged, of_values
 from iosonde.stats.estimate.summarise import mean
 
 from .answer import Answer
 from .diagnose_drawn import DrawnOperations, drawn
-from .diagnose_group import Group, TrialOperations, Trials
+from .diagnose_group import OperationGroup, OperationTrials, TrialOperations
 from .diagnose_table import TableTrials
 from .diagnose_trials import StoredTrials
 from .diagnose_why import Reason, reasons, trial_suspects
@@ -73,7 +73,7 @@ class DiagnosedOperations:
     """The operations of one kind and size of an operation, at one setting, over its trials. ``tail``: the share of the
     time that the slowest 1 % take; ``notes``: what was not there to see."""
 
-    group: Group
+    group: OperationGroup
     trials: int
     n: int
     failed: int
@@ -152,8 +152,8 @@ def diagnose(
 ) -> OperationCauses:  # fmt: skip
     """Of every operation, kind and size with recorded operations; ``names``: only these operations; ``response``: the
     column of durations of a table. Raises InputError, DataError."""
-    found: Trials = StoredTrials(source, names) if source.store else TableTrials(source, names, response)
-    counted: dict[Group, list[LogHistogram]] = {}
+    found: OperationTrials = StoredTrials(source, names) if source.store else TableTrials(source, names, response)
+    counted: dict[OperationGroup, list[LogHistogram]] = {}
     for group, trial in found.each():
         made = of_values(trial.operations.duration_ns)
         if made is not None:
@@ -161,7 +161,7 @@ def diagnose(
     found.check(counted)
     longest = sorted(counted, key=lambda one: -sum(part.total() for part in counted[one]))
     kept = {group: density_classes(merged(counted[group]), bandwidth) for group in longest[:_MOST]}
-    seen: dict[Group, list[_Seen]] = {group: [] for group in kept}
+    seen: dict[OperationGroup, list[_Seen]] = {group: [] for group in kept}
     for group, trial in found.each():
         if group in kept:
             seen[group].append(_look(trial, kept[group]))
@@ -179,7 +179,7 @@ class _Seen:
 
     trial: str
     account: Account
-    places: Places
+    places: PlaceCounts
     suspects: dict[int, list[Suspect]]
     drawn: DrawnOperations
     failed: int
@@ -196,7 +196,11 @@ def _look(trial: TrialOperations, classes: DensityClasses) -> _Seen:
 
 
 def _group(
-    group: Group, density: DensityClasses, seen: Sequence[_Seen], histograms: Sequence[LogHistogram], level: float
+    group: OperationGroup,
+    density: DensityClasses,
+    seen: Sequence[_Seen],
+    histograms: Sequence[LogHistogram],
+    level: float,
 ) -> DiagnosedOperations:
     accounts = [one.account for one in seen]
     shares = shares_of(accounts, density, level)

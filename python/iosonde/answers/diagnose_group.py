@@ -11,7 +11,7 @@ from iosonde.explain.operations import Operations
 
 
 @dataclass(frozen=True)
-class Group:
+class OperationGroup:
     """What is diagnosed together: an operation, a kind, a size (bytes, 0: none are moved), a setting."""
 
     operation: str
@@ -39,13 +39,13 @@ class TrialOperations:
     notes: tuple[str, ...] = ()
 
 
-class Trials(Protocol):
+class OperationTrials(Protocol):
     """Where trials come from. ``notes`` are about all of them."""
 
     notes: list[str]
 
-    def each(self) -> Iterator[tuple[Group, TrialOperations]]:
+    def each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
         """Every group of every trial; may be asked again."""
 
-    def check(self, found: Collection[Group]) -> None:
+    def check(self, found: Collection[OperationGroup]) -> None:
         """Raises DataError where nothing was found."""

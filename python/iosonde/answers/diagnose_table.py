@@ -14,7 +14,7 @@ from iosonde.core.units import parse_size
 from iosonde.data.source import Source
 from iosonde.explain.operations import LEAST, Operations
 
-from .diagnose_group import Group, TrialOperations
+from .diagnose_group import OperationGroup, TrialOperations
 
 _NS = {"": 1e9, "s": 1e9, "sec": 1e9, "seconds": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
 _DURATION = ("duration", "latency", "elapsed", "took", "seconds", "access_time", "response_time", "time", "lat")
@@ -46,7 +46,7 @@ class TableTrials:
             self.notes.append("no column says when operations began: each rank's rows are taken one after another, "
                               "without pauses")  # fmt: skip
 
-    def each(self) -> Iterator[tuple[Group, TrialOperations]]:
+    def each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
         """Every kind and size of every trial."""
         for trial, of_trial in self._parts("trial", np.arange(len(self._table))):
             for kind, of_kind in self._parts("kind", of_trial):
@@ -55,10 +55,10 @@ class TableTrials:
                 for size, rows in self._parts("size", of_kind):
                     if rows.size >= LEAST:
                         name = str(kind) if kind is not None else self._took.label or self._took.name
-                        group = Group(name, name, self._bytes(size))
+                        group = OperationGroup(name, name, self._bytes(size))
                         yield group, TrialOperations(str(trial), self._operations(rows, group.size), 0)
 
-    def check(self, found: Collection[Group]) -> None:
+    def check(self, found: Collection[OperationGroup]) -> None:
         """Raises DataError where nothing was found."""
         if not found:
             hint = f"column '{self._took.name}' is read as how long each took: --response names another"

@@ -14,7 +14,7 @@ from iosonde.engine import _native
 from iosonde.explain import sizes
 from iosonde.explain.operations import LEAST, Operations, split
 
-from .diagnose_group import Group, TrialOperations
+from .diagnose_group import OperationGroup, TrialOperations
 
 COLUMNS = OPERATION.names or ()
 
@@ -31,7 +31,7 @@ class StoredTrials:
         self._runs = [run for run in recorded if run.complete] or recorded
         self._factors = source.known.names
         self._units = source.units()
-        self._last: tuple[str, list[tuple[Group, TrialOperations]]] = ("", [])
+        self._last: tuple[str, list[tuple[OperationGroup, TrialOperations]]] = ("", [])
         self.notes: list[str] = []
         if not recorded:
             raise DataError(f"{source.name} holds no recorded operations", "iosonde run records those of its own "
@@ -41,7 +41,7 @@ class StoredTrials:
         elif not recorded[0].complete:
             self.notes.append("no run is complete: these are what there is")
 
-    def each(self) -> Iterator[tuple[Group, TrialOperations]]:
+    def each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
         """Every group of every run."""
         for run in self._runs:
             if self._last[0] != run.id:
@@ -49,7 +49,7 @@ class StoredTrials:
                 self._last = (run.id, list(self._of_run(run)))
             yield from self._last[1]
 
-    def check(self, found: Collection[Group]) -> None:
+    def check(self, found: Collection[OperationGroup]) -> None:
         """Raises DataError where nothing was found."""
         if not found:
             there = dict.fromkeys(phase.operation for run in self._runs for phase in run.phases if phase.is_step)
@@ -57,7 +57,7 @@ class StoredTrials:
             raise DataError(f"{self._name} holds no {LEAST} recorded operations of one kind and size{wanted}",
                             f"there are: {', '.join(there)}")  # fmt: skip
 
-    def _of_run(self, run: StoredRun) -> Iterator[tuple[Group, TrialOperations]]:
+    def _of_run(self, run: StoredRun) -> Iterator[tuple[OperationGroup, TrialOperations]]:
         levels = {plain(name): run.level(name) for name in self._factors}
         units = {plain(name): unit for name, unit in self._units.items()}
         setting = tuple(levels.items())
@@ -67,7 +67,7 @@ class StoredTrials:
             if not phase.is_step or (self._only and not {phase.operation, phase.name} & self._only):
                 continue
             for kind, operations, failed in split(columns, phase, units=known):
-                group = Group(phase.operation, _native.KINDS[kind], operations.size, setting,
+                group = OperationGroup(phase.operation, _native.KINDS[kind], operations.size, setting,
                               setting_text(levels, units))  # fmt: skip
                 yield group, TrialOperations(run.id, operations, failed, tuple(_notes(operations)))
 

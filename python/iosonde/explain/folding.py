@@ -18,7 +18,7 @@ _NEARLY = 0.75
 
 
 @dataclass(frozen=True)
-class Fold:
+class PeriodFold:
     """``slots`` of a period that hold the slow operations, in order, of so many; how well they tell them."""
 
     slots: tuple[int, ...]
@@ -36,14 +36,14 @@ class Fold:
         return int(lengths.max())
 
 
-def fold(slow: Slots, others: Slots, of: int, prevalence: float, tried: int) -> Fold:
+def fold(slow: Slots, others: Slots, of: int, prevalence: float, tried: int) -> PeriodFold:
     """The slots (0 … ``of`` − 1) that tell slow operations best. Slots are in the order of the operations: the first
     half says which, the second how well."""
     cut_slow, cut_others = slow.size // 2, others.size // 2
     named = _best_slots(slow[:cut_slow], others[:cut_others], of, prevalence)
     hit, false = np.isin(slow[cut_slow:], named), np.isin(others[cut_others:], named)
     found = agreement(int(hit.sum()), hit.size, int(false.sum()), false.size, prevalence, tried)
-    return Fold(tuple(sorted(named.tolist())), of, found)
+    return PeriodFold(tuple(sorted(named.tolist())), of, found)
 
 
 def _best_slots(slow: Slots, others: Slots, of: int, prevalence: float) -> Slots:

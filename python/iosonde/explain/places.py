@@ -19,7 +19,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Places:
+class PlaceCounts:
     """Operations in each class (columns): by tenth of the run's time, by tenth of the offsets (None where these are
     not known or all the same), and by rank."""
 
@@ -28,24 +28,24 @@ class Places:
     ranks: Mapping[int, Array]
 
 
-def places(operations: Operations, of: npt.NDArray[np.uint8], made: Account) -> Places:
+def places(operations: Operations, of: npt.NDArray[np.uint8], made: Account) -> PlaceCounts:
     """Of one trial whose operations are ``of`` the classes of its account."""
     count = made.counts.shape[1]
     run = made.counts.reshape(PARTS, -1, count).sum(axis=1)
     reach = int(operations.offset.max()) if operations.placed and len(operations) else 0
     offset = _profile(operations.offset, reach + operations.size, of, count) if reach else None
     ranks = {rank: _counts(of[begin:end], count) for rank, begin, end in operations.ranks}
-    return Places(run, offset, ranks)
+    return PlaceCounts(run, offset, ranks)
 
 
-def together(several: Sequence[Places]) -> Places:
+def together(several: Sequence[PlaceCounts]) -> PlaceCounts:
     """Of trials: the sums."""
     offsets = [one.offset for one in several if one.offset is not None]
     ranks: dict[int, Array] = {}
     for one in several:
         for rank, counts in one.ranks.items():
             ranks[rank] = ranks.get(rank, np.zeros_like(counts)) + counts
-    return Places(np.sum([one.run for one in several], axis=0),
+    return PlaceCounts(np.sum([one.run for one in several], axis=0),
                   np.sum(offsets, axis=0) if len(offsets) == len(several) else None, ranks)  # fmt: skip
 
 
@@ -61,7 +61,7 @@ class ClassPlaces:
     words: str
 
 
-def of_class(found: Places, place: int) -> ClassPlaces:
+def of_class(found: PlaceCounts, place: int) -> ClassPlaces:
     """The profile of one class."""
     run, offset = _shares(found.run, place), () if found.offset is None else _shares(found.offset, place)
     total = sum(float(one[place]) for one in found.ranks.values()) or 1.0

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ROWS_PER_GROUP = 1_000_000
 _READERS = 2
+_BATCH = 1 << 16  # rows: what is decoded stays in the processor's cache
 
 OPERATION_UNITS = {"size": "bytes", "offset": "bytes", "start_ns": "ns", "duration_ns": "ns"}
 # Measured by benches/bench_store.py. Start times rise within a rank, so their differences are small numbers;
@@ -143,9 +144,11 @@ def read_operation_columns(path: Path, names: Sequence[str]) -> dict[str, np.nda
     def read(groups: range) -> None:
         with pq.ParquetFile(path) as file:
             for group in groups:
-                part = file.read_row_group(group, columns=list(names), use_threads=False)
-                for name, column in columns.items():
-                    _fill(column, begins[group], part.column(name).chunks)
+                at = begins[group]
+                for batch in file.iter_batches(_BATCH, [group], list(names), use_threads=False):
+                    for name, column in columns.items():
+                        column[at : at + batch.num_rows] = arrays.flat(batch.column(name), column.dtype)
+                    at += batch.num_rows
 
     if len(lengths) < 2:
         read(range(len(lengths)))
@@ -153,12 +156,6 @@ def read_operation_columns(path: Path, names: Sequence[str]) -> dict[str, np.nda
     with ThreadPoolExecutor(_READERS) as readers:
         list(readers.map(read, (range(first, len(lengths), _READERS) for first in range(_READERS))))
     return columns
-
-
-def _fill(column: np.ndarray, at: int, chunks: Sequence[pa.Array]) -> None:
-    for chunk in chunks:
-        column[at : at + len(chunk)] = arrays.flat(chunk, column.dtype)
-        at += len(chunk)
 
 
 def operation_batches(path: Path, rows: int) -> Iterator[np.ndarray]:

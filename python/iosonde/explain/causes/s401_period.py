@@ -29,7 +29,7 @@ import numpy as np
 from iosonde.core.units import format_size
 from iosonde.core.words import percent
 
-from ..folding import LONGEST, Fold, fold, period
+from ..folding import LONGEST, PeriodFold, fold, period
 from ..sizes import named
 from .target import LEAST, Suspect, Target
 
@@ -59,7 +59,7 @@ def _longest(target: Target) -> Sequence[tuple[int, int]]:
     return [(begin, end) for _, begin, end in by_slow[:_MOST_RANKS]]
 
 
-def _of_rank(target: Target, begin: int, end: int) -> Fold | None:
+def _of_rank(target: Target, begin: int, end: int) -> PeriodFold | None:
     slow = target.slow[begin : min(end, begin + LONGEST)]
     if slow.sum() < LEAST or slow.all():
         return None
@@ -70,7 +70,7 @@ def _of_rank(target: Target, begin: int, end: int) -> Fold | None:
     return fold(place[slow], place[~slow], steps, float(slow.mean()), steps)
 
 
-def _told(target: Target, same: Sequence[Fold]) -> Suspect:
+def _told(target: Target, same: Sequence[PeriodFold]) -> Suspect:
     first, operations = same[0], target.operations
     many = len(first.slots)
     evidence = {"period_operations": first.of, "slow_operations": many, "ranks_seen": len(same)}

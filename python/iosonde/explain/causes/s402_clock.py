@@ -25,7 +25,7 @@ import numpy as np
 from iosonde.core.units import format_rate
 from iosonde.core.words import percent
 
-from ..folding import Fold, fold, period
+from ..folding import PeriodFold, fold, period
 from .target import LEAST, Suspect, Target
 
 CODE = "S402"
@@ -57,6 +57,6 @@ def find(target: Target) -> list[Suspect]:
                     {"period_s": length / 1e9})]  # fmt: skip
 
 
-def _folded(target: Target, slow: np.ndarray, others: np.ndarray, length: float) -> tuple[Fold, float]:
+def _folded(target: Target, slow: np.ndarray, others: np.ndarray, length: float) -> tuple[PeriodFold, float]:
     slots = [((one / length) % 1.0 * _SLOTS).astype(np.intp) for one in (slow, others)]
     return fold(slots[0], slots[1], _SLOTS, target.prevalence, _BINS), length

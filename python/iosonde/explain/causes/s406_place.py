@@ -28,7 +28,7 @@ import numpy as np
 from iosonde.core.units import format_size
 from iosonde.core.words import percent
 
-from ..folding import Fold, fold
+from ..folding import PeriodFold, fold
 from ..sizes import named
 from .target import LEAST, Agreement, Suspect, Target
 
@@ -83,7 +83,7 @@ def _crossing(target: Target, slow: np.ndarray, others: np.ndarray, units: list[
 
 def _folded(target: Target, slow: np.ndarray, others: np.ndarray, units: list[int]) -> Suspect | None:
     """Operations at the same places of a unit."""
-    best: tuple[Fold, int] | None = None
+    best: tuple[PeriodFold, int] | None = None
     step = max(1, int(np.gcd.reduce(np.concatenate([slow, others]))))  # of the offsets: finer parts would be empty
     for unit in units:
         if unit <= target.operations.size:

@@ -27,9 +27,9 @@ Rows = npt.NDArray[np.intp]
 @dataclass(frozen=True)
 class Agreement:
     """How well a rule says which operations are slow: ``recall``, the share of the slow ones that it names;
-    ``precision``, the share of those named that are slow; ``kappa``, the agreement beyond chance (Cohen 1960, Educational
-    and Psychological Measurement 20, 37-46): 1 is all, 0 what chance gives. ``p``: the chance of as much without any
-    relation, with all rules that were tried counted."""
+    ``precision``, the share of those named that are slow; ``kappa``, the agreement beyond chance (Cohen 1960,
+    Educational and Psychological Measurement 20, 37-46): 1 is all, 0 what chance gives. ``p``: the chance of as much
+    without any relation, with all rules that were tried counted."""
 
     recall: float
     precision: float
