@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .api.decide import advise, describe, fit, held_out, predict, validate
     from .api.hardware import bound, time_model, upgrade
     from .api.measuring import plan, probe, run
+    from .api.operations import diagnose
     from .api.pages import plot, write_report
     from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
     from .api.stores import check_store, merge_stores, note_run, redact_store, tag_run
@@ -45,6 +46,7 @@ _HOMES = {
     "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
     "api.understand": ("rank", "rank_published", "regress", "anova", "scale", "queue", "explain_difference"),
     "api.hardware": ("bound", "time_model", "upgrade"),
+    "api.operations": ("diagnose",),
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),
     "api.pages": ("write_report", "plot"),
     "api.sharing": ("parse", "import_files", "show", "show_run", "show_as", "slowest", "printed", "export"),
@@ -54,10 +56,10 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "IosondeError", "IosondeWarning", "advise", "anova", "bound", "check", "check_store", "compare", "describe",
-    "doctor", "explain_difference", "explain_finding", "export", "fit", "held_out", "import_files", "merge_stores",
-    "noise", "note_run", "open", "parse", "plan", "plot", "predict", "printed", "probe", "queue", "rank",
-    "rank_published", "redact_store", "regress", "run", "scale", "show", "show_as", "show_run", "slowest", "summary",
-    "tag_run", "time_model", "upgrade", "validate", "verify", "write_report",
+    "diagnose", "doctor", "explain_difference", "explain_finding", "export", "fit", "held_out", "import_files",
+    "merge_stores", "noise", "note_run", "open", "parse", "plan", "plot", "predict", "printed", "probe", "queue",
+    "rank", "rank_published", "redact_store", "regress", "run", "scale", "show", "show_as", "show_run", "slowest",
+    "summary", "tag_run", "time_model", "upgrade", "validate", "verify", "write_report",
 ]  # fmt: skip
 
 

@@ -193,7 +193,7 @@ def test_a_figure_is_written_whole(tmp_path):
 
 
 # Parts of the package that are designed and not built yet.
-TO_COME = {"survey", "lab", "history", "diagnose", "serve"}
+TO_COME = {"survey", "lab", "history", "serve"}
 
 
 def test_no_room_shadows_a_function():

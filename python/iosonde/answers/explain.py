@@ -5,26 +5,30 @@ from __future__ import annotations
 import difflib
 
 from iosonde.core.errors import InputError
+from iosonde.explain import causes
 from iosonde.stats import checks
 from iosonde.store.findings import PAGES
 
 
 def codes() -> list[str]:
     """The first line of every finding's page."""
-    return [(checks.page(code) or PAGES[code]).splitlines()[0] for code in _known()]
+    return [_text(code).splitlines()[0] for code in _known()]
 
 
 def page(code: str) -> str:
     """What a finding says, how it is known, when it is wrong, what to do. Raises InputError for no such code."""
-    text = checks.page(code) or PAGES.get(code.upper())
-    if text is None:
+    if code.upper() not in _known():
         near = difflib.get_close_matches(code.upper(), _known(), 3, 0.6)
         raise InputError(
             f"there is no finding '{code}'",
             f"did you mean {' or '.join(near)}?" if near else "list them: iosonde explain",
         )
-    return text.rstrip()
+    return _text(code.upper()).rstrip()
+
+
+def _text(code: str) -> str:
+    return checks.page(code) or causes.page(code) or PAGES[code]
 
 
 def _known() -> list[str]:
-    return [*checks.modules(), *PAGES]
+    return [*checks.modules(), *causes.modules(), *PAGES]

@@ -243,6 +243,19 @@ class Store:
         path = self._operations_path(run_id)
         return np.empty(0, OPERATION) if path is None else tables.read_operations(path)
 
+    def operation_columns(self, run_id: str, names: Sequence[str]) -> dict[str, np.ndarray]:
+        """Some columns of the same, each an array of its own; all empty where none was recorded."""
+        import numpy as np
+
+        from iosonde.core.schema import OPERATION
+
+        from . import tables
+
+        path = self._operations_path(run_id)
+        if path is None:
+            return {name: np.empty(0, OPERATION[name]) for name in names}
+        return tables.read_operation_columns(path, names)
+
     def operation_batches(self, run_id: str, rows: int = 1_000_000) -> Iterator[np.ndarray]:
         """The same in arrays of at most so many ``rows``, for bounded memory."""
         from . import tables

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS_PER_GROUP = 1_000_000
+_READERS = 2
+_BATCH = 1 << 16  # rows: what is decoded stays in the processor's cache
 
 OPERATION_UNITS = {"size": "bytes", "offset": "bytes", "start_ns": "ns", "duration_ns": "ns"}
 # Measured by benches/bench_store.py. Start times rise within a rank, so their differences are small numbers;
@@ -123,6 +126,36 @@ def read_operations(path: Path) -> np.ndarray:
             rows[filled : filled + len(part)] = part
             filled += len(part)
     return rows
+
+
+def read_operation_columns(path: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Some columns, each an array of its own: a third of the time of ``read_operations``.
+
+    Two row groups are read at a time, each by a thread with a file of its own: half of the time is memory that is
+    touched first.
+    """
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        lengths = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
+    columns = {name: np.empty(sum(lengths), OPERATION[name]) for name in names}
+    begins = np.cumsum([0, *lengths]).tolist()
+
+    def read(groups: range) -> None:
+        with pq.ParquetFile(path) as file:
+            for group in groups:
+                at = begins[group]
+                for batch in file.iter_batches(_BATCH, [group], list(names), use_threads=False):
+                    for name, column in columns.items():
+                        column[at : at + batch.num_rows] = arrays.flat(batch.column(name), column.dtype)
+                    at += batch.num_rows
+
+    if len(lengths) < 2:
+        read(range(len(lengths)))
+        return columns
+    with ThreadPoolExecutor(_READERS) as readers:
+        list(readers.map(read, (range(first, len(lengths), _READERS) for first in range(_READERS))))
+    return columns
 
 
 def operation_batches(path: Path, rows: int) -> Iterator[np.ndarray]:

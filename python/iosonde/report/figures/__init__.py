@@ -13,8 +13,8 @@ from iosonde.core.on_demand import modules_of
 
 if TYPE_CHECKING:
     from . import (  # noqa: F401, I001
-        bars, bound, depth, factors, figure, files, heatmap, importance, kinds, latency, over_time, regression, scaling,
-        settings, timeline,
+        bars, bound, depth, diagnose, factors, figure, files, heatmap, importance, kinds, latency, over_time,
+        regression, scaling, settings, timeline,
     )  # fmt: skip
 
 __getattr__ = modules_of(__name__)

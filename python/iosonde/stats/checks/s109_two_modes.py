@@ -1,15 +1,18 @@
 """S109: two modes
 
 What it says
-    The trials of a cell fall into two groups. Their mean is then a value that
-    the system never shows.
+    The trials of a cell fall into two groups, or more. Their mean is then a
+    value that the system never shows.
 
 How we know
     The best split of the sorted trials explains more of their sum of squares
     (Engelman & Hartigan 1969) than even a flat population with one mode lets
     expect once in a hundred tables, for the values and for their logs. Each
     group holds at least a fifth of the trials. Below 10 trials two modes
-    cannot be seen.
+    cannot be seen. Above 100 trials of positive values the hills of their
+    density on a logarithmic axis are counted instead, those with a valley
+    between them that is deeper than chance makes it (iosonde diagnose): two
+    must hold a twentieth of the trials each, smaller ones are named with them.
 
 When it is wrong
     When a slow drift makes the first half of the trials differ from the
@@ -23,36 +26,84 @@ What to do
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
+from iosonde.core.words import listed
 
+from ..density import histogram
+from ..density.hills import hills
 from ..estimate.modes import two_modes
+from ..overview.cells import TrialCell
 from . import FAMILY_ALPHA, SHOWN, Subject
 
 CODE = "S109"
+MANY = 100  # trials, from which on hills are counted
+_LARGE = 0.05  # share of a hill that is no group of outliers
+_NUMBERS = ("two", "three", "four", "five", "six")
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """(mean, trials) of each group, the lowest first; ``p`` where two were tested, else None."""
+
+    groups: tuple[tuple[float, int], ...]
+    p: float | None = None
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Cells whose trials fall into two groups."""
-    tested = [(cell, two_modes(cell.values)) for cell in subject.repeated]
-    seen = [(cell, split) for cell, split in tested if split is not None]
-    split_cells = [(cell, split) for cell, split in seen if split.p < max(FAMILY_ALPHA / len(seen), 1 / 10_000)]
+    """Cells whose trials fall into groups."""
+    split_cells = [*_two(subject), *_several(subject)]
     if not split_cells:
         return []
     cell, split = split_cells[0]
     more = f" (and in {len(split_cells) - 1} more cells)" if len(split_cells) > 1 else ""
+    count = len(split.groups)
+    many = _NUMBERS[count - 2] if count - 2 < len(_NUMBERS) else str(count)
+    first, *others = split.groups
+    around = listed([f"{significant(first[0])} ({first[1]} trials)", *(f"{significant(m)} ({n})" for m, n in others)])
     return [
         Finding(
             CODE,
             Severity.WARNING,
-            f"the trials of {cell.name} fall into two groups around {significant(split.low_mean)} "
-            f"({split.n_low} trials) and {significant(split.high_mean)} ({cell.values.size - split.n_low}){more}",
-            {
-                "cells": {
-                    c.name: {"low_mean": s.low_mean, "high_mean": s.high_mean, "n_low": s.n_low, "p": s.p}
-                    for c, s in split_cells[:SHOWN]
-                }
-            },
+            f"the trials of {cell.name} fall into {many} groups around {around}{more}",
+            {"cells": {one.name: _evidence(found) for one, found in split_cells[:SHOWN]}},
             "find what switches and make it a factor, or report both groups",
-        )  # fmt: skip
+        )
     ]
+
+
+def _two(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
+    """By the best split, of few trials and of values that are not all positive."""
+    tested = [(cell, two_modes(cell.values)) for cell in subject.repeated if not _counted(cell)]
+    seen = [(cell, split) for cell, split in tested if split is not None]
+    return [(cell, _Groups(((split.low_mean, split.n_low), (split.high_mean, cell.values.size - split.n_low)), split.p))
+            for cell, split in seen if split.p < max(FAMILY_ALPHA / len(seen), 1 / 10_000)]  # fmt: skip
+
+
+def _several(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
+    """By the hills of the density, of many trials."""
+    found = []
+    for cell in subject.repeated:
+        made = histogram.of_values(cell.values) if _counted(cell) else None
+        if made is None or made.counts.size < 2:
+            continue
+        of = np.searchsorted(hills(made).valleys, cell.values)
+        sizes = np.bincount(of)
+        if (sizes >= _LARGE * cell.values.size).sum() > 1:
+            groups = [(float(cell.values[of == place].mean()), int(n)) for place, n in enumerate(sizes) if n]
+            found.append((cell, _Groups(tuple(groups))))
+    return found
+
+
+def _counted(cell: TrialCell) -> bool:
+    return cell.values.size > MANY and bool((cell.values > 0).all())
+
+
+def _evidence(found: _Groups) -> dict[str, object]:
+    (low, n_low), (high, _) = found.groups[0], found.groups[-1]
+    return {"low_mean": low, "high_mean": high, "n_low": n_low, "p": found.p,
+            "groups": [{"mean": mean, "n": n} for mean, n in found.groups]}  # fmt: skip

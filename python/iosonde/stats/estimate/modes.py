@@ -20,7 +20,7 @@ LEAST = 10
 # p is called 1.
 ONE_MODE = 0.75
 _DRAWS = 20_000
-_LARGEST = 100  # above, the sample is thinned to so many order statistics: enough to see two modes
+_LARGEST = 100  # above, the sample is thinned to so many order statistics: enough to see two of about equal size
 
 
 @dataclass(frozen=True)

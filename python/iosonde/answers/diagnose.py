@@ -1,0 +1,234 @@
+"""Why was this operation slow? Classes of operations by how long they took, what each has in common, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Estimate
+from iosonde.data.source import Source
+from iosonde.explain.causes import s410_trials
+from iosonde.explain.causes.target import Suspect
+from iosonde.explain.classes import DensityClasses, density_classes
+from iosonde.explain.cost import Account, ClassShares, Cost, account, cost_of, shares_of
+from iosonde.explain.places import ClassPlaces, PlaceCounts, of_class, places, together
+from iosonde.stats.density import kernel
+from iosonde.stats.density.histogram import LogHistogram, merged, of_values
+from iosonde.stats.estimate.summarise import mean
+
+from .answer import Answer
+from .diagnose_drawn import DrawnOperations, drawn
+from .diagnose_group import OperationGroup, OperationTrials, TrialOperations
+from .diagnose_table import TableTrials
+from .diagnose_trials import StoredTrials
+from .diagnose_why import Reason, reasons, trial_suspects
+
+TAIL = 0.01
+_MOST = 40  # groups
+FAST, SLOW, UNEXPECTED, FASTER = "fast", "slow", "unexpectedly slow", "faster still"
+LIMITS = (
+    "an operation of mixed condition (partly cached, partly not) is in the class of its whole time",
+    "what would be gained is the most that can be: a slow operation that does the work of fast ones cannot become one",
+)
+
+
+@dataclass(frozen=True)
+class OperationClass:
+    """One class: from ``low_s`` to ``high_s``, ``typical_s`` in the middle of its operations. ``label``: one of the
+    words above; ``reasons``: what its operations have in common, what explains most first."""
+
+    label: str
+    low_s: float
+    high_s: float
+    typical_s: float
+    n: int
+    shares: ClassShares
+    where: ClassPlaces
+    reasons: tuple[Reason, ...]
+
+    @property
+    def cause(self) -> str | None:
+        """The likely one, in a few words; None where nothing was found."""
+        return self.reasons[0].suspect.cause if self.reasons else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form."""
+        return {
+            "label": self.label, "low": self.low_s, "high": self.high_s, "typical": self.typical_s, "n": self.n,
+            "share": self.shares.share.to_json(), "time_share": self.shares.time_share.to_json(),
+            "cost_s": self.shares.cost_s.to_json(), "cause": self.cause,
+            "where": {"run": list(self.where.run), "offset": list(self.where.offset),
+                      "ranks": {str(rank): share for rank, share in self.where.ranks.items()},
+                      "words": self.where.words},
+            "findings": [one.to_json() for one in self.reasons],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DiagnosedOperations:
+    """The operations of one kind and size of an operation, at one setting, over its trials. ``tail``: the share of the
+    time that the slowest 1 % take; ``notes``: what was not there to see."""
+
+    group: OperationGroup
+    trials: int
+    n: int
+    failed: int
+    classes: tuple[OperationClass, ...]
+    density: DensityClasses
+    cost: Cost
+    tail: Estimate
+    drawn: DrawnOperations
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form, without the classes."""
+        found, test = self.density.hills, self.density.test
+        return {
+            **self.group.to_json(), "trials": self.trials, "n": self.n, "failed": self.failed,
+            "bandwidth": found.bandwidth, "stability": found.stability,
+            "stable_from": found.stable_from, "stable_to": found.stable_to,
+            "hills": [list(one) for one in found.counts_at],
+            "one_hill_p": None if test is None else test.p,
+            "mixture": {"components": len(self.density.mixture.weights), "hills": self.density.mixture.hills},
+            "cost_s": self.cost.cost_s.to_json(), "elapsed_s": self.cost.elapsed_s.to_json(), "unit": self.cost.unit,
+            "rate": self.cost.rate.to_json(), "rate_if_fast": self.cost.rate_if_fast.to_json(),
+            "tail_time_share": self.tail.to_json(), "notes": list(self.notes),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OperationCauses(Answer):
+    """What was diagnosed, that with the highest cost first. ``notes``: what was left out."""
+
+    groups: tuple[DiagnosedOperations, ...]
+    level: float
+    notes: tuple[str, ...]
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde diagnose --json``."""
+        return {
+            "level": self.level,
+            "classes": [{**group.group.to_json(), **one.to_json()} for group in self.groups for one in group.classes],
+            "groups": [group.to_json() for group in self.groups], "limits": list(LIMITS), "notes": list(self.notes),
+        }  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a class."""
+        return list(self._records())
+
+    def _records(self) -> Iterator[dict[str, Any]]:
+        for group in self.groups:
+            for one in group.classes:
+                first = one.reasons[0].suspect if one.reasons else None
+                yield {
+                    **group.group.flat(), "class": one.label, "low_s": one.low_s, "high_s": one.high_s,
+                    "typical_s": one.typical_s, "n": one.n, **one.shares.share.flat("share"),
+                    **one.shares.time_share.flat("time_share"), **one.shares.cost_s.flat("cost_s"),
+                    "cause": one.cause, "code": first.code if first else None,
+                    "kappa": first.agreement.kappa if first else None,
+                }  # fmt: skip
+
+
+def bandwidth_of(text: str | float) -> str | float:
+    """A rule's name, or a number of natural logarithms. Raises InputError."""
+    if text in kernel.RULES:
+        return text
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0.001 <= found <= 2:
+        raise InputError(f"'{text}' is no bandwidth", f"one of {', '.join(kernel.RULES)}, or a number, as 0.05 for 5 %")
+    return found
+
+
+def diagnose(
+    source: Source, level: float, names: Sequence[str] = (), response: Sequence[str] = (),
+    bandwidth: str | float = kernel.STABLE,
+) -> OperationCauses:  # fmt: skip
+    """Of every operation, kind and size with recorded operations; ``names``: only these operations; ``response``: the
+    column of durations of a table. Raises InputError, DataError."""
+    found: OperationTrials = StoredTrials(source, names) if source.store else TableTrials(source, names, response)
+    counted: dict[OperationGroup, list[LogHistogram]] = {}
+    for group, trial in found.each():
+        made = of_values(trial.operations.duration_ns)
+        if made is not None:
+            counted.setdefault(group, []).append(made)
+    found.check(counted)
+    longest = sorted(counted, key=lambda one: -sum(part.total() for part in counted[one]))
+    kept = {group: density_classes(merged(counted[group]), bandwidth) for group in longest[:_MOST]}
+    seen: dict[OperationGroup, list[_Seen]] = {group: [] for group in kept}
+    for group, trial in found.each():
+        if group in kept:
+            seen[group].append(_look(trial, kept[group]))
+    done = [_group(group, kept[group], seen[group], counted[group], level) for group in kept]
+    notes = list(found.notes)
+    if len(longest) > _MOST:
+        notes.append(f"{_MOST} of {len(longest)} kinds of operations are shown, those that took most time: --metric "
+                     "names others")  # fmt: skip
+    return OperationCauses(tuple(sorted(done, key=lambda one: -(one.cost.cost_s.value or 0.0))), level, tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What is kept of a trial."""
+
+    trial: str
+    account: Account
+    places: PlaceCounts
+    suspects: dict[int, list[Suspect]]
+    drawn: DrawnOperations
+    failed: int
+    notes: tuple[str, ...]
+
+
+def _look(trial: TrialOperations, classes: DensityClasses) -> _Seen:
+    operations = trial.operations
+    of = classes.of(operations.duration_ns)
+    made = account(operations, of, classes.count)
+    return _Seen(trial.name, made, places(operations, of, made),
+                 trial_suspects(operations, of, classes), drawn(operations, of, classes), trial.failed,
+                 trial.notes)  # fmt: skip
+
+
+def _group(
+    group: OperationGroup,
+    density: DensityClasses,
+    seen: Sequence[_Seen],
+    histograms: Sequence[LogHistogram],
+    level: float,
+) -> DiagnosedOperations:
+    accounts = [one.account for one in seen]
+    shares = shares_of(accounts, density, level)
+    where = together([one.places for one in seen])
+    bounds = (density.ends_ns[0], *density.bounds_ns, density.ends_ns[1])
+    counts = np.sum([one.counts.sum(axis=0) for one in accounts], axis=0)
+    classes = tuple(
+        OperationClass(_label(density, place), bounds[place] / 1e9, bounds[place + 1] / 1e9,
+                       density.typical_ns[place] / 1e9, int(counts[place]), shares[place], of_class(where, place),
+                       tuple(reasons([one.suspects.get(place, []) for one in seen], _between(seen, density, place))))
+        for place in range(density.count)
+    )  # fmt: skip
+    notes = dict.fromkeys(note for one in seen for note in one.notes)
+    return DiagnosedOperations(
+        group, len(seen), int(counts.sum()), sum(one.failed for one in seen), classes, density,
+        cost_of(accounts, density, level), mean([one.slowest(TAIL) for one in histograms], level).within(0.0, 1.0),
+        seen[-1].drawn, tuple(notes),
+    )  # fmt: skip
+
+
+def _between(seen: Sequence[_Seen], density: DensityClasses, place: int) -> list[Suspect]:
+    if place <= density.fast:
+        return []
+    return s410_trials.between(place, [one.trial for one in seen], [one.account.counts[:, place].sum() for one in seen],
+                               [one.account.counts.sum() for one in seen])  # fmt: skip
+
+
+def _label(density: DensityClasses, place: int) -> str:
+    if place == density.unexpected:
+        return UNEXPECTED
+    return FAST if place == density.fast else FASTER if place < density.fast else SLOW

@@ -1,0 +1,152 @@
+"""A table with a row for each operation (a CSV, a frame) as trials to diagnose: which column is what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import Column, Table
+from iosonde.core.units import parse_size
+from iosonde.data.source import Source
+from iosonde.explain.operations import LEAST, Operations
+
+from .diagnose_group import OperationGroup, TrialOperations
+
+_NS = {"": 1e9, "s": 1e9, "sec": 1e9, "seconds": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
+_DURATION = ("duration", "latency", "elapsed", "took", "seconds", "access_time", "response_time", "time", "lat")
+_ROLES = {
+    "start": ("start", "begin", "started", "timestamp", "start_time"),
+    "rank": ("rank", "process", "pid", "thread", "tid"),
+    "offset": ("offset", "position", "pos"), "size": ("size", "bytes", "length", "count", "request", "len"),
+    "file": ("file", "filename", "path", "fd"), "kind": ("kind", "operation", "op", "call", "type"),
+    "trial": ("run", "trial", "repetition"),
+}  # fmt: skip
+Array = npt.NDArray[Any]
+
+
+class TableTrials:
+    """The rows of a table; a column of runs or trials tells these apart."""
+
+    def __init__(self, source: Source, names: Sequence[str], response: Sequence[str]) -> None:
+        table = self._table = source.table
+        self._name = source.name
+        if len(response) > 1:
+            raise InputError("--response names several columns", "name the one with the durations")
+        self._took = table.column(response[0]) if response else _durations(table)
+        self._roles = {role: found for role, words in _ROLES.items()
+                       if (found := _called(table, words, self._took)) is not None}  # fmt: skip
+        self._only = set(names)
+        self._ns = _nanoseconds(table, self._took)
+        self.notes = [self._read_as()]
+        if "start" not in self._roles:
+            self.notes.append("no column says when operations began: each rank's rows are taken one after another, "
+                              "without pauses")  # fmt: skip
+
+    def each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
+        """Every kind and size of every trial."""
+        for trial, of_trial in self._parts("trial", np.arange(len(self._table))):
+            for kind, of_kind in self._parts("kind", of_trial):
+                if self._only and str(kind) not in self._only:
+                    continue
+                for size, rows in self._parts("size", of_kind):
+                    if rows.size >= LEAST:
+                        name = str(kind) if kind is not None else self._took.label or self._took.name
+                        group = OperationGroup(name, name, self._bytes(size))
+                        yield group, TrialOperations(str(trial), self._operations(rows, group.size), 0)
+
+    def check(self, found: Collection[OperationGroup]) -> None:
+        """Raises DataError where nothing was found."""
+        if not found:
+            hint = f"column '{self._took.name}' is read as how long each took: --response names another"
+            raise DataError(f"{self._name} has no {LEAST} rows of operations of one kind and size", hint)
+
+    def _parts(self, role: str, rows: npt.NDArray[np.intp]) -> Iterator[tuple[Any, npt.NDArray[np.intp]]]:
+        """The rows of each level of a column; all where there is none."""
+        column = self._roles.get(role)
+        if column is None:
+            yield None, rows
+            return
+        codes, levels = column.codes()
+        for place, level in enumerate(levels):
+            mine = rows[codes[rows] == place]
+            if mine.size:
+                yield level, mine
+
+    def _operations(self, rows: npt.NDArray[np.intp], size: int) -> Operations:
+        took = self._ns[rows]
+        rank = self._codes("rank", rows)
+        start = _nanoseconds(self._table, self._roles["start"])[rows] if "start" in self._roles else None
+        order = np.lexsort((np.arange(rows.size) if start is None else start, rank))
+        rank, took = rank[order], took[order]
+        begun = _one_after_another(rank, took) if start is None else (start - start.min())[order].astype(np.int64)
+        offset = self._numbers("offset", rows)[order]
+        return Operations(rank, self._codes("file", rows)[order], offset, begun, took, size,
+                          placed="offset" in self._roles)  # fmt: skip
+
+    def _codes(self, role: str, rows: npt.NDArray[np.intp]) -> Array:
+        column = self._roles.get(role)
+        if column is None:
+            return np.zeros(rows.size, np.int64)
+        if role == "rank" and column.numeric and not column.missing.any():
+            return column.values[rows].astype(np.int64)
+        return column.codes()[0][rows].astype(np.int64)
+
+    def _numbers(self, role: str, rows: npt.NDArray[np.intp]) -> Array:
+        column = self._roles.get(role)
+        return np.zeros(rows.size, np.int64) if column is None else \
+            (self._table.numbers(column.name)[rows] * _of_bytes(column)).astype(np.int64)  # fmt: skip
+
+    def _bytes(self, size: Any) -> int:
+        if size is None:
+            return 0
+        return parse_size(size) if isinstance(size, str) else int(size * _of_bytes(self._roles["size"]))
+
+    def _read_as(self) -> str:
+        others = [f"{role} {column.name}" for role, column in self._roles.items()]
+        return f"read as: duration {self._took.name}" + (f"; {', '.join(others)}" if others else "")
+
+
+def _durations(table: Table) -> Column:
+    """The column of durations, by its name, or the only one in a unit of time. Raises InputError."""
+    found = _called(table, _DURATION, None)
+    timed = [column for column in table.columns.values() if column.numeric and column.unit in _NS and column.unit]
+    if found is None and len(timed) == 1:
+        found = timed[0]
+    if found is None or not found.numeric:
+        raise InputError("no column is seen to say how long operations took",
+                         f"name it by --response; columns: {', '.join(table.names)}")  # fmt: skip
+    return found
+
+
+def _called(table: Table, words: Sequence[str], but: Column | None) -> Column | None:
+    by_label = {
+        (column.label or column.name).casefold(): column for column in table.columns.values() if column is not but
+    }
+    return next((by_label[word] for word in words if word in by_label), None)
+
+
+def _nanoseconds(table: Table, column: Column) -> npt.NDArray[np.float64]:
+    """A column of times. Raises InputError, DataError."""
+    if column.unit not in _NS:
+        raise InputError(f"column '{column.name}' is in {column.unit}, which is no time", "name a column as time_us")
+    values: npt.NDArray[np.float64] = table.numbers(column.name) * _NS[column.unit]
+    bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
+    if bad.size:
+        raise DataError(f"{table.place(int(bad[0]))}, column '{column.name}': it is missing or below 0",
+                        f"leave it out: --where '{column.name}>=0'")  # fmt: skip
+    return values
+
+
+def _of_bytes(column: Column) -> float:
+    return float(parse_size(f"1{column.unit}")) if column.unit and column.unit.lower() not in ("bytes", "byte") else 1.0
+
+
+def _one_after_another(rank: Array, took: Array) -> npt.NDArray[np.int64]:
+    after = np.cumsum(took) - took
+    begins = np.flatnonzero(np.diff(rank, prepend=rank[0] - 1))
+    found: npt.NDArray[np.int64] = (after - np.repeat(after[begins], np.diff([*begins, rank.size]))).astype(np.int64)
+    return found

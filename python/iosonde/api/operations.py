@@ -1,0 +1,48 @@
+"""What single operations tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack
+
+from .result import Result
+from .words import DataOptions, Names, one_experiment, takes
+
+if TYPE_CHECKING:
+    from iosonde.answers.diagnose import OperationCauses
+
+
+@takes(DataOptions)
+def diagnose(
+    data: Any, response: Names = None, *, bandwidth: str | float = "stable", **options: Unpack[DataOptions]
+) -> Result[OperationCauses]:  # fmt: skip
+    """Why operations were slow: classes by how long they took, what each has in common, what it costs.
+
+    Parameters
+    ----------
+    data : path, table or Source
+        A store with recorded operations, or a table with a row for each operation.
+    response : str, optional
+        Of a table the column that says how long each operation took.
+    bandwidth : str or float, optional
+        Of the density of log duration: ``"stable"`` (the number of hills that stays over most bandwidths), ``"isj"``,
+        ``"silverman"``, ``"scott"``, or a number, as 0.05 for 5 %.
+    **options
+        ``where``, ``metric`` (names of operations), ``experiment``, ``level``; ``clock`` says nothing here.
+
+    Returns
+    -------
+    Result[OperationCauses]
+        One row a class; ``.plot()`` draws the operations by class and the density.
+
+    Examples
+    --------
+    >>> iosonde.diagnose("results", metric="read_large").plot().save("classes.png")
+    """
+    from iosonde.answers.diagnose import bandwidth_of
+    from iosonde.answers.diagnose import diagnose as answer
+    from iosonde.report.figures.diagnose import figure
+    from iosonde.report.text.diagnose import lines
+
+    width = bandwidth_of(bandwidth)
+    source, asked = one_experiment(data, response, None, options, alike=False)
+    return Result(answer(source, asked.level, asked.metric, asked.response, width), lines, figure)

@@ -1,0 +1,30 @@
+"""``iosonde diagnose``: why operations were slow, from nothing but what was recorded of each."""
+
+from __future__ import annotations
+
+import click
+
+from iosonde import answers, report
+from iosonde.cli.options.data import DataOptions, data_options
+from iosonde.cli.options.types import FigureFile
+from iosonde.cli.output import emit, tell, write_figure
+
+
+@click.command(epilog="Example: iosonde diagnose results --metric read_large --plot classes.png")
+@data_options("Of a table: the column that says how long each operation took.", on=None)
+@click.option("--bandwidth", default="stable", show_default=True, metavar="RULE|H",
+              help="Of the density: stable, isj, silverman, scott, or a number, as 0.05 for 5 %.")  # fmt: skip
+@click.option("--plot", type=FigureFile(), metavar="FILE", help="Operations by class as .png, .svg or .pdf.")
+def command(asked: DataOptions, bandwidth: str, plot: str | None) -> None:
+    """Classes of operations by how long they took, what each has in common, what it costs.
+
+    DATA is a store with recorded operations, or a .csv or .parquet with a row for each operation. --metric names
+    operations, as read_large.
+    """
+    width = answers.diagnose.bandwidth_of(bandwidth)
+    source = asked.open_one(alike=False)
+    tell("diagnose", source.table)
+    made = answers.diagnose.diagnose(source, asked.level, asked.metric, asked.response, width)
+    if plot is not None:
+        write_figure(plot, report.figures.diagnose.figure(made))
+    emit(made, report.text.diagnose.lines(made), asked.as_json)

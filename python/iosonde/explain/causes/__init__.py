@@ -1,0 +1,58 @@
+"""Finders of structure: what the slow operations of a class have in common. One file each; its docstring is the page
+that ``iosonde explain CODE`` prints.
+
+A finder is a module ``s4NN_name.py`` with ``CODE`` and ``find(target) -> list[Suspect]``: it is given one class of
+one trial (``target.Target``) and says by which rule its operations can be told from the others, how well, what that
+suggests, and what would confirm it. S410 compares trials and has
+``between`` instead. A new finder needs no other change in code; models of the path join here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Sequence
+
+from .target import Suspect, Target
+
+SHOWN = 3  # of a class
+# A finding of the left is told instead of one of the right where it explains nearly as much: the right follows from it.
+_INSTEAD = {
+    "S401": ("S402", "S403", "S406", "S405"), "S406": ("S402", "S403", "S405"), "S402": ("S403",),
+    "S404": ("S403", "S402", "S409"), "S405": ("S403", "S402", "S404"), "S407": ("S403", "S406"),
+    "S408": ("S403", "S404"), "S409": ("S403", "S402"),
+}  # fmt: skip
+_NEARLY = 0.85
+
+
+def modules() -> dict[str, str]:
+    """Code → name of the module, without importing any of them."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return {name.split("_")[0].upper(): f"{__name__}.{name}" for name in names if name[:2] == "s4"}
+
+
+def page(code: str) -> str | None:
+    """The manual page of a finding, None if there is no such code."""
+    name = modules().get(code.upper())
+    return None if name is None else importlib.import_module(name).__doc__
+
+
+def suspects(target: Target) -> list[Suspect]:
+    """What every finder says of a class, what explains most first."""
+    return told([one for name in modules().values() for one in _find(name, target)])
+
+
+def _find(name: str, target: Target) -> list[Suspect]:
+    """What asks for more than one trial has no ``find``."""
+    find = getattr(importlib.import_module(name), "find", None)
+    return find(target) if find else []
+
+
+def told(found: Sequence[Suspect]) -> list[Suspect]:
+    """Without what only follows from another finding, at most three."""
+    kept = [one for one in found if not any(_instead(other, one) for other in found)]
+    return sorted(kept, key=lambda one: -one.agreement.kappa)[:SHOWN]
+
+
+def _instead(other: Suspect, one: Suspect) -> bool:
+    return one.code in _INSTEAD.get(other.code, ()) and other.agreement.kappa >= _NEARLY * one.agreement.kappa

@@ -1,0 +1,25 @@
+"""Which of several groups (ranks, files, trials) hold the slow operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .target import Agreement, agreement
+
+
+def which_groups(
+    names: Sequence[Any], slow: npt.NDArray[Any], every: npt.NDArray[Any]
+) -> tuple[Agreement, list[Any]]:  # fmt: skip
+    """As many of the groups with the highest share of slow operations as agree most with "slow", not all of them; how
+    well. At least two groups."""
+    order = np.argsort(-slow / np.maximum(every, 1), kind="stable")
+    n_slow, n = int(slow.sum()), int(every.sum())
+    hits, named = np.cumsum(slow[order]), np.cumsum(every[order])
+    made = [agreement(int(hit), n_slow, int(many - hit), n - n_slow, n_slow / max(n, 1), len(names))
+            for hit, many in zip(hits[:-1], named[:-1], strict=True)]  # fmt: skip
+    at = max(range(len(made)), key=lambda place: made[place].kappa)
+    return made[at], [names[one] for one in order[: at + 1]]

@@ -1,0 +1,88 @@
+"""S401: slow at the same places of a period
+
+What it says
+    Of every so many operations of a rank the same ones are slow. Where the
+    access is sequential that is a number of bytes, and a unit of that size
+    suggests itself: a read-ahead window, a request (RPC), a stripe, an extent.
+
+How we know
+    The autocorrelation of "slow" over the operations of a rank gives the
+    shortest period; folded by it, the places that are slow are learned from
+    one half of the operations and judged on the other.
+
+When it is wrong
+    When the workload itself has a period (every tenth operation goes to
+    another file): then that is the cause.
+
+What to do
+    Change the size of a request: a unit in bytes keeps its bytes, one in
+    operations its number. Or change the unit (read-ahead, rsize, stripe) and
+    see whether the period follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from iosonde.core.units import format_size
+from iosonde.core.words import percent
+
+from ..folding import LONGEST, PeriodFold, fold, period
+from ..sizes import named
+from .target import LEAST, Suspect, Target
+
+CODE = "S401"
+_MOST_RANKS = 4
+_IN_BYTES = (
+    "half the request size: a unit in bytes doubles the period in operations; or another read-ahead, rsize or stripe: "
+    "the period follows it"
+)
+
+
+def find(target: Target) -> list[Suspect]:
+    """The period in the operations of the ranks with most slow ones."""
+    operations = target.operations
+    if not operations.in_order or target.rows.size < LEAST:
+        return []
+    found = [one for begin, end in _longest(target) if (one := _of_rank(target, begin, end)) is not None]
+    same = [one for one in found if one.of == found[0].of and one.agreement.seen]
+    if not same or 2 * len(same) < len(found):
+        return []
+    return [_told(target, same)]
+
+
+def _longest(target: Target) -> Sequence[tuple[int, int]]:
+    """The rows of the ranks with most slow operations."""
+    by_slow = sorted(target.operations.ranks, key=lambda one: -int(target.slow[one[1] : one[2]].sum()))
+    return [(begin, end) for _, begin, end in by_slow[:_MOST_RANKS]]
+
+
+def _of_rank(target: Target, begin: int, end: int) -> PeriodFold | None:
+    slow = target.slow[begin : min(end, begin + LONGEST)]
+    if slow.sum() < LEAST or slow.all():
+        return None
+    steps = period(slow.astype(float))
+    if steps is None:
+        return None
+    place = np.arange(slow.size) % steps
+    return fold(place[slow], place[~slow], steps, float(slow.mean()), steps)
+
+
+def _told(target: Target, same: Sequence[PeriodFold]) -> Suspect:
+    first, operations = same[0], target.operations
+    many = len(first.slots)
+    evidence = {"period_operations": first.of, "slow_operations": many, "ranks_seen": len(same)}
+    cause, unit = f"every {first.of} operations", ""
+    if operations.sequential:
+        whole, part = first.of * operations.size, first.runs * operations.size
+        evidence |= {"period_bytes": whole, "slow_bytes": many * operations.size}
+        cause += f" = {format_size(whole)}"
+        unit = f", {format_size(whole)}{named(whole, operations.units)}"
+        if first.runs > 1:
+            unit += f", {format_size(part)}{named(part, operations.units)} of it in a row"
+    sentence = (f"{many} of every {first.of} operations of a rank{unit}: {percent(first.agreement.recall)} of them are "
+                f"there, and {percent(first.agreement.precision)} of the operations there are slow")  # fmt: skip
+    confirm = _IN_BYTES if unit else "another order of operations: the period goes with it"
+    return Suspect(CODE, target.place, cause, sentence, first.agreement, confirm, evidence)

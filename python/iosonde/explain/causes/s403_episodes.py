@@ -1,0 +1,49 @@
+"""S403: slow in episodes
+
+What it says
+    A slow operation is mostly followed by another one: they come in episodes,
+    and not by a rule of place or period that was found.
+
+How we know
+    The share of slow operations after a slow one of the same rank is compared
+    with their share in all; the part of the way to 1 is the agreement.
+
+When it is wrong
+    When the level moves slowly through the border of two classes.
+
+What to do
+    Look at what else happened at these moments: other jobs, a server that
+    paused, a full queue (iosonde plot --kind time; counters of the servers).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iosonde.core.words import counted, percent
+
+from .target import LEAST, Suspect, Target
+
+CODE = "S403"
+
+
+def find(target: Target) -> list[Suspect]:
+    """Whether the one before tells whether an operation is slow."""
+    operations, slow = target.operations, target.slow
+    if not operations.in_order or target.rows.size < LEAST:
+        return []
+    first = np.array([begin for _, begin, _ in operations.ranks])
+    after = target.rows + 1
+    after = after[after < slow.size]
+    after = after[~np.isin(after, first)]
+    made = target.judge_rows(after)
+    if not made.seen:
+        return []
+    begins = target.rows[~np.isin(target.rows, after)]
+    episodes = int(begins.size)
+    length = target.rows.size / max(episodes, 1)
+    sentence = (f"they come in {counted(episodes, 'episode')} of {length:.3g} operations on average: "
+                f"{percent(made.precision)} of what follows a slow one is slow")  # fmt: skip
+    return [Suspect(CODE, target.place, "episodes", sentence, made,
+                    "the same run at another time: other users' episodes are elsewhere",
+                    {"episodes": episodes, "mean_length": length})]  # fmt: skip

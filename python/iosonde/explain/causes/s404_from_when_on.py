@@ -1,0 +1,68 @@
+"""S404: slow from a moment on, or until one
+
+What it says
+    Before (or after) one moment nearly all operations are slow. From a moment
+    on: what took them in is full (write-behind up to a limit of dirty data, a
+    device's cache). Until a moment: something was warmed up.
+
+How we know
+    Of 200 cuts of the run the one is taken that agrees most with "slow".
+
+When it is wrong
+    When something else began or ended at that moment: another user, a
+    throttle, a governor of frequencies.
+
+What to do
+    Write (or read) less, or more: a limit in bytes keeps its bytes. Measure
+    both parts apart, and say which one is meant.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iosonde.core.units import format_rate, format_size
+from iosonde.core.words import percent
+
+from .target import LEAST, Agreement, Suspect, Target, agreement
+
+CODE = "S404"
+_CUTS = 200
+
+
+def find(target: Target) -> list[Suspect]:
+    """The cut of the time that tells slow operations best."""
+    operations = target.operations
+    if target.rows.size < LEAST or operations.elapsed_ns <= 0:
+        return []
+    width = operations.elapsed_ns / _CUTS
+    slow, others = (np.bincount(np.minimum((operations.start_ns[rows] / width).astype(np.intp), _CUTS - 1),
+                                minlength=_CUTS)
+                    for rows in (target.some_slow, target.some_others))  # fmt: skip
+    best: tuple[Agreement, bool, float] | None = None
+    for late in (True, False):
+        before = [np.cumsum(one)[:-1] for one in (slow, others)]
+        hits, false = ((whole.sum() - one) if late else one for whole, one in zip((slow, others), before, strict=True))
+        for cut in range(_CUTS - 1):
+            made = agreement(int(hits[cut]), int(slow.sum()), int(false[cut]), int(others.sum()), target.prevalence,
+                             2 * _CUTS)  # fmt: skip
+            if best is None or made.kappa > best[0].kappa:
+                best = made, late, (cut + 1) * width
+    if best is None or not best[0].seen:
+        return []
+    return [_told(target, *best)]
+
+
+def _told(target: Target, made: Agreement, late: bool, moment: float) -> Suspect:
+    operations = target.operations
+    done = int((operations.start_ns < moment).sum())
+    after = format_rate(moment / 1e9, "s")
+    moved = f" ({format_size(done * operations.size)} by all ranks)" if operations.size else ""
+    when = f"from {after}{moved} on" if late else f"until {after}{moved}"
+    sentence = (f"{percent(made.recall)} of them are {when}, where {percent(made.precision)} of the operations "
+                "are slow")  # fmt: skip
+    confirm = ("twice the data: what is full is full after as many bytes, what runs by the clock after as many seconds"
+               if late else "the same data again: what was warmed up is warm then")  # fmt: skip
+    return Suspect(CODE, target.place, when, sentence, made, confirm,
+                   {"moment_s": moment / 1e9, "operations_before": done, "bytes_before": done * operations.size,
+                    "late": late})  # fmt: skip

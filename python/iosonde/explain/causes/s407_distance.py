@@ -1,0 +1,72 @@
+"""S407: slow far from the operation before
+
+What it says
+    Operations that do not begin where the one before them ended are slow: a
+    seek, or a read-ahead that fetched what was not asked for.
+
+How we know
+    "Not the next bytes", "backwards", and distances from 4 KiB to 1 GiB are
+    compared with "slow"; the one that agrees most is told.
+
+When it is wrong
+    When jumps lead to places that are slow for another reason (another server,
+    not in the cache).
+
+What to do
+    The same offsets in ascending order; or read-ahead switched off
+    (posix_fadvise RANDOM): what was fetched in vain is gone then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from iosonde.core.units import format_size
+from iosonde.core.words import percent
+
+from .target import LEAST, Rows, Suspect, Target
+
+CODE = "S407"
+
+
+def find(target: Target) -> list[Suspect]:
+    """The kind of jump that tells slow operations best."""
+    operations = target.operations
+    if not (operations.placed and operations.in_order) or target.rows.size < LEAST:
+        return []
+    slow, others = _gaps(target, target.some_slow), _gaps(target, target.some_others)
+    rules: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+        "do not begin where the one before ended": lambda gap: gap != 0,
+        "go backwards": lambda gap: gap < 0,
+    }
+    far = {f"are {format_size(1 << power)} or more from the one before": 1 << power for power in range(12, 31, 2)}
+    rules |= {name: _beyond(least) for name, least in far.items()}
+    made = {name: target.judge(rule(slow), rule(others), len(rules)) for name, rule in rules.items()}
+    seen = {name: one for name, one in made.items() if one.seen}
+    if not seen:
+        return []
+    name = max(seen, key=lambda one: seen[one].kappa)
+    best = seen[name]
+    sentence = f"{percent(best.recall)} of them {name}, and {percent(best.precision)} of those that do are slow"
+    cause = "jump backwards" if "backwards" in name else "jump" if name not in far else \
+        f"jump of {format_size(far[name])} or more"  # fmt: skip
+    return [Suspect(CODE, target.place, cause, sentence, best, "the same offsets in ascending order",
+                    {"least_bytes": far.get(name), "backwards": "backwards" in name})]  # fmt: skip
+
+
+def _gaps(target: Target, rows: Rows) -> np.ndarray:
+    """Bytes from the end of the operation before, on the same rank and file; those without one are left out."""
+    operations = target.operations
+    rows = rows[rows > 0]
+    before = rows - 1
+    same = (operations.rank[rows] == operations.rank[before]) & (operations.file[rows] == operations.file[before])
+    rows, before = rows[same], before[same]
+    ends = operations.offset[before].astype(np.int64) + operations.size
+    gaps: np.ndarray = operations.offset[rows].astype(np.int64) - ends
+    return gaps
+
+
+def _beyond(least: int) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda gap: np.abs(gap) >= least

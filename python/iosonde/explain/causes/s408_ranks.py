@@ -1,0 +1,88 @@
+"""S408: slow on some ranks
+
+What it says
+    Most of the slow operations are of a few ranks, or of those of one host, or
+    of a few files: a slow node, a slow link, or a server that holds these
+    files.
+
+How we know
+    Ranks (hosts, files) by falling share of slow operations: as many of the
+    first are taken as agree most with "slow".
+
+When it is wrong
+    When these ranks had other work: sizes and kinds are the same here, offsets
+    need not be.
+
+What to do
+    Let another rank do the same on the same file: if it is slow, too, it is
+    the file's server, else the rank's node.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.words import listed, percent
+
+from .grouping import which_groups
+from .target import LEAST, Agreement, Suspect, Target
+
+CODE = "S408"
+_NAMED = 4
+_MOST_FILES = 4096
+_CHUNK = 1 << 18  # operations at a time: numbers of another type are made of them
+
+
+def find(target: Target) -> list[Suspect]:
+    """The ranks, hosts or files that tell slow operations best."""
+    if target.rows.size < LEAST:
+        return []
+    groups = [one for one in (_hosts(target), _ranks(target), _files(target)) if one is not None]
+    best: tuple[Agreement, str, list[Any]] | None = None
+    for word, names, slow, every in groups:
+        made, kept = which_groups(names, slow, every)
+        if made.seen and (best is None or made.kappa > best[0].kappa + 0.02):
+            best = made, word, kept
+    if best is None:
+        return []
+    made, word, kept = best
+    some = listed([str(one) for one in sorted(kept)[:_NAMED]] + ([f"{len(kept) - _NAMED} more"] if len(kept) > _NAMED
+                                                                  else []))  # fmt: skip
+    which = f"{word}{'s' if len(kept) > 1 else ''} {some}"
+    sentence = (f"{percent(made.recall)} of them are on {which}, where {percent(made.precision)} of the operations are "
+                "slow")  # fmt: skip
+    return [Suspect(CODE, target.place, f"on {which}", sentence, made,
+                    "another rank on the same file: if it is slow too, it is the file's server, else the node",
+                    {f"{word}s": sorted(kept)})]  # fmt: skip
+
+
+def _ranks(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | None:
+    parts = target.operations.ranks
+    if len(parts) < 2:
+        return None
+    slow = np.array([int(target.slow[begin:end].sum()) for _, begin, end in parts])
+    return "rank", [rank for rank, _, _ in parts], slow, np.array([end - begin for _, begin, end in parts])
+
+
+def _hosts(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | None:
+    by_rank = _ranks(target)
+    hosts = target.operations.hosts
+    if by_rank is None or len({hosts.get(rank) for rank in by_rank[1]} - {None, ""}) < 2:
+        return None
+    names = sorted({hosts.get(rank, "") for rank in by_rank[1]})
+    at = np.array([names.index(hosts.get(rank, "")) for rank in by_rank[1]])
+    return "host", names, np.bincount(at, by_rank[2], len(names)), np.bincount(at, by_rank[3], len(names))
+
+
+def _files(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | None:
+    operations = target.operations
+    if not operations.placed or not len(operations) or int(operations.file.max()) >= _MOST_FILES:
+        return None
+    every = np.zeros(int(operations.file.max()) + 1, np.int64)
+    for at in range(0, len(operations), _CHUNK):
+        every += np.bincount(operations.file[at : at + _CHUNK], minlength=every.size)
+    slow = np.bincount(operations.file[target.rows], minlength=every.size)
+    names = np.flatnonzero(every)
+    return ("file", names.tolist(), slow[names], every[names]) if names.size > 1 else None

@@ -1,0 +1,67 @@
+"""S409: all ranks wait at the same moments
+
+What it says
+    The slow operations of different ranks fall on the same moments: everybody
+    waits for one thing. A server that paused, a lock, a journal's commit, a
+    switch.
+
+How we know
+    A rank is expected to wait where, at the same moment, operations of at least
+    half of the other ranks are slow. Agreement is of the ranks' time; there
+    must be five such moments or more.
+
+When it is wrong
+    When ranks start operations in step by themselves and each is slow by its
+    own number (a period in operations): then S401 says so as well.
+
+What to do
+    Look at the servers at these moments (iosonde plot --kind time); fewer
+    ranks, or a file for each: a lock on a shared file goes away then.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iosonde.core.words import percent
+
+from .target import LEAST, Suspect, Target, agreement
+
+CODE = "S409"
+_MOST_BINS = 200_000
+_PARTS = 8  # of a usual slow operation
+_LEAST_MOMENTS = 5
+_MOST_RANKS = 256
+
+
+def find(target: Target) -> list[Suspect]:
+    """Whether the other ranks tell when a rank is slow."""
+    operations, ranks = target.operations, target.operations.ranks
+    if not operations.comparable or not 2 <= len(ranks) <= _MOST_RANKS or target.rows.size < LEAST:
+        return []
+    usual = float(np.median(operations.duration_ns[target.some_slow]))
+    width = max(usual / _PARTS, operations.elapsed_ns / _MOST_BINS, 1.0)
+    bins = int(operations.elapsed_ns / width) + 2
+    waiting = np.zeros((len(ranks), bins), bool)
+    for place, (_, begin, end) in enumerate(ranks):
+        rows = begin + np.flatnonzero(target.slow[begin:end])
+        start, took = operations.start_ns[rows], operations.duration_ns[rows].astype(np.int64)
+        first = np.ceil(start / width).astype(np.intp)  # bins that are wholly inside
+        after = np.maximum(((start + took) / width).astype(np.intp), first)
+        edges = np.bincount(first, minlength=bins + 1) - np.bincount(after, minlength=bins + 1)
+        waiting[place] = np.cumsum(edges)[:bins] > 0
+    together = waiting.sum(axis=0)
+    expected = 2 * (together - waiting) >= len(ranks) - 1
+    weight = target.rows.size / max(1, int(waiting.sum()))  # parts of the time are no independent operations
+    n_other = int(weight * (waiting.size - waiting.sum()))
+    hits, false = weight * int((waiting & expected).sum()), weight * int((expected & ~waiting).sum())
+    made = agreement(hits, target.rows.size, false, n_other, float(waiting.mean()))
+    moments = int((np.diff((2 * together >= len(ranks)).astype(np.int8), prepend=0) == 1).sum())
+    if not made.seen or moments < _LEAST_MOMENTS:
+        return []
+    sentence = (f"in {percent(made.recall)} of the time that ranks wait for them half of the other ranks or more "
+                f"wait, too ({moments:,} moments); in {percent(made.precision)} of such time "
+                "the rest of them does")  # fmt: skip
+    return [Suspect(CODE, target.place, "all ranks wait together", sentence, made,
+                    "fewer ranks, or a file for each rank: stalls of a lock go away, those of a server stay",
+                    {"moments": moments, "ranks": len(ranks)})]  # fmt: skip

@@ -1,0 +1,138 @@
+"""What a finder is given, what it gives back, and how well a rule tells slow operations from the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Finding, Severity
+
+from ..operations import Operations
+
+LEAST = 10  # operations of a class: fewer have nothing in common that could be told from chance
+LEAST_KAPPA = 0.3
+_ALPHA = 0.001
+_SAMPLE = 50_000
+_SEED = 1960
+Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How well a rule says which operations are slow: ``recall``, the share of the slow ones that it names;
+    ``precision``, the share of those named that are slow; ``kappa``, the agreement beyond chance (Cohen 1960,
+    Educational and Psychological Measurement 20, 37-46): 1 is all, 0 what chance gives. ``p``: the chance of as much
+    without any relation, with all rules that were tried counted."""
+
+    recall: float
+    precision: float
+    kappa: float
+    p: float
+
+    @property
+    def seen(self) -> bool:
+        """Whether it is more than chance, and large enough to matter."""
+        return self.kappa >= LEAST_KAPPA and self.p < _ALPHA
+
+    @property
+    def confidence(self) -> str:
+        """In a word: ``high`` from a kappa of 0.8, ``medium`` from 0.5, else ``low``."""
+        return "high" if self.kappa >= 0.8 else "medium" if self.kappa >= 0.5 else "low"
+
+
+def agreement(hits: float, n_slow: int, false: float, n_other: int, prevalence: float, tried: int = 1) -> Agreement:
+    """Of a rule that names ``hits`` of ``n_slow`` slow operations and ``false`` of ``n_other`` others, both perhaps
+    samples of all, of which ``prevalence`` are slow; the best of so many rules that were ``tried``."""
+    if not n_slow or not n_other:
+        return Agreement(0.0, 0.0, 0.0, 1.0)
+    recall, alarms = hits / n_slow, false / n_other
+    named = prevalence * recall + (1 - prevalence) * alarms
+    alike = prevalence * recall + (1 - prevalence) * (1 - alarms)
+    chance = prevalence * named + (1 - prevalence) * (1 - named)
+    kappa = (alike - chance) / (1 - chance) if chance < 1 else 0.0
+    pooled = (hits + false) / (n_slow + n_other)
+    spread = math.sqrt(pooled * (1 - pooled) * (1 / n_slow + 1 / n_other))
+    z = (recall - alarms) / spread if spread else 0.0
+    p = min(1.0, tried * math.erfc(z / math.sqrt(2)) / 2)
+    return Agreement(recall, prevalence * recall / named if named else 0.0, kappa, p)
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """What the operations of class ``place`` have in common. ``cause`` names it in a few words, ``confirm`` says what
+    would show that it is so; ``evidence`` are its numbers."""
+
+    code: str
+    place: int
+    cause: str
+    sentence: str
+    agreement: Agreement
+    confirm: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> object:
+        """What tells it from others of its code: a period, a unit, a place. Found again, it is the same."""
+        names = ("period_operations", "unit_bytes", "first", "ranks", "hosts", "files", "late")
+        return next((self.evidence[name] for name in names if name in self.evidence), None)
+
+    @property
+    def finding(self) -> Finding:
+        """The same as a Finding; its action is the experiment that would confirm it."""
+        numbers = {"recall": self.agreement.recall, "precision": self.agreement.precision,
+                   "kappa": self.agreement.kappa, "p": self.agreement.p}  # fmt: skip
+        return Finding(self.code, Severity.INFO, self.sentence, {**self.evidence, **numbers}, self.confirm)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The operations of one trial, and those among them that are explained: ``slow``, of class ``place``."""
+
+    operations: Operations
+    slow: Mask
+    place: int
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The slow ones."""
+        return np.flatnonzero(self.slow)
+
+    @property
+    def prevalence(self) -> float:
+        """Their share."""
+        return self.rows.size / max(1, len(self.operations))
+
+    @cached_property
+    def some_slow(self) -> Rows:
+        """All of them or a sample, in order."""
+        return _some(self.rows, np.random.default_rng(_SEED))
+
+    @cached_property
+    def some_others(self) -> Rows:
+        """Of those that are not slow all or a sample, in order."""
+        n, rng = len(self.operations), np.random.default_rng(_SEED + 1)
+        if n <= 4 * _SAMPLE:
+            return _some(np.flatnonzero(~self.slow), rng)
+        drawn = np.unique(rng.integers(0, n, int(_SAMPLE / max(0.05, 1 - self.prevalence))))
+        return drawn[~self.slow[drawn]]
+
+    def judge(self, slow: Mask, others: Mask, tried: int = 1) -> Agreement:
+        """Of a rule, by what it says of ``some_slow`` and of ``some_others``."""
+        return agreement(int(slow.sum()), slow.size, int(others.sum()), others.size, self.prevalence, tried)
+
+    def judge_rows(self, named: Rows, tried: int = 1) -> Agreement:
+        """Of a rule that names these rows, of all."""
+        hits = int(self.slow[named].sum())
+        n = len(self.operations)
+        return agreement(hits, self.rows.size, named.size - hits, n - self.rows.size, self.prevalence, tried)
+
+
+def _some(rows: Rows, rng: np.random.Generator) -> Rows:
+    return rows if rows.size <= _SAMPLE else np.sort(rng.choice(rows, _SAMPLE, replace=False))

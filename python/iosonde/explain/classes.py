@@ -1,0 +1,103 @@
+"""Classes of operations by how long they took: from valley to valley of the density of log duration.
+
+Kunkel, "Analysis of Input/Output Phenomena using Statistics and Machine Learning" (2017): each hill of the density is
+the work of some optimisation that was hit or missed; a small hill at the far right, or what lies beyond the last one
+where the density is close to zero, is "unexpectedly slow".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.stats.density import kernel
+from iosonde.stats.density.hills import Hills, gathered, hills
+from iosonde.stats.density.histogram import LogHistogram
+from iosonde.stats.density.mixture import Normals, normals
+from iosonde.stats.density.multimodal import Multimodality, silverman
+
+SMALL = 0.05  # share of the operations: a last hill below it is unexpectedly slow
+STANDARD = 0.1  # a hill with less is no standard for the others, however fast it is
+_GAP = 0.2  # bandwidth at which the density has to reach zero, and how near to it
+_ZERO = 0.25
+
+
+@dataclass(frozen=True)
+class DensityClasses:
+    """``bounds_ns`` lie between neighbouring classes, one fewer than these. ``typical_ns``: the median of each;
+    ``fast``: the number of the class that others are measured by; ``unexpected``: that of the far right, None where
+    there is none.
+
+    ``hills``, ``test`` and ``mixture`` are what they were made of, and what else was asked about it.
+    """
+
+    bounds_ns: tuple[float, ...]
+    ends_ns: tuple[float, float]
+    typical_ns: tuple[float, ...]
+    shares: tuple[float, ...]
+    fast: int
+    unexpected: int | None
+    hills: Hills
+    test: Multimodality | None
+    mixture: Normals
+
+    @property
+    def count(self) -> int:
+        """How many classes."""
+        return len(self.typical_ns)
+
+    def of(self, durations_ns: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+        """The number of the class of each operation."""
+        found = np.zeros(durations_ns.size, np.uint8)
+        for bound in self.bounds_ns:
+            found += durations_ns >= bound
+        return found
+
+
+def density_classes(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> DensityClasses:
+    """Of the durations (ns) of operations; ``bandwidth`` as of ``hills``."""
+    found = hills(histogram, bandwidth)
+    bounds = list(found.valleys)
+    beyond = _beyond(histogram, found)
+    parts = np.array([0, *(histogram.below(bound) for bound in bounds), histogram.counts.size])
+    last = histogram.counts[parts[-2] :].sum() / histogram.n
+    small_last = bool(bounds) and last <= SMALL
+    if beyond is not None and not small_last:
+        bounds.append(beyond)
+    edges = [0, *(histogram.below(bound) for bound in bounds), histogram.counts.size]
+    counts = [histogram.counts[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+    shares = tuple(float(one.sum()) / histogram.n for one in counts)
+    unexpected = len(bounds) if small_last or beyond is not None else None
+    return DensityClasses(
+        tuple(bounds),
+        (float(histogram.value(0)), float(histogram.value(histogram.counts.size))),
+        tuple(_median(histogram, begin, end) for begin, end in zip(edges, edges[1:], strict=False)),
+        shares,
+        next((place for place, share in enumerate(shares) if share >= STANDARD), 0),
+        unexpected,
+        found,
+        silverman(histogram),
+        normals(histogram, found.bandwidth),
+    )
+
+
+def _beyond(histogram: LogHistogram, found: Hills) -> float | None:
+    """Where the density, after the last hill, is close to zero; None where nothing lies beyond."""
+    wide = max(_GAP, found.bandwidth)
+    padded = histogram.padded(5 * wide)
+    left = padded.below(found.tops[-1])
+    sparse = gathered(kernel.densities(padded.counts, [wide])[0], wide)[left:] < _ZERO
+    if not sparse.any():
+        return None
+    cut = float(padded.value(left + int(sparse.argmax())))
+    return cut if histogram.counts[histogram.below(cut) :].any() else None
+
+
+def _median(histogram: LogHistogram, begin: int, end: int) -> float:
+    upto = np.cumsum(histogram.counts[begin:end])
+    if not upto.size or not upto[-1]:
+        return float(histogram.value((begin + end) / 2))
+    return float(histogram.value(begin + int(np.searchsorted(upto, upto[-1] / 2)) + 0.5))

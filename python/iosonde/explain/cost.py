@@ -1,0 +1,150 @@
+"""What slow operations cost: seconds of the run, and the rate if every operation had been a fast one.
+
+One trial is an ``Account``: sums by class in 40 parts of its time. The unit is the trial; of a single one the parts are
+resampled as blocks (Künsch 1989, Annals of Statistics 17, 1217-1241), so that operations that follow each other may
+resemble each other, and that is said.
+
+The ranks work side by side, each with up to ``depth`` operations under way: what operations took too long, divided by
+both, is time of the run. It is the most that could be gained: where a slow operation does the work of fast ones (a
+read-ahead that fetches for the next ones, a write-behind that is at last written), they cannot all be fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Estimate
+from iosonde.stats.estimate.summarise import mean
+
+from .classes import DensityClasses
+from .operations import Operations
+
+BLOCKS = 40
+_FEWEST = 200  # operations for so many blocks
+_DRAWS = 2000
+_SEED = 1989
+_CHUNK = 1 << 18
+ONE_TRIAL = "one trial: blocks of its time were resampled; how trials differ is not in it"
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Account:
+    """One trial: operations (``counts``) and their seconds in each block of its time (rows) and class (columns).
+    ``depth``: how many operations a rank has under way at once."""
+
+    counts: Array
+    seconds: Array
+    ranks: int
+    elapsed_s: float
+    size: int
+    whole: bool
+
+    @property
+    def depth(self) -> float:
+        """At least 1."""
+        return max(1.0, float(self.seconds.sum()) / (self.ranks * self.elapsed_s)) if self.elapsed_s else 1.0
+
+
+def account(operations: Operations, of: npt.NDArray[np.uint8], count: int) -> Account:
+    """The sums of a trial whose operations are ``of`` so many classes."""
+    counts, seconds = np.zeros(BLOCKS * count), np.zeros(BLOCKS * count)
+    width = max(operations.elapsed_ns / BLOCKS, 1.0)
+    for at in range(0, len(operations), _CHUNK):
+        part = slice(at, at + _CHUNK)
+        block = np.minimum((operations.start_ns[part] / width).astype(np.int32), BLOCKS - 1)
+        cell = block * count + of[part]
+        counts += np.bincount(cell, minlength=counts.size)
+        seconds += np.bincount(cell, operations.duration_ns[part], counts.size) / 1e9
+    shape = (BLOCKS, count)
+    return Account(counts.reshape(shape), seconds.reshape(shape), len(operations.ranks), operations.elapsed_ns / 1e9,
+                   operations.size, operations.in_order)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ClassShares:
+    """Of one class: the share of the operations, the share of their time, and what it cost (s of the run)."""
+
+    share: Estimate
+    time_share: Estimate
+    cost_s: Estimate
+
+
+@dataclass(frozen=True)
+class Cost:
+    """All slow classes together: seconds of the run, the rate as it was and as it would be with fast operations alone
+    (bytes/s, or operations/s where none are moved)."""
+
+    cost_s: Estimate
+    elapsed_s: Estimate
+    rate: Estimate
+    rate_if_fast: Estimate
+    unit: str
+
+
+def shares_of(trials: Sequence[Account], classes: DensityClasses, level: float) -> list[ClassShares]:
+    """Of every class, over the trials."""
+
+    def of(place: int) -> ClassShares:
+        return ClassShares(
+            _estimate(trials, lambda n, s, _: n[:, place] / n.sum(axis=1), level).within(0.0, 1.0),
+            _estimate(trials, lambda n, s, _: s[:, place] / s.sum(axis=1), level).within(0.0, 1.0),
+            _estimate(trials, lambda n, s, one: _lost(n, s, one, classes.fast)[:, place], level).within(0.0),
+        )
+
+    return [of(place) for place in range(classes.count)]
+
+
+def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) -> Cost:
+    """Of all classes that are slower than the fast one."""
+    fast = classes.fast
+
+    def lost(n: Array, s: Array, one: Account) -> Array:
+        longer: Array = np.minimum(_lost(n, s, one, fast)[:, fast + 1 :].sum(axis=1), one.elapsed_s)
+        return longer
+
+    def work(one: Account) -> float:
+        return float(one.counts.sum()) * (one.size or 1)
+
+    def rate(n: Array, s: Array, one: Account) -> Array:
+        busy = s.sum(axis=1) / n.sum(axis=1) * one.counts.sum() / one.seconds.sum()
+        made: Array = work(one) / (one.elapsed_s * busy)
+        return made
+
+    return Cost(
+        _estimate(trials, lost, level).within(0.0),
+        mean([one.elapsed_s for one in trials], level),
+        _estimate(trials, rate, level).within(0.0),
+        _estimate(trials, lambda n, s, one: work(one) / np.maximum(one.elapsed_s - lost(n, s, one), 1e-9), level
+                  ).within(0.0),
+        "bytes/s" if trials[0].size else "operations/s",
+    )  # fmt: skip
+
+
+def _lost(n: Array, s: Array, one: Account, fast: int) -> Array:
+    """Seconds of the run that each class took longer than the mean of the fast class; 0 of those that are faster."""
+    usual = s[:, fast] / np.maximum(n[:, fast], 1)
+    longer = np.maximum(s - n * usual[:, None], 0.0)
+    longer[:, : fast + 1] = 0.0
+    kept = n.sum(axis=1) / one.counts.sum()  # a resample may have more or fewer operations than the trial
+    lost: Array = longer / np.maximum(kept, 1e-9)[:, None] / (one.ranks * one.depth)
+    return lost
+
+
+def _estimate(trials: Sequence[Account], value: Callable[[Array, Array, Account], Array], level: float) -> Estimate:
+    """The mean over trials; of a single one with the interval of its resampled blocks."""
+    found = [float(value(one.counts.sum(axis=0)[None], one.seconds.sum(axis=0)[None], one)[0]) for one in trials]
+    if len(found) > 1:
+        return mean(found, level)
+    one = trials[0]
+    used = np.flatnonzero(one.counts.sum(axis=1))
+    if one.counts.sum() < _FEWEST or used.size < BLOCKS // 4:
+        return Estimate(found[0], None, None, level, 1, ("one trial with too few operations for an interval",))
+    drawn = np.random.default_rng(_SEED).multinomial(used.size, np.full(used.size, 1 / used.size), _DRAWS)
+    again = value(drawn @ one.counts[used], drawn @ one.seconds[used], one)
+    low, high = np.quantile(again, [(1 - level) / 2, (1 + level) / 2])
+    return Estimate(found[0], min(float(low), found[0]), max(float(high), found[0]), level, 1, (ONE_TRIAL,))

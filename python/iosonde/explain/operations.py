@@ -1,0 +1,135 @@
+"""The operations that are diagnosed together: of one kind and one size, in one phase of one trial, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.schema import STATUS_OK
+from iosonde.core.stored import StoredPhase
+
+LEAST = 50  # operations: fewer show no hills
+_MOST_SIZES = 16
+_SAMPLE = 200_000
+Columns = Mapping[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Operations:
+    """Successful operations by rank and start: arrays of one length. ``start_ns`` is after the first start of all, or
+    of the rank where clocks cannot be compared (``comparable``); ``size`` is in bytes, 0 where none are moved.
+
+    ``in_order``: every operation was recorded, so that the one before is known; False for a sample, and where nobody
+    says the order. ``placed``: offsets and files are known. ``shared``: files of one number are one file on all ranks.
+    ``hosts``: rank → host; ``units``: what the file system works in, in bytes, by its own words.
+    """
+
+    rank: npt.NDArray[Any]
+    file: npt.NDArray[Any]
+    offset: npt.NDArray[Any]
+    start_ns: npt.NDArray[np.int64]
+    duration_ns: npt.NDArray[Any]
+    size: int
+    comparable: bool = True
+    in_order: bool = True
+    placed: bool = True
+    shared: bool = False
+    hosts: Mapping[int, str] = field(default_factory=dict)
+    units: Mapping[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return int(self.duration_ns.size)
+
+    @cached_property
+    def ranks(self) -> tuple[tuple[int, int, int], ...]:
+        """(rank, its first row, the row after its last)."""
+        return tuple(_parts(self.rank))
+
+    @cached_property
+    def elapsed_ns(self) -> float:
+        """First start to last end."""
+        return float((self.start_ns + self.duration_ns.astype(np.int64)).max()) if len(self) else 0.0
+
+    @cached_property
+    def sequential(self) -> bool:
+        """Whether nearly every operation begins where the one before it, of its rank, ended."""
+        if not (self.placed and self.size and self.in_order) or len(self) < 2:
+            return False
+        some = slice(0, _SAMPLE)
+        steps = np.diff(self.offset[some].astype(np.int64))
+        return float((steps == self.size).mean()) > 0.9
+
+
+def split(columns: Columns, phase: StoredPhase, **more: Any) -> Iterator[tuple[int, Operations, int]]:
+    """(kind, its operations of one size, how many operations of this kind failed) for every kind and size of a phase
+    that is not rare. ``columns``: those of ``schema.OPERATION``, by rank and start."""
+    rows = _where(columns, "phase", phase.index, None)
+    for kind in _levels(columns, "kind", rows):
+        of_kind = _where(columns, "kind", kind, rows)
+        good = _where(columns, "status", STATUS_OK, of_kind)
+        failed = _count(columns, of_kind) - _count(columns, good)
+        for size in _levels(columns, "size", good):
+            mine = _where(columns, "size", size, good)
+            if _count(columns, mine) >= LEAST:
+                yield kind, _of_rows(columns, mine, phase, size, more), failed
+
+
+def _of_rows(
+    columns: Columns, rows: npt.NDArray[Any] | None, phase: StoredPhase, size: int, more: Mapping[str, Any]
+) -> Operations:
+    picked = {name: columns[name] if rows is None else columns[name][rows]
+              for name in ("rank", "file", "offset", "start_ns", "duration_ns")}  # fmt: skip
+    hosts = {int(one["rank"]): str(one.get("host") or "") for one in phase.ranks}
+    return Operations(
+        picked["rank"], picked["file"], picked["offset"], _after_first(picked, phase), picked["duration_ns"], size,
+        phase.comparable, phase.recorded_all, bool(size), phase.shared, hosts, **more,
+    )  # fmt: skip
+
+
+def _after_first(picked: Columns, phase: StoredPhase) -> npt.NDArray[np.int64]:
+    """ns after the first start, by the clock of rank 0 or by each rank's own; rows are by rank already, so that nothing
+    needs to be sorted."""
+    start = picked["start_ns"].astype(np.int64)
+    offsets = {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in phase.ranks}
+    parts = list(_parts(picked["rank"]))
+    for rank, begin, end in parts:
+        start[begin:end] -= offsets.get(rank, 0) if phase.comparable else start[begin:end].min()
+    if phase.comparable and start.size:
+        start -= start.min()
+    return start
+
+
+def _parts(rank: npt.NDArray[Any]) -> Iterator[tuple[int, int, int]]:
+    if not rank.size:
+        return
+    edges = [0, *(np.flatnonzero(rank[1:] != rank[:-1]) + 1).tolist(), rank.size]
+    for begin, end in zip(edges, edges[1:], strict=False):
+        yield int(rank[begin]), begin, end
+
+
+def _levels(columns: Columns, name: str, rows: npt.NDArray[Any] | None) -> Sequence[int]:
+    """The values of a column that are not rare, from a sample of the rows."""
+    values = columns[name] if rows is None else columns[name][rows]
+    if not values.size:
+        return []
+    found, counts = np.unique(values[:: max(1, values.size // _SAMPLE)], return_counts=True)
+    usual = np.argsort(-counts, kind="stable")[:_MOST_SIZES]
+    return [int(one) for one in found[usual]]
+
+
+def _where(columns: Columns, name: str, value: int, rows: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+    """The rows, of these, with a value; None: all that there are, so that nothing needs to be copied."""
+    values = columns[name] if rows is None else columns[name][rows]
+    kept = values == value
+    if kept.all():
+        return rows
+    return np.flatnonzero(kept) if rows is None else rows[kept]
+
+
+def _count(columns: Columns, rows: npt.NDArray[Any] | None) -> int:
+    return int(columns["rank"].size if rows is None else rows.size)

@@ -1,0 +1,119 @@
+"""Where the operations of a class are: in the run, in the file, on which ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .cost import Account
+from .operations import Operations
+
+PARTS = 10  # of the run, of the file
+_MOST_RANKS = 64
+_CHUNK = 1 << 18
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PlaceCounts:
+    """Operations in each class (columns): by tenth of the run's time, by tenth of the offsets (None where these are
+    not known or all the same), and by rank."""
+
+    run: Array
+    offset: Array | None
+    ranks: Mapping[int, Array]
+
+
+def places(operations: Operations, of: npt.NDArray[np.uint8], made: Account) -> PlaceCounts:
+    """Of one trial whose operations are ``of`` the classes of its account."""
+    count = made.counts.shape[1]
+    run = made.counts.reshape(PARTS, -1, count).sum(axis=1)
+    reach = int(operations.offset.max()) if operations.placed and len(operations) else 0
+    offset = _profile(operations.offset, reach + operations.size, of, count) if reach else None
+    ranks = {rank: _counts(of[begin:end], count) for rank, begin, end in operations.ranks}
+    return PlaceCounts(run, offset, ranks)
+
+
+def together(several: Sequence[PlaceCounts]) -> PlaceCounts:
+    """Of trials: the sums."""
+    offsets = [one.offset for one in several if one.offset is not None]
+    ranks: dict[int, Array] = {}
+    for one in several:
+        for rank, counts in one.ranks.items():
+            ranks[rank] = ranks.get(rank, np.zeros_like(counts)) + counts
+    return PlaceCounts(np.sum([one.run for one in several], axis=0),
+                  np.sum(offsets, axis=0) if len(offsets) == len(several) else None, ranks)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ClassPlaces:
+    """Of one class: the share of it that lies in each tenth of the run and of the offsets (empty where these are not
+    known), and on each rank, of the many the first 64 by share. ``words``: where it is more often than chance puts it,
+    '' where nowhere."""
+
+    run: tuple[float, ...]
+    offset: tuple[float, ...]
+    ranks: Mapping[int, float]
+    words: str
+
+
+def of_class(found: PlaceCounts, place: int) -> ClassPlaces:
+    """The profile of one class."""
+    run, offset = _shares(found.run, place), () if found.offset is None else _shares(found.offset, place)
+    total = sum(float(one[place]) for one in found.ranks.values()) or 1.0
+    ranks = {rank: float(one[place]) / total for rank, one in found.ranks.items() if one[place]}
+    most = dict(sorted(ranks.items(), key=lambda item: -item[1])[:_MOST_RANKS])
+    several = len(found.ranks) > 1 and total >= PARTS
+    said = [
+        _part(found.run, place, "the run"),
+        "" if found.offset is None else _part(found.offset, place, "the file"),
+        _of_ranks(found.ranks, most) if several else "",
+    ]
+    return ClassPlaces(run, offset, most, ", ".join(one for one in said if one))
+
+
+def _counts(of: npt.NDArray[np.uint8], count: int) -> Array:
+    return np.array([np.count_nonzero(of == place) for place in range(count)], float)
+
+
+def _profile(values: npt.NDArray[Any], reach: float, of: npt.NDArray[np.uint8], count: int) -> Array:
+    found = np.zeros(PARTS * count)
+    for at in range(0, values.size, _CHUNK):
+        part = np.minimum((values[at : at + _CHUNK] * (PARTS / max(reach, 1.0))).astype(np.int32), PARTS - 1)
+        found += np.bincount(part * count + of[at : at + _CHUNK], minlength=found.size)
+    return found.reshape(PARTS, count)
+
+
+def _shares(table: Array, place: int) -> tuple[float, ...]:
+    mine = table[:, place]
+    return tuple((mine / max(mine.sum(), 1.0)).tolist())
+
+
+def _part(table: Array, place: int, what: str) -> str:
+    """The shortest part at either end that holds most of a class and few of all others."""
+    mine, every = table[:, place], table.sum(axis=1)
+    if mine.sum() < PARTS or (every > 0).sum() < 3:
+        return ""
+    for tenths in range(1, PARTS // 2 + 1):
+        for side, at in (("first", slice(0, tenths)), ("last", slice(PARTS - tenths, PARTS))):
+            share, usual = mine[at].sum() / mine.sum(), every[at].sum() / every.sum()
+            if share > 0.8 and share > 1.5 * usual:
+                return f"{side} {10 * tenths} % of {what}"
+    return ""
+
+
+def _of_ranks(every: Mapping[int, Array], shares: Mapping[int, float]) -> str:
+    """The few ranks that hold most of a class."""
+    held, named = 0.0, []
+    for rank, share in shares.items():
+        held += share
+        named.append(rank)
+        if held > 0.8:
+            break
+    if len(named) > min(3, len(every) / 2) or held <= 0.8:
+        return ""
+    return f"rank{'s' if len(named) > 1 else ''} {', '.join(map(str, sorted(named)))}"

@@ -1,0 +1,54 @@
+"""What a number of bytes suggests: a unit that the file system says it works in, or one that many do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from iosonde.core.stored import StoredRun
+from iosonde.core.units import size_of
+
+KIB, MIB = 1024, 1024**2
+# What is usual where the file system does not say it.
+_USUAL = {
+    4 * KIB: "a page", 64 * KIB: "a request of SMB, or a chunk of a RAID",
+    128 * KIB: "Linux's read-ahead window, or GlusterFS's request", 256 * KIB: "a block of a parallel file system",
+    512 * KIB: "a request of a block device, or a RAID stripe", 1 * MIB: "an RPC of NFS or Lustre, or a stripe",
+    2 * MIB: "a huge page", 4 * MIB: "an object of Ceph, or an RPC of Lustre",
+    64 * MIB: "a chunk of MooseFS, or a shard of GlusterFS", 128 * MIB: "the longest extent of ext4",
+}  # fmt: skip
+# Where facts of a run say it: (keys from its machine on, what it is).
+_SAID = (
+    (("filesystem", "rsize"), "the mount's rsize"), (("filesystem", "wsize"), "the mount's wsize"),
+    (("filesystem", "striping", "stripe_size"), "the stripe of the directory"),
+    (("filesystem", "layout", "stripe_unit"), "the stripe unit"),
+    (("filesystem", "layout", "object_size"), "the object size"),
+)  # fmt: skip
+
+
+def units_of(run: StoredRun) -> dict[str, int]:
+    """What the target's file system and devices say that they work in: name → bytes."""
+    machine = run.facts.get("machine") or {}
+    found = {name: size for keys, name in _SAID if (size := _bytes(_at(machine, keys)))}
+    for device in machine.get("devices") or ():
+        if isinstance(device, Mapping) and (ahead := _bytes(device.get("read_ahead_bytes"))):
+            found["the device's read-ahead window"] = ahead
+    return found
+
+
+def named(n_bytes: int, units: Mapping[str, int]) -> str:
+    """`` (the mount's rsize)``, to be put behind the number; '' where nothing is known of that size."""
+    said = next((name for name, size in units.items() if size == n_bytes), None) or _USUAL.get(n_bytes)
+    return f" ({said})" if said else ""
+
+
+def _at(value: Any, keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def _bytes(value: Any) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if value > 0 else None
+    return (int(value) if value.isdigit() else size_of(value)) if isinstance(value, str) else None

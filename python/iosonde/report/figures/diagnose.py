@@ -1,0 +1,108 @@
+"""Operations by class: duration over operation number, and the density of log duration beside it, on one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from iosonde.answers.diagnose import DiagnosedOperations, OperationCauses
+from iosonde.core.units import format_rate, format_size
+from iosonde.core.words import counted, percent
+from iosonde.report.text import escape
+
+from .figure import Figure
+from .vocabulary import (
+    BLUE,
+    INK,
+    MUTED,
+    SECONDS,
+    SERIES,
+    VERMILION,
+    Row,
+    Spec,
+    decades,
+    flat,
+    label,
+    layer,
+    legend,
+    number,
+    short,
+    unique,
+    view,
+)
+
+_TITLE = "Operations by how long they took"
+_MOST = 6  # operations that are drawn
+_WIDTH, _BESIDE, _HEIGHT = 480, 130, 230  # px
+_MIDDLE = (SERIES[2], SERIES[4], SERIES[3], SERIES[5])
+
+
+def figure(made: OperationCauses) -> Figure:
+    """A row for each operation with more than one class, those with the highest cost first; where none has, of the
+    first."""
+    shown = [one for one in made.groups if len(one.classes) > 1][:_MOST] or list(made.groups[:1])
+    names = ", ".join(_name(one) for one in shown)
+    title = {"text": _TITLE, "anchor": "start", "frame": "bounds", "fontSize": 14, "offset": 14}
+    spec = {"vconcat": [_row(one) for one in shown], "spacing": 34, "title": title,
+            "resolve": {"scale": dict.fromkeys(("x", "y", "color"), "independent")}}  # fmt: skip
+    return Figure(spec, "", f"{_TITLE}: {names}.")
+
+
+def _name(group: DiagnosedOperations) -> str:
+    size = f" of {format_size(group.group.size)}" if group.group.size else ""
+    setting = f", {group.group.setting_words}" if group.group.setting_words else ""
+    return f"{group.group.operation}{size}{setting}"
+
+
+def _row(group: DiagnosedOperations) -> Spec:
+    ends = (group.classes[0].low_s, group.classes[-1].high_s)
+    axis = {**flat("duration"), "labelExpr": SECONDS,
+            "values": [short(one) for one in decades(*ends) if ends[0] <= one <= ends[1]]}  # fmt: skip
+    y = number("", "y", (ends[0] / 1.15, ends[1] * 1.15), log=True, axis=axis)
+    names = unique(_legend(group))
+    colours = _colours(group)
+    series = legend([label(one) for one in names], colours, columns=1, offset=16, labelLimit=560)
+    trial = "its operations" if group.trials == 1 else f"the last of {counted(group.trials, 'trial')}"
+    below = f"Left: {trial}, in bins. Right: density of all, of log duration."
+    title = {"text": escape(_name(group)), "subtitle": [below],
+             "anchor": "start", "subtitleFontSize": 11, "subtitleColor": MUTED, "subtitlePadding": 4}  # fmt: skip
+    return {"title": title, "spacing": 14, 
+            "hconcat": [_cells(group, y, series, names), _density(group, y, names, series)],
+            "resolve": {"scale": {"y": "shared", "color": "shared"}}}  # fmt: skip
+
+
+def _legend(group: DiagnosedOperations) -> list[str]:
+    return [f"{one.label}: {percent(one.shares.share.value)}, {percent(one.shares.time_share.value)} of the time"
+            + (f", {one.cause}" if one.cause else "") for one in group.classes]  # fmt: skip
+
+
+def _colours(group: DiagnosedOperations) -> list[str]:
+    """Blue is fast, vermilion the slowest; the talk's colours have the same sense."""
+    last = len(group.classes) - 1
+    return [BLUE if place == group.density.fast else VERMILION if place == last else _MIDDLE[place % len(_MIDDLE)]
+            for place in range(len(group.classes))]  # fmt: skip
+
+
+def _cells(group: DiagnosedOperations, y: Spec, series: Spec, names: Sequence[str]) -> Spec:
+    drawn = group.drawn
+    x = number("operation of its rank", domain=(0.0, float(drawn.longest)))
+    rows: list[Row] = [{"x": short(at), "y": short(took), "series": label(names[place]),
+                        "tip": f"{group.classes[place].label}: {format_rate(took, 's')} around operation {at:,.0f}"}
+                       for at, took, place, _ in drawn.cells]  # fmt: skip
+    channels: dict[str, Any] = {"x": x, "y": y, "color": series}
+    return view(layer(rows, "square", channels, size=9, opacity=0.75, clip=True), width=_WIDTH, height=_HEIGHT)
+
+
+def _density(group: DiagnosedOperations, y: Spec, names: Sequence[str], series: Spec) -> Spec:
+    top = max((height for _, height, _ in group.drawn.curve), default=1.0)
+    quiet = {**y, "axis": {"labels": False, "title": None, "values": y["axis"]["values"]}}
+    x = number("density (root)", domain=(0.0, 1.02), axis={"labels": False, "ticks": False})
+    # The root of the density: a hill of a thousandth of the operations is to be seen, too.
+    rows: list[Row] = [{"x": short((height / top) ** 0.5), "y": short(took), "series": label(names[place])}
+                       for took, height, place in group.drawn.curve]  # fmt: skip
+    bounds: list[Row] = [{"y": short(one.low_s)} for one in group.classes[1:]]
+    layers = [layer(rows, "line", {"x": x, "y": quiet, "color": series, "order": {"field": "y"}}, strokeWidth=1.6,
+                    clip=True)]  # fmt: skip
+    if bounds:
+        layers.append(layer(bounds, "rule", {"y": quiet}, color=INK, strokeDash=[3, 3], strokeWidth=0.8))
+    return view(*layers, width=_BESIDE, height=_HEIGHT)

@@ -1,0 +1,108 @@
+"""A diagnosis as text: the classes of each operation, what each has in common, what it costs, how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.estimate_text import estimate_text
+from iosonde.core.types import Estimate
+from iosonde.core.units import format_rate, format_size
+from iosonde.core.words import counted, decimals, percent, plural
+
+from .layout import table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.diagnose import DiagnosedOperations, OperationCauses, OperationClass
+
+_LOW_P = 0.05
+
+
+def lines(made: OperationCauses) -> Iterator[str]:
+    """The lines of the text."""
+    several = [one for one in made.groups if len(one.classes) > 1]
+    single = [one for one in made.groups if len(one.classes) == 1]
+    for place, group in enumerate(several):
+        if place:
+            yield ""
+        yield from _group(group, made.level)
+    if several and single:
+        yield ""
+    for group in single:
+        typical = format_rate(group.classes[0].typical_s, "s")
+        yield from wrapped(f"{_title(group)}: one class around {typical}.", "  ")
+    notes = [*made.notes, *dict.fromkeys(note for group in made.groups for note in group.notes)]
+    if notes:
+        yield ""
+    for note in notes:
+        yield from wrapped(f"~ {note}", "  ")
+
+
+def _group(group: DiagnosedOperations, level: float) -> Iterator[str]:
+    yield from wrapped(f"{_title(group)}: {len(group.classes)} classes; {100 * level:g} % intervals")
+    yield ""
+    rows = [[one.label, format_rate(one.typical_s, "s"), format_rate(one.high_s, "s"), _share(one.shares.share),
+             _share(one.shares.time_share)] for one in group.classes]  # fmt: skip
+    yield from table(["class", "typical", "up to", "operations, %", "time, %"], rows, "lrrrr").splitlines()
+    yield ""
+    for one in group.classes:
+        if one.shares.cost_s.value:
+            yield from _class(one)
+    yield from wrapped(_cost(group))
+    yield from wrapped(_sure(group))
+
+
+def _title(group: DiagnosedOperations) -> str:
+    asked = group.group
+    kind = "" if asked.kind == asked.operation else f" {asked.kind}"
+    size = f" of {format_size(asked.size)}" if asked.size else ""
+    setting = f", {asked.setting_words}" if asked.setting_words else ""
+    failed = f", {group.failed:,} failed" if group.failed else ""
+    return f"{asked.operation}{kind}{size}, {counted(group.n, 'operation')} in {counted(group.trials, 'trial')}" \
+           f"{failed}{setting}"  # fmt: skip
+
+
+def _share(share: Estimate) -> str:
+    """``6.2 (6.1 to 6.4)``; as many decimals as tell a small share from none."""
+    value = 100 * (share.value or 0.0)
+    digits = 1 if value >= 1 else 2 if value >= 0.1 else 4
+    if share.low is None or share.high is None:
+        return f"{decimals(value, digits)} (~)"
+    return f"{decimals(value, digits)} ({decimals(100 * share.low, digits)} to {decimals(100 * share.high, digits)})"
+
+
+def _class(one: OperationClass) -> Iterator[str]:
+    place = f"; {one.where.words}" if one.where.words else ""
+    yield from wrapped(f"{one.label}: costs {estimate_text(one.shares.cost_s, 's')} of the run{place}")
+    for reason in one.reasons:
+        found = reason.suspect
+        trials = f" In {reason.seen} of {counted(reason.of, 'trial')}." if reason.of > 1 else ""
+        yield from wrapped(f"{found.code} {found.agreement.confidence}: {found.sentence}.{trials}", "       ", "  ")
+        yield from wrapped(f"→ to confirm: {found.confirm}", "       ", "     ")
+    if not one.reasons:
+        yield from wrapped("cannot tell: nothing was found that these operations have in common", "  ", "  ")
+    yield ""
+
+
+def _cost(group: DiagnosedOperations) -> str:
+    cost = group.cost
+    fast = group.classes[group.density.fast].label
+    elapsed, rate = format_rate(cost.elapsed_s.value or 0.0, "s"), format_rate(cost.rate.value or 0.0, cost.unit)
+    return (f"If all had been {fast}: {estimate_text(cost.cost_s, 's')} of {elapsed} less at most, "
+            f"{estimate_text(cost.rate_if_fast, cost.unit)} instead of {rate}. The slowest 1 % take "
+            f"{percent(group.tail.value)} of the time.")  # fmt: skip
+
+
+def _sure(group: DiagnosedOperations) -> str:
+    density = group.density
+    found, mixture, test = density.hills, density.mixture, density.test
+    many = len(found.tops)
+    said = (f"How sure: {many} {'hill' if many == 1 else plural('hill')} at {100 * found.stability:.0f} % of the "
+            f"bandwidths, from {found.stable_from:.2g} to {found.stable_to:.2g}; a mixture of "
+            f"{counted(len(mixture.weights), 'normal')} has {mixture.hills}")  # fmt: skip
+    if test is not None:
+        said += (
+            f"; more than one: p={test.p:.2g}" if test.p < _LOW_P else f"; one alone is not excluded: p={test.p:.2g}"
+        )
+    trials = "; one trial: the intervals are of blocks of its time" if group.trials == 1 else ""
+    return f"{said}{trials}."

@@ -1,0 +1,98 @@
+"""A second opinion: a mixture of normal distributions of the logarithms, fitted to the histogram.
+
+Dempster, Laird and Rubin (1977), JRSS B 39, 1-38: expectation and maximisation, on binned counts; how many components
+says Schwarz's criterion (1978, Annals of Statistics 6, 461-464). A hill that is not normal takes several components:
+what is compared with the hills of the density is how many hills the fitted curve has, by the same rule
+(Hennig 2010, Advances in Data Analysis and Classification 4, 3-34, on merging components).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .hills import hills_of
+from .histogram import WIDTH, LogHistogram
+
+MOST = 6
+_BINS = 256
+_ROUNDS = 150
+_SETTLED = 1e-7  # change of the log-likelihood of a value
+_NARROWEST = 0.005
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Normals:
+    """``weights``, ``medians`` (values) and ``sds`` (of the natural logarithm) of each component, by median; how many
+    ``hills`` they make together, and Schwarz's criterion."""
+
+    weights: tuple[float, ...]
+    medians: tuple[float, ...]
+    sds: tuple[float, ...]
+    hills: int
+    bic: float
+
+
+def normals(histogram: LogHistogram, bandwidth: float) -> Normals:
+    """The mixture of 1 to 6 components with the least BIC. ``bandwidth``: what its hills are compared at."""
+    step = max(1, math.ceil(histogram.counts.size / _BINS))
+    counts = np.pad(histogram.counts, (0, -histogram.counts.size % step)).reshape(-1, step).sum(axis=1)
+    filled = np.flatnonzero(counts)
+    x = (filled.astype(np.float64) + 0.5) * (step * WIDTH)
+    weight = counts[filled].astype(float)
+    best, found = math.inf, (np.ones(1), np.zeros(1), np.ones(1))
+    for k in range(1, min(MOST, filled.size) + 1):
+        made, likelihood = max((_fitted(x, weight, at, step * WIDTH) for at in _begins(x, weight, k)),
+                               key=lambda one: one[1])  # fmt: skip
+        bic = (3 * k - 1) * math.log(histogram.n) - 2 * likelihood
+        if bic < best:
+            best, found = bic, made
+    return _named(histogram, found, bandwidth, best)
+
+
+def _begins(x: Array, weight: Array, k: int) -> list[Array]:
+    """Where k components begin: each with as many values; and, for small hills far off, each as far from the next."""
+    upto = (np.cumsum(weight) - weight / 2) / weight.sum()
+    places = (np.arange(k) + 0.5) / k
+    return [np.interp(places, upto, x), x[0] + places * (x[-1] - x[0])]
+
+
+def _fitted(x: Array, weight: Array, mean: Array, width: float) -> tuple[tuple[Array, Array, Array], float]:
+    """The components and the log-likelihood, from these means on."""
+    n, k = weight.sum(), mean.size
+    whole = math.sqrt(float(weight @ (x - weight @ x / n) ** 2) / n)
+    least = max(_NARROWEST, width / 2)
+    sd, share, before = np.full(k, max(whole / k, least)), np.full(k, 1 / k), -math.inf
+    likelihood = -math.inf
+    for _ in range(_ROUNDS):
+        logs = np.log(share) - np.log(sd * math.sqrt(2 * math.pi)) - ((x[:, None] - mean) / sd) ** 2 / 2
+        top = logs.max(axis=1)
+        total = top + np.log(np.exp(logs - top[:, None]).sum(axis=1))
+        likelihood = float(weight @ total)
+        if likelihood - before < _SETTLED * n:
+            break
+        before = likelihood
+        mine = np.exp(logs - total[:, None]) * weight[:, None]
+        each = np.maximum(mine.sum(axis=0), 1e-9 * n)
+        mean = (mine * x[:, None]).sum(axis=0) / each
+        sd = np.sqrt(np.maximum((mine * (x[:, None] - mean) ** 2).sum(axis=0) / each, least**2))
+        share = each / each.sum()
+    return (share, mean, sd), likelihood
+
+
+def _named(histogram: LogHistogram, made: tuple[Array, Array, Array], bandwidth: float, bic: float) -> Normals:
+    share, mean, sd = (one[np.argsort(made[1])] for one in made)
+    padded = histogram.padded(4 * float(sd.max()))
+    at = (np.arange(padded.counts.size) + padded.first - histogram.first + 0.5) * WIDTH
+    wide = np.sqrt(sd**2 + bandwidth**2)
+    curve = np.zeros(at.size)
+    for one, middle, width in zip(share, mean, wide, strict=True):
+        curve += histogram.n * one * np.exp(-(((at - middle) / width) ** 2) / 2) / (width * math.sqrt(2 * math.pi))
+    tops, _ = hills_of(curve, bandwidth)
+    return Normals(
+        tuple(share.tolist()), tuple(histogram.value(mean / WIDTH).tolist()), tuple(sd.tolist()), len(tops), bic
+    )  # fmt: skip

@@ -1,0 +1,88 @@
+"""Is there more than one hill at all? Silverman's test.
+
+Silverman (1981), Using kernel density estimates to investigate multimodality, JRSS B 43, 97-99: the critical bandwidth
+is the least at which the estimate has one mode; a sample drawn from the estimate at it, with the variance of the data,
+has more than one mode at that bandwidth as seldom as p says. Hall and York (2001), On the calibration of Silverman's
+test, Statistica Sinica 11, 515-536: alone it is too careful; at 1.13 times the bandwidth its level is right at 0.05,
+with modes counted in a bounded interval. Here that is where the middle 99 % of the values lie.
+
+Values are taken as independent; operations that follow each other are not quite, which makes p too small.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from . import kernel
+from .histogram import LogHistogram
+
+LEAST = 30
+_BINS = 1024
+_DRAWS = 200
+_CALIBRATION = 1.13  # Hall and York, for a level of 0.05
+_STEPS = 24
+_MIDDLE = 0.99
+_SEED = 1981
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Multimodality:
+    """``critical``: the least bandwidth with one hill. ``p``: the chance of so large a one where there is one."""
+
+    critical: float
+    p: float
+
+
+def silverman(histogram: LogHistogram) -> Multimodality | None:
+    """The test of one hill against more; None below 30 values or where all are the same."""
+    n, (sd, _) = histogram.n, histogram.spread()
+    if n < LEAST or sd == 0:
+        return None
+    counts, width, inside = _coarse(histogram, sd)
+    low, high = width, 8 * sd
+    if _modes(counts, low, width, inside) == 1:
+        return Multimodality(low, 1.0)
+    for _ in range(_STEPS):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if _modes(counts, middle, width, inside) == 1 else (middle, high)
+    return Multimodality(high, _p(counts, high, width, inside, sd))
+
+
+def _coarse(histogram: LogHistogram, sd: float) -> tuple[npt.NDArray[np.int64], float, slice]:
+    """(counts in some 1024 wider bins with room beside, their width, the bins of the middle values)."""
+    lows = np.cumsum(histogram.counts) / histogram.n
+    outer = (1 - _MIDDLE) / 2
+    begin, end = (int(np.searchsorted(lows, share)) for share in (outer, 1 - outer))
+    step = max(1, math.ceil(histogram.counts.size / _BINS))
+    width = step * math.log(2) / 1024
+    sides = math.ceil(3 * sd / width)
+    whole = np.pad(histogram.counts, (0, -histogram.counts.size % step)).reshape(-1, step).sum(axis=1)
+    return np.pad(whole, sides), width, slice(sides + begin // step, sides + end // step + 1)
+
+
+def _modes(counts: npt.NDArray[np.generic], bandwidth: float, width: float, inside: slice) -> int:
+    return _modes_of(kernel.densities(counts, [bandwidth], width)[0], inside)
+
+
+def _modes_of(curve: Array, inside: slice) -> int:
+    rises = np.sign(np.diff(curve[max(0, inside.start - 1) : inside.stop + 1]))
+    turns = rises[rises != 0]
+    return int(((turns[:-1] > 0) & (turns[1:] < 0)).sum()) + int(turns.size == 0)
+
+
+def _p(counts: npt.NDArray[np.int64], critical: float, width: float, inside: slice, sd: float) -> float:
+    """The share of samples of the smoothed estimate, scaled to the variance of the data, with more than one mode."""
+    curve = kernel.densities(counts, [critical], width)[0]
+    at = np.arange(curve.size, dtype=float)
+    middle = float(at @ counts) / counts.sum()
+    wider = math.sqrt(1 + (critical / sd) ** 2)
+    scaled = np.interp(middle + (at - middle) * wider, at, curve, 0.0, 0.0)
+    rng = np.random.default_rng(_SEED)
+    drawn = rng.multinomial(int(counts.sum()), scaled / scaled.sum(), _DRAWS)
+    several = sum(_modes(one, _CALIBRATION * critical, width, inside) > 1 for one in drawn)
+    return (several + 1) / (_DRAWS + 1)

@@ -1,0 +1,54 @@
+"""``iosonde diagnose`` as a user meets it: the text under 80 columns, the figure, wrong words."""
+
+from __future__ import annotations
+
+import diagnose_sample as sample
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from iosonde.answers.diagnose import diagnose
+from iosonde.cli.group import cli
+from iosonde.data.source import open_data
+from iosonde.report.figures.diagnose import figure
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    rng = np.random.default_rng(8)
+
+    def slow(rank, number, offset):
+        return (number % 16 == 0) | ((rank == 1) & (number > 3000) & (rng.random(number.size) < 0.001))
+
+    path = tmp_path_factory.mktemp("cli") / "s"
+    sample.store(path, [sample.rows(4000, 2, slow, rng) for _ in range(3)])
+    return path
+
+
+def test_the_text_is_narrow_and_says_class_cause_and_cost(store):
+    done = CliRunner().invoke(cli, ["diagnose", str(store)])
+    assert done.exit_code == 0 and max(map(len, done.stdout.splitlines())) < 80
+    said = " ".join(done.stdout.split())
+    for part in (
+        "read of 64 KiB, 24,000 operations in 3 trials: 2 classes",
+        "S401 high: 1 of every 16 operations",
+        "In 3 of 3 trials",
+        "→ to confirm: half the request size",
+        "If all had been fast:",
+        "How sure: 2 hills",
+    ):
+        assert part in said  # fmt: skip
+
+
+def test_the_figure_is_binned(store, tmp_path):
+    done = CliRunner().invoke(cli, ["diagnose", str(store), "--plot", str(tmp_path / "f.svg"), "--bandwidth", "isj"])
+    assert done.exit_code == 0 and (tmp_path / "f.svg").read_text().startswith("<?xml")
+    made = figure(diagnose(open_data(store), 0.95))
+    cells = made.spec["vconcat"][0]["hconcat"][0]["layer"][0]["data"]["values"]
+    assert 100 < len(cells) < 150 * 90 and {"slow", "fast"} == {row["series"].split(":")[0] for row in cells}
+
+
+@pytest.mark.parametrize("words", [["--bandwidth", "wide"], ["--metric", "nothing"], ["--plot", "x.doc"]])
+def test_a_wrong_word_is_a_sentence(store, words):
+    done = CliRunner().invoke(cli, ["diagnose", str(store), *words])
+    assert done.exit_code != 0 and "Traceback" not in done.output
