@@ -189,6 +189,7 @@ SEAMS = {
     "test_importers_seam.py": {"cli", "store"},
     "test_importers_variants.py": {"report"},
     "test_measure_aggregate.py": {"importers"},
+    "test_measure_machines.py": {"store"},
     "test_measure_on_servers.py": {"campaign", "report", "store"},
     "test_measure_probe.py": {"campaign", "report", "stats", "store"},
     "test_measure_probe_tcp.py": {"campaign", "report", "stats"},
