@@ -176,6 +176,7 @@ SEAMS = {
     "test_answers_ends.py": {"cli"},
     "test_answers_imported.py": {"campaign"},
     "test_answers_options.py": {"cli"},
+    "test_answers_path_study.py": {"measure", "report"},
     "test_answers_plot_settings.py": {"report"},
     "test_answers_show.py": {"cli"},
     "test_api.py": {"cli"},

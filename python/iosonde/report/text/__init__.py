@@ -15,8 +15,8 @@ from .layout import CANNOT_TELL, WIDTH, escape, estimate_parts, estimate_text, t
 if TYPE_CHECKING:
     from . import (  # noqa: F401, I001
         advise, anova, bound, check, compare, compare_markdown, describe, doctor, explain_difference, fit, import_, lab,
-        noise, parse, plan, predict, probe, queue, rank, regress, scale, show, slowest, store, summary, time_model,
-        upgrade, validate, verify,
+        noise, parse, path_study, plan, predict, probe, queue, rank, regress, scale, show, slowest, store, summary,
+        time_model, upgrade, validate, verify,
     )  # fmt: skip
 
 __all__ = ["CANNOT_TELL", "WIDTH", "escape", "estimate_parts", "estimate_text", "table", "width", "wrapped"]
