@@ -2,10 +2,11 @@
 
 use crate::backend::{Backend, Request};
 use crate::beneath;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kind::Kind;
 use crate::rng::hash;
-use crate::workload::Phase;
+use crate::workload::{Files, Phase};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -51,6 +52,9 @@ impl FileTable {
     ) -> Result<Vec<Visit>> {
         self.close_opened_by_prepare(backend);
         self.forget_removed_directories();
+        if let Files::Device(device) = &phase.files {
+            return Ok(vec![self.device(backend, *device)?]);
+        }
         let suffix = phase.operations().find_map(|operation| operation.suffix());
         let visits = (0..phase.files.count())
             .map(|index| {
@@ -73,6 +77,21 @@ impl FileTable {
             self.set_append(&visits, flags & libc::O_APPEND != 0);
         }
         Ok(visits)
+    }
+
+    /// Its name is absolute, which no file's can be.
+    fn device<B: Backend>(&mut self, backend: &mut B, device: Device) -> Result<Visit> {
+        let index = self.slot(None, device.path(), None)?;
+        let slot = &mut self.slots[index as usize];
+        if slot.fd < 0 {
+            slot.fd = if B::REAL {
+                device.open()?
+            } else {
+                backend.open_untimed(&slot.request(Kind::Open)) as RawFd
+            };
+            slot.opened_by_prepare = true;
+        }
+        Ok(Visit { slot: index, number: 0 })
     }
 
     pub fn path(&self, slot: u32) -> String {

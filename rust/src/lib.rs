@@ -8,6 +8,7 @@ pub mod cache;
 pub mod clock;
 mod content;
 mod control;
+mod device;
 pub mod engine;
 pub mod error;
 mod files;

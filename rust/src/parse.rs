@@ -2,6 +2,7 @@
 
 use crate::backend::fake::Script;
 use crate::content::Content;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::json::{Node, Object};
 use crate::kind::Kind;
@@ -119,6 +120,9 @@ fn check_phase(object: &Object, phase: &Phase) -> Result<()> {
     if !phase.alignment.is_power_of_two() {
         return object.fail("\"alignment\" must be a power of two");
     }
+    if let Files::Device(device) = &phase.files {
+        return device.check(object, phase);
+    }
     let has = |wanted: &[Kind]| phase.operations().any(|operation| wanted.contains(&operation.kind));
     if has(&[Kind::Append]) && has(&[Kind::Write]) {
         return object
@@ -146,6 +150,8 @@ fn files(node: &Node) -> Result<Files> {
             return names.fail("there must be at least one name");
         }
         Files::Names(names_list)
+    } else if let Some(device) = object.get("device") {
+        Files::Device(Device::parse(&device)?)
     } else {
         let template = object.need("template")?;
         let suffix = object.get("suffix").map_or(Ok(""), |node| node.text())?;

@@ -1,5 +1,6 @@
 //! The seam to Python: arguments, GIL, errors; no logic. Documented in `_native.pyi`.
 
+use crate::backend::machine;
 use crate::content::Packed;
 use crate::control::Control;
 use crate::engine::Engine;
@@ -10,7 +11,7 @@ use crate::{cache, clock, kind, remove};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -122,6 +123,7 @@ struct PhaseRecord {
     errors: Py<PyList>,
     end_error_ns: u64,
     extra_bytes: u64,
+    truth: Py<PyBytes>,
 }
 
 impl PhaseRecord {
@@ -174,6 +176,7 @@ impl PhaseRecord {
             errors: errors.unbind(),
             end_error_ns: outcome.end_error_ns,
             extra_bytes: outcome.extra_bytes,
+            truth: PyBytes::new(py, &outcome.truth).unbind(),
         })
     }
 }
@@ -266,6 +269,7 @@ fn packed(seed: u64, name: &str, offset: u64, piece: usize, hole: u64) -> PyResu
 #[pymodule]
 fn _native(py: Python<'_>, module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("KINDS", PyList::new(py, kind::NAMES)?)?;
+    module.add("MACHINE_CLASSES", PyList::new(py, machine::CLASSES)?)?;
     module.add("EngineError", py.get_type::<EngineError>())?;
     module.add_class::<Session>()?;
     module.add_class::<PhaseRecord>()?;

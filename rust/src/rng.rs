@@ -56,6 +56,24 @@ impl Rng {
         ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
+    /// Standard normal: Box and Muller, Annals of Mathematical Statistics 29 (1958).
+    pub fn normal(&mut self) -> f64 {
+        (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    /// Gamma with scale 1, for a shape of 1 or more: Marsaglia and Tsang, ACM TOMS 26 (2000).
+    pub fn gamma(&mut self, shape: f64) -> f64 {
+        let d = shape - 1.0 / 3.0;
+        let c = 1.0 / (9.0 * d).sqrt();
+        loop {
+            let x = self.normal();
+            let v = (1.0 + c * x).powi(3);
+            if v > 0.0 && self.unit().ln() < 0.5 * x * x + d - d * v + d * v.ln() {
+                return d * v;
+            }
+        }
+    }
+
     pub fn shuffle(&mut self, items: &mut [u32]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last as u64 + 1) as usize);

@@ -24,3 +24,20 @@ impl Drop for TempDir {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
+
+/// A data operation as a back end gets it, without a file or memory behind it.
+pub fn request(kind: crate::kind::Kind, offset: u64, length: u32) -> crate::backend::Request {
+    crate::backend::Request {
+        kind,
+        dir: -1,
+        name: std::ptr::null(),
+        new_name: std::ptr::null(),
+        fd: -1,
+        flags: 0,
+        buffer: std::ptr::null_mut(),
+        mapped: std::ptr::null_mut(),
+        length,
+        offset,
+        extent: 0,
+    }
+}

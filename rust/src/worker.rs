@@ -50,6 +50,8 @@ pub struct Outcome {
     pub end_error_ns: u64,
     /// Bytes that system calls moved beyond those of the records: the holes of sieves, and what was read to write.
     pub extra_bytes: u64,
+    /// Of a scripted machine: the class of each operation, in order.
+    pub truth: Vec<u8>,
 }
 
 /// A worker whatever its back end.
@@ -155,6 +157,7 @@ impl<B: Backend> Work for Worker<B> {
             failures: std::mem::take(&mut state.failures),
             end_error_ns: self.backend.queue().map_or(0, |queue| queue.take_mean_blind_ns()),
             extra_bytes: std::mem::take(&mut state.extra_bytes),
+            truth: self.backend.take_truth(),
         };
         self.state = Some(state);
         outcome

@@ -1,6 +1,7 @@
 //! What each worker does, as data (docs/workload.md). `parse.rs` makes it from JSON.
 
 use crate::content::Content;
+use crate::device::Device;
 use crate::kind::Kind;
 use crate::pattern::{Pattern, Range};
 use crate::sieve::Sieve;
@@ -52,8 +53,15 @@ pub struct Arrival {
 
 #[derive(Debug)]
 pub enum Files {
-    Template { template: String, suffix: String, first: u32, count: u32 },
+    Template {
+        template: String,
+        suffix: String,
+        first: u32,
+        count: u32,
+    },
     Names(Vec<String>),
+    /// No file, but the one exception to "nothing leaves the root": data that comes from, or goes, nowhere.
+    Device(Device),
 }
 
 impl Files {
@@ -61,6 +69,7 @@ impl Files {
         match self {
             Files::Template { count, .. } => *count as usize,
             Files::Names(names) => names.len(),
+            Files::Device(_) => 1,
         }
     }
 
@@ -72,6 +81,7 @@ impl Files {
                 (format!("{template}{number:06}{suffix}"), number)
             }
             Files::Names(names) => (names[index].clone(), index as u32),
+            Files::Device(device) => (device.path().to_owned(), 0),
         }
     }
 }

@@ -29,6 +29,7 @@ from .words import (
 
 if TYPE_CHECKING:
     from iosonde.answers.bound import Bounds
+    from iosonde.answers.path_study import PathStudy
     from iosonde.answers.time_model import TimeModel
     from iosonde.answers.upgrade import Upgrade
     from iosonde.model.time_model import TimePart
@@ -181,13 +182,14 @@ class TimeOptions(DataOptions, total=False):
 def time_model(
     data: Any = None, response: Names = None, on: Names = None, by: Names = None, *, mixture: bool = False,
     **options: Unpack[TimeOptions],
-) -> Result[TimeModel]:  # fmt: skip
+) -> Result[TimeModel] | Result[PathStudy]:  # fmt: skip
     """Where the time of one operation goes, t(size) = m + p + n + c + d, and which condition an observed time tells of.
 
     Parameters
     ----------
     data : path, table or Source, optional
-        Times and sizes, to which the parts are fitted; with parts, what is put to the nearest condition.
+        Times and sizes, to which the parts are fitted; with parts, what is put to the nearest condition; a store of
+        ``iosonde run path-study`` alone, whose conditions are fitted and whose patterns are put to them.
     response : str, optional
         The column of times, whose name says the unit, as ``"time_us"``; of a store a metric.
     on : str, optional
@@ -206,15 +208,17 @@ def time_model(
 
     Returns
     -------
-    Result[TimeModel]
-        One row a condition at a size, or of a group.
+    Result[TimeModel] | Result[PathStudy]
+        One row a condition at a size, or of a group; of a path study one a pattern.
 
     Examples
     --------
     >>> iosonde.time_model(size="256KiB", copy="10GB/s", network="125MB/s", observed="2.5ms")
     """
+    from iosonde.answers import path_study
     from iosonde.answers.time_model import OneOperation
     from iosonde.answers.time_model import time_model as answer
+    from iosonde.report.text import path_study as study_text
     from iosonde.report.text import time_model as text
 
     source, wanted = one_experiment(data, response, on, options, by) if data is not None else nothing(options)
@@ -224,6 +228,8 @@ def time_model(
         [parse_size(level_text(one)) for one in _several(options["size"])],
         [parse_seconds(one) for one in _several(options["observed"])],
     )  # fmt: skip
+    if source is not None and path_study.is_asked(source, wanted.response, operation.parts):
+        return Result(path_study.path_study(source, wanted.level), study_text.lines)
     made = answer(source, wanted, operation, names(by, "by"))
     for warning in made.warnings:
         warn(warning)

@@ -84,6 +84,7 @@ class RunOptions(TypedDict, total=False):
     idle_timeout: Annotated[Time, None]
     pace: Annotated[Time, None]
     abort_if: Annotated[str | None, None]
+    fake: Annotated[str | None, None]
     spool: Annotated[str | Path | None, None]
 
 
@@ -155,7 +156,7 @@ def run(what: str | Path | None = None, *, level: float = 0.95, **options: Unpac
         ``large_size`` (``"64MiB"``), ``transfer_size``, ``cache``,
         ``before_reads``, ``between_trials``, ``direct``, ``verify``, ``shared_writes``, ``max_bytes``, ``max_files``,
         ``max_seconds``, ``max_operations``, ``trial_timeout``, ``idle_timeout``, ``pace`` (``"10min"``,
-        ``"50%"``), ``abort_if``, ``spool``.
+        ``"50%"``), ``abort_if``, ``spool``; of the path study ``fake``, a scripted machine instead of the target.
 
     Returns
     -------

@@ -6,6 +6,8 @@ An option overrides the key of its name. Where a value came from stays known, so
 from __future__ import annotations
 
 import difflib
+import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from iosonde.core.problems import nearest
 from iosonde.core.yaml_text import Document
 from iosonde.ranks.machine import emulated
 
-from . import benchmarks, targets
+from . import benchmarks, path_study, targets
 from .native import native_document
 from .request import Request
 from .spec import check, faults, file, lab
@@ -47,12 +49,15 @@ def document(asked: Request, say: Callable[[str], None] = lambda _: None) -> Doc
         if (value := getattr(asked, key)) is not None:
             _put(found, key, list(value) if isinstance(value, tuple) else value, key)
     _put_against(found, asked)
-    if asked.quick and asked.repetitions is None and "against" not in found.data:
+    ready = asked.what is not None and path_study.is_one(asked.what)
+    if asked.quick and asked.repetitions is None and "against" not in found.data and not ready:
         _put(found, "repetitions", QUICK["repetitions"], "quick")
     for key in ("before_reads", "between_trials"):
         if (value := getattr(asked, key)) is not None:
             _put_cache(found, key, value)
     _put_settings(found, asked)
+    if asked.fake is not None:
+        _put_machine(found, asked.fake)
     for words in asked.levels:
         _put_levels(found, words, say)
     return found if asked.in_lab else _without_lab(found, say)
@@ -94,6 +99,9 @@ def _source(asked: Request, say: Callable[[str], None]) -> Document:
     if what is not None and benchmarks.is_one(what):
         _only_for_commands(asked)
         return Document(benchmarks.find(what), what)
+    if what is not None and path_study.is_one(what):
+        _only_for_commands(asked)
+        return Document(path_study.find(what, asked.levels, asked.quick), what)
     if what is not None:
         if not what.strip():
             raise InputError("the command is empty", "give a command, an experiment file, or --target DIR alone")
@@ -207,6 +215,27 @@ def _put_settings(found: Document, asked: Request) -> None:
         for place, step in native:
             step["cache"] = asked.cache
             _came_from(found, ("steps", place, "cache"), "cache")
+
+
+def _put_machine(found: Document, machine: str) -> None:
+    """A scripted machine instead of the target. Raises InputError where nothing can be done on one."""
+    steps = found.data.get("steps")
+    studies = [(place, step) for place, step in enumerate(steps if isinstance(steps, list) else ())
+               if isinstance(step, dict) and step.get("workload") == path_study.NAME]  # fmt: skip
+    if not studies:
+        raise InputError("--fake is for the path study, and no step is one", "as: iosonde run path-study --fake lock")
+    for place, step in studies:
+        step["machine"] = machine
+        _came_from(found, ("steps", place, "machine"), "fake")
+    if not {"target", "targets"} & found.data.keys():
+        _put(found, "target", str(_no_target()), "fake")
+
+
+def _no_target() -> Path:
+    """An empty directory of this user: a machine keeps no data, but every trial has its directory."""
+    place = Path(tempfile.gettempdir()) / f"iosonde-machines-{os.getuid()}"
+    place.mkdir(mode=0o700, exist_ok=True)
+    return place
 
 
 def _put_levels(found: Document, words: str, say: Callable[[str], None]) -> None:

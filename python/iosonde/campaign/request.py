@@ -55,5 +55,6 @@ class Request:
     idle_timeout: float | None = None
     pace: str | float | None = None
     abort_if: str | None = None
+    fake: str | None = None
     spool: str | None = None
     in_lab: bool = False

@@ -17,7 +17,7 @@ from iosonde.ranks import reserve
 from iosonde.store import Store
 from iosonde.store.lock import only_one
 
-from . import in_lab, preflight
+from . import in_lab, path_study, preflight
 from .caller import Caller
 from .campaign import Campaign, campaign
 from .measure import Hands, measure
@@ -44,6 +44,12 @@ class CampaignOutcome:
     def pairs(self) -> PairRule | None:
         """The sealed rule of a comparison pair by pair, None where nothing is compared."""
         return pair_rule(self.experiment) if self.experiment else None
+
+    @property
+    def is_path_study(self) -> bool:
+        """Whether the study of paths is all that was measured."""
+        steps = self.experiment.settings.get("steps", ()) if self.experiment else ()
+        return bool(steps) and all(isinstance(one, dict) and one.get("workload") == path_study.NAME for one in steps)
 
     def remarks(self) -> list[str]:
         """What its reader should know, in sentences."""

@@ -33,6 +33,13 @@ class FileNames:
 
 
 @dataclass(frozen=True)
+class Device:
+    """No file: ``zero`` (reads of /dev/zero) or ``null`` (writes to /dev/null)."""
+
+    device: str
+
+
+@dataclass(frozen=True)
 class Step:
     """One operation on the current file, or ``count`` of them for data kinds. Sizes in bytes."""
 
@@ -63,7 +70,7 @@ class Phase:
     """For each file, the steps; with the rules that end it. Times in ns."""
 
     name: str
-    files: Files | FileNames
+    files: Files | FileNames | Device
     steps: tuple[Step, ...]
     order: str = "listed"
     passes: int = 1

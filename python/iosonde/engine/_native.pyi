@@ -10,6 +10,9 @@ import numpy.typing as npt
 KINDS: list[str]
 """Names of operation kinds; the index is the ``kind`` of a record."""
 
+MACHINE_CLASSES: list[str]
+"""Why an operation of a scripted machine took its time; the index is what ``PhaseRecord.truth`` holds."""
+
 class EngineError(Exception):
     """The workload cannot be run as described; the text names the key, e.g. ``workers[0].phases[2].steps[1].size``."""
 
@@ -67,6 +70,9 @@ class PhaseRecord:
     extra_bytes: int
     """What system calls moved beyond the bytes of ``totals``: the holes of sieves, and what was read to be written
     back. 0 for all other kinds."""
+    truth: bytes
+    """Of a scripted machine (``backend/machine``): for each operation, in order, why it took its time, as a place in
+    MACHINE_CLASSES; else empty."""
     operations: npt.NDArray[np.uint64]
     """Shape (n, 4), not copied: view it as ``schema.RECORD``. All operations in order of their end, or, beyond
     the budget, a uniform sample of them (seeded)."""

@@ -37,7 +37,8 @@ class RankPhase:
     ``operations`` has dtype ``schema.OPERATION``; ``recorded_all`` is False if it is a sample. ``totals`` are
     exact, one entry per kind, as ``_native.PhaseRecord.totals``. ``command`` is how a command ended
     (``command.CommandResult``), empty for a phase. ``extra_bytes`` were moved beyond those of ``totals`` (None: not
-    known); ``hints`` are those that MPI-IO was asked for (``asked``) and those in force (``took``).
+    known); ``truth`` is that of a scripted machine (``core/truth.py``); ``hints`` are those that MPI-IO was asked for
+    (``asked``) and those in force (``took``).
     """
 
     rank: int
@@ -54,6 +55,7 @@ class RankPhase:
     command: dict[str, Any] = field(default_factory=dict)
     extra_bytes: int | None = 0
     hints: dict[str, dict[str, str]] = field(default_factory=dict)
+    truth: str = ""
 
     def total(self, kind: int, what: str) -> int:
         """An exact total of one kind: ``count``, ``bytes``, ``errors`` …; 0 if the kind did not occur."""

@@ -6,9 +6,10 @@
 //!  "faults": [{"kind": "write", "at": 17, "errno": 28}, {"kind": "read", "at": 5, "latency_ns": 1000000}]}
 //! ```
 //!
-//! A list of latencies is played in a circle. A fault hits the operations `at` … `at + count - 1` of its kind (of
+//! With a `machine` its rules say how long operations take, and why (`machine/mod.rs`). A list of latencies is played in a circle. A fault hits the operations `at` … `at + count - 1` of its kind (of
 //! each worker, from 0) and has an `errno`, a `latency_ns` (a stall), or `short` (so many bytes are moved).
 
+use super::machine::{self, Machine};
 use super::{Backend, Completion, Queue, Request};
 use crate::clock;
 use crate::error::Result;
@@ -32,6 +33,7 @@ pub struct Script {
     queue_depth: usize,
     virtual_clock: bool,
     faults: Vec<Fault>,
+    machine: Option<machine::Script>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +58,7 @@ impl Script {
                 Some(node) => node.list()?.iter().map(fault).collect::<Result<_>>()?,
                 None => Vec::new(),
             },
+            machine: object.get("machine").map(|node| machine::Script::from_json(&node)).transpose()?,
         })
     }
 }
@@ -105,17 +108,21 @@ pub struct Fake {
     rng: Rng,
     next_fd: RawFd,
     in_flight: Vec<Completion>,
+    machine: Option<Machine>,
+    truth: Vec<u8>,
 }
 
 impl Fake {
     pub fn new(script: Script, rng: Rng) -> Self {
         let counts = [0; NAMES.len()];
-        Self { script, now_ns: BEGIN_NS, counts, rng, next_fd: 1 << 20, in_flight: Vec::new() }
+        let machine = script.machine.clone().map(Machine::new);
+        let (in_flight, truth) = (Vec::new(), Vec::new());
+        Self { script, now_ns: BEGIN_NS, counts, rng, next_fd: 1 << 20, in_flight, machine, truth }
     }
 
     /// How long the next operation of this kind takes, and what comes out.
     fn play(&mut self, request: &Request) -> (u64, i64) {
-        let kind = request.kind;
+        let (kind, now_ns) = (request.kind, self.now());
         let number = self.counts[kind as usize];
         self.counts[kind as usize] += 1;
         let series = &self.script.latency_ns[kind as usize];
@@ -125,6 +132,11 @@ impl Fake {
         }
         if self.script.jitter > 0.0 {
             latency *= 1.0 + self.script.jitter * (2.0 * self.rng.unit() - 1.0);
+        }
+        if let Some(machine) = &mut self.machine {
+            let (ns, class) = machine.play(now_ns, request, &mut self.rng);
+            latency = ns;
+            self.truth.push(class as u8);
         }
         let mut result = match kind {
             _ if kind.is_data() => i64::from(request.length),
@@ -177,6 +189,10 @@ impl Backend for Fake {
     }
 
     fn close_untimed(&mut self, _: RawFd) {}
+
+    fn take_truth(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.truth)
+    }
 
     fn queue(&mut self) -> Option<&mut dyn Queue> {
         if self.script.queue_depth > 1 { Some(self) } else { None }

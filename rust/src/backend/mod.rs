@@ -3,6 +3,7 @@
 pub mod fake;
 pub mod io_uring;
 pub mod listing;
+pub mod machine;
 pub mod posix;
 
 use crate::kind::Kind;
@@ -47,6 +48,11 @@ pub trait Backend: Send {
     /// Open and close outside the timed region.
     fn open_untimed(&mut self, request: &Request) -> i64;
     fn close_untimed(&mut self, fd: RawFd);
+
+    /// Of a scripted machine: the class (`machine::CLASSES`) of every operation since the last call.
+    fn take_truth(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
 
     /// The queue of a back end that has several operations in flight.
     fn queue(&mut self) -> Option<&mut dyn Queue> {

@@ -53,6 +53,8 @@ def problems(document: Document, importers: Collection[str]) -> list[Problem]:
 def whole_problems(document: Document, spec: Spec) -> list[Problem]:
     """What the design says to the factors, and the workloads to their settings at the cells of those that they use."""
     found: list[Problem] = [*_design(document, spec), *_moves(document, spec)]
+    if found:
+        return found
     seen: dict[str, int] = {}
     for place, step in enumerate(spec.steps):
         if isinstance(step, NativeStep):
@@ -295,12 +297,14 @@ def _at_cell(values: Mapping[str, Any]) -> str:
 
 
 def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
-    """The cells of those factors alone that the settings of a step use."""
+    """The cells of those factors alone that the settings of a step use, without those that a constraint forbids."""
     used = _names_in(step.settings)
     factors = [factor for factor in spec.factors if factor.name in used]
-    combinations = islice(product(*(factor.levels for factor in factors)), _CELLS)
-    for levels in combinations:
-        yield dict(zip([factor.name for factor in factors], levels, strict=True))
+    names = [factor.name for factor in factors]
+    conditions = design.constraints(spec.design, [factor.name for factor in spec.factors])
+    allows = design.judge(conditions, names)
+    made = (dict(zip(names, levels, strict=True)) for levels in product(*(factor.levels for factor in factors)))
+    yield from islice((cell for cell in made if allows(cell)), _CELLS)
 
 
 def settings_at(step: NativeStep, values: Mapping[str, Any]) -> Any:

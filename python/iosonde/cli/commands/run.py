@@ -14,7 +14,7 @@ from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import show, talk
 from iosonde.data.asked import LAST_DONE
 
-from . import compare, report, summary
+from . import compare, report, summary, time_model
 
 if TYPE_CHECKING:
     from iosonde.campaign.request import Request
@@ -51,7 +51,7 @@ def command(asked: Request, level: float, as_json: bool, page: str | None) -> No
         if pairs:
             compare.show(asked_for, answers.compare.Sides())
         else:
-            summary.show(asked_for)
+            (time_model.show_study if outcome.is_path_study else summary.show)(asked_for)
     if page:
         report.write_page_of(outcome.store, only, level, page)
     for remark in outcome.remarks():

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options, split_names
 from iosonde.cli.output import emit, talk
 from iosonde.core.units import parse_seconds, parse_size
+
+if TYPE_CHECKING:
+    from iosonde.data.source import Source
 
 _RATE = "[WHERE=]RATE"
 _TIME = "[WHERE=]TIME"
@@ -41,7 +46,8 @@ def command(
     """The parts of t(size) = m + p + n + c + d, and the nearest condition of an observed time.
 
     The parts come from options or a file, or are fitted to DATA: a line c + f(size) for each condition, with intervals.
-    With parts and DATA every row, or every read and write of a store, gets its nearest condition.
+    With parts and DATA every row, or every read and write of a store, gets its nearest condition. A store with a path
+    study (iosonde run path-study) needs nothing else: its conditions are fitted, and its patterns put to them.
     """
     flags = {f"--{name.replace('_', '-')}": texts for name, texts in given.items()}
     operation = answers.time_model.OneOperation(
@@ -52,8 +58,21 @@ def command(
         [parse_seconds(one.strip()) for one in observed.split(",")] if observed else [],
     )
     source = asked.open_one() if asked.data is not None else None
+    if source is not None and answers.path_study.is_asked(source, asked.asked.response, operation.parts):
+        _show_study(source, asked)
+        return
     made = answers.time_model.time_model(source, asked.asked, operation, asked.by)
     for note in () if asked.as_json else made.warnings:
         talk(f"~ {note}")
     text = report.text.time_model
     emit(made, [*text.lines(made), *(text.mixtures(made) if mixture else ())], asked.as_json)
+
+
+def show_study(asked: DataOptions) -> None:
+    """Print what a study of paths says; ``iosonde run path-study`` ends with it."""
+    _show_study(asked.open_one(), asked)
+
+
+def _show_study(source: Source, asked: DataOptions) -> None:
+    made = answers.path_study.path_study(source, asked.level)
+    emit(made, report.text.path_study.lines(made), asked.as_json)

@@ -77,6 +77,8 @@ OPTIONS = [
                  help="Breaks: at most one trial in this time, or trials in at most this share of the time."),
     click.option("--abort-if", metavar="CMD",
                  help="Shell command, before each trial; exit code 0 ends the campaign. What was measured is kept."),
+    click.option("--fake", metavar="MACHINE",
+                 help="path-study: a scripted machine (read-ahead, lock, …) instead of the target."),
     click.option("--spool", metavar="DIR", help="Where ranks leave results meanwhile [default: temporary]."),
 ]  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core import truth
 from iosonde.core.headlines import merged
 from iosonde.core.shared_reads import WRITER_NODE
 from iosonde.core.types import FactorValue, Observation
@@ -97,6 +98,7 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
                 cache_states.append(entry["cache"]["state"])
             entry |= {name: prefixes[place] + entry[name] for name in ("name", "operation")}
             gathered.phases.append(entry)
+            gathered.raw |= _truth(index, active)
             if not absent and not any(one.stopped == "error" for one in found):
                 gathered.observations += [replace(row, operation=prefixes[place] + row.operation) for row in rows]
     gathered.missing += _unfinished(unfinished)
@@ -105,6 +107,14 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
     served = [SERVED_BY_CACHE for entry in gathered.phases if _served(entry)]
     gathered.client_cache = cache.worst(cache_states + served) if cache_states + served else ""
     return gathered
+
+
+def _truth(index: int, parts: list[RankPhase]) -> dict[str, bytes]:
+    """What a scripted machine knows of the operations of this phase."""
+    from iosonde.engine import _native
+
+    of_ranks = {part.rank: part.truth for part in parts if part.truth and part.recorded_all}
+    return {truth.raw_name(index): truth.to_raw(_native.MACHINE_CLASSES, of_ranks)} if of_ranks else {}
 
 
 def _served(entry: dict[str, Any]) -> bool:

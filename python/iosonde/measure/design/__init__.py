@@ -1,7 +1,7 @@
 """Designs: which cells of the factors are measured, and in which order. See docs/method/designs.md.
 
 ``check`` says what is wrong with a design, ``cells`` what it measures and what that costs, ``trials`` in which order,
-``offers`` what would fit into less time.
+``offers`` what would fit into less time; ``judge`` which settings the ``constraints`` allow.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from iosonde.core.types import Factor
 
 from .expand import Cells, planned
 from .order import check, trials
+from .plan import constraints, judge
 from .smaller import Offer, offers
 
 FULL: Mapping[str, Any] = {"kind": "full"}
 
-__all__ = ["FULL", "Cells", "Offer", "cells", "check", "offers", "trials"]
+__all__ = ["FULL", "Cells", "Offer", "cells", "check", "constraints", "judge", "offers", "trials"]
 
 
 def cells(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> Cells:

@@ -10,13 +10,14 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
 
-from . import fractional, kinds, latin
+from . import balanced, fractional, kinds, latin
 from .plan import Cell, Plan, read
 
 KEYS = {
     "full": kinds.FULL_KEYS,
     "fractional": fractional.KEYS,
     "latin": latin.KEYS,
+    "balanced": balanced.KEYS,
     "one_at_a_time": kinds.ONE_AT_A_TIME_KEYS,
     "list": kinds.LIST_KEYS,
 }
@@ -96,6 +97,9 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
         special = {"discrepancy": cube.discrepancy, "merged": cube.merged}
         if cube.merged:
             notes.append(f"{cube.merged} points fell on the levels of another one and are left out")
+    elif kind == "balanced":
+        all_cells, allowed = balanced.balanced(plan, design, seed)
+        notes.append(f"a balanced fraction: {len(all_cells)} of {len(allowed)} cells, drawn from the seed")
     elif kind == "one_at_a_time":
         all_cells = kinds.one_at_a_time(plan, design)
         notes.append("one factor at a time: whether factors act together (interactions) cannot be seen")

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
@@ -81,7 +81,7 @@ def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collect
         factors=tuple(factors),
         over=tuple(factor for factor in factors if factor.name in over),
         crossed=tuple(factor for factor in factors if factor.name not in over),
-        constraints=_constraints(design, names),
+        constraints=constraints(design, names),
         blocks=blocks,
         hard_to_change=hard,
         centre=trials,
@@ -134,12 +134,19 @@ def _over(
     return over or tuple(f.name for f in factors if len(f.levels) != 1 and f.name not in blocks)
 
 
-def _constraints(design: Mapping[str, Any], names: Collection[str]) -> tuple[expression.Expression, ...]:
+def constraints(design: Mapping[str, Any], names: Collection[str]) -> tuple[expression.Expression, ...]:
+    """The conditions that every cell must fulfil. Raises InputError with the one that is wrong."""
     given = design.get("constraints") or ()
     texts = (given,) if isinstance(given, str) else given
     if not isinstance(texts, (list, tuple)):
         raise InputError(f"design.constraints: {given!r} is not a list of conditions", "write - stripe <= servers")
     return tuple(expression.read(text, names, f"design.constraints[{i}]") for i, text in enumerate(texts))
+
+
+def judge(conditions: Sequence[expression.Expression], known: Collection[str]) -> Callable[[Cell], bool]:
+    """Whether a cell that says these factors alone fulfils the conditions that are of them alone."""
+    judges = [one for one in conditions if one.names <= set(known)]
+    return lambda cell: all(one.holds(cell) for one in judges)
 
 
 def _centre(design: Mapping[str, Any]) -> tuple[int, Cell | None]:

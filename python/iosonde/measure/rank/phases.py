@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from iosonde.core import truth
 from iosonde.core import wire as words
 from iosonde.core.faults import BEGUN, ENDED
 from iosonde.core.workload import Files
@@ -27,8 +28,9 @@ START_DELAY_NS = 1_000_000
 def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, budget: int, meter: Meter) -> bool:
     """All phases in order, as long as all ranks are well; whether they were to the end. ``budget``: the most
     operations that a timed phase records one by one. ``meter`` counts what comes over the network."""
-    warm = part.item["settings"].get("cache") == "warm"
+    usual = part.item["settings"].get("cache") == "warm"
     for index, plan in enumerate(part.plans, part.first):
+        warm = usual if plan.warm is None else plan.warm
         heart.enter(f"{plan.operation} (preparing)")
         looked = before_reads(plan, assignment, warm, ranks) if plan.reads else {}
         done = _phase(index, plan, assignment, ranks, heart, budget if plan.timed else 0, meter)
@@ -81,6 +83,7 @@ def _phase(
         errors=record.errors[:10],
         histograms=_histograms(record),
         extra_bytes=record.extra_bytes,
+        truth=truth.encoded(record.truth) if "machine" in plan.backend else "",
         hints=sessions.hints_of(plan, session),
         operations=spool.as_operations(record.operations, ranks.rank, index) if plan.timed else None,
     )

@@ -18,6 +18,7 @@ _MODULES = {
     "iozone": "foreign.iozone",
     "mdtest": "foreign.mdtest",
     "noncontiguous": "noncontiguous",
+    "path-study": "path_study",
     "phases": "phases",
 }
 

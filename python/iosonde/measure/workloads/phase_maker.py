@@ -9,7 +9,7 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.problems import nearest
 from iosonde.core.units import parse_seconds
-from iosonde.core.workload import FileNames, Files, MixPart, Phase, Step
+from iosonde.core.workload import Device, FileNames, Files, MixPart, Phase, Step
 from iosonde.measure.collect.rates import buffered
 from iosonde.measure.placeholders import fill
 
@@ -76,7 +76,7 @@ class PhaseMaker:
             raise self._error(("counts",), f"no step is a {counted}", f"there are: {', '.join(kinds)}")
         if measures == BANDWIDTH and counted not in moving:
             raise self._error(("measures",), f"{counted} moves no bytes", "measure its rate")
-        where = phase.files.template if isinstance(phase.files, Files) else phase.files.names[0]
+        where = _place(phase.files)
         first_only = given.get("by") == "first"
         if first_only:
             made_by_first.add(where)
@@ -94,9 +94,12 @@ class PhaseMaker:
             wears_out=bool(given.get("wear_out", False)),
         )
 
-    def _files(self, given: Any) -> Files | FileNames:
+    def _files(self, given: Any) -> Files | FileNames | Device:
         if isinstance(given, str):
             return Files(self._text(given))
+        if isinstance(given, dict) and "device" in given:
+            self._keys(("files",), given, {"device"}, ())
+            return Device(str(given["device"]))
         if isinstance(given, dict) and "names" in given:
             self._keys(("files",), given, {"names"}, ())
             return FileNames(tuple(self._text(name) for name in given["names"]))
@@ -230,6 +233,13 @@ def kinds_of(steps: tuple[Step, ...]) -> list[str]:
     for step in steps:
         kinds += [part.step.kind for part in step.of] if step.of else [step.kind]
     return list(dict.fromkeys(kinds))
+
+
+def _place(files: Files | FileNames | Device) -> str:
+    """What tells one group of files from another."""
+    if isinstance(files, Files):
+        return files.template
+    return files.names[0] if isinstance(files, FileNames) else files.device
 
 
 def _counted(measures: str, kinds: list[str], moving: list[str]) -> str:

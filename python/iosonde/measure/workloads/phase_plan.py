@@ -21,6 +21,7 @@ class PhasePlan:
     of ``counted_kind``) or BANDWIDTH (bytes per second); ``reads`` are the files whose cache matters before it.
     ``distinct_bytes`` is how much different data the phase touches over all ranks. ``backend`` is as of ``Workload``.
     A phase that ``wears_out`` goes on after its time limit until every rank has done as much as the fastest one.
+    ``warm``: whether its caches are left as they are before it; None: as the settings of its workload say.
     ``counts_moved``: the bytes that were moved, holes and all, are a result too.
     """
 
@@ -30,6 +31,7 @@ class PhasePlan:
     counted_kind: str = "close"
     timed: bool = True
     reads: tuple[Files, ...] = ()
+    warm: bool | None = None
     shared: bool = False
     distinct_bytes: int = 0
     backend: dict[str, Any] = field(default_factory=lambda: {"name": "posix"})

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from iosonde.core.workload import FileNames, Files, Phase, Step, Workload
+from iosonde.core.workload import Device, FileNames, Files, Phase, Step, Workload
 from iosonde.engine import _native
 
 from .phase_maker import READS, WRITES, PhaseMaker
@@ -99,7 +99,9 @@ def files_touched(settings: Settings, ranks: int) -> int:
     return walked + sum(count for count, _ in _files(settings, ranks).values())
 
 
-def _count(files: Files | FileNames) -> int:
+def _count(files: Files | FileNames | Device) -> int:
+    if isinstance(files, Device):
+        return 1
     return files.count if isinstance(files, Files) else len(files.names)
 
 
@@ -108,7 +110,7 @@ def _files(settings: Settings, ranks: int) -> dict[Any, tuple[int, int]]:
     found: dict[Any, tuple[int, int]] = {}
     for rank in range(ranks):
         for one in plan(settings, rank, ranks, 0):
-            if not isinstance(one.phase, Phase):
+            if not isinstance(one.phase, Phase) or isinstance(one.phase.files, Device):
                 continue
             files, passes = one.phase.files, max(one.phase.passes, 1)
             extent = max((_extent(step, passes) for step in one.phase.steps), default=0)

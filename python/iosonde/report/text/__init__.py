@@ -15,8 +15,8 @@ from .layout import CANNOT_TELL, WIDTH, escape, estimate_parts, estimate_text, t
 if TYPE_CHECKING:
     from . import (  # noqa: F401, I001
         advise, anova, bound, check, compare, compare_markdown, describe, diagnose, doctor, explain_difference, faults,
-        fit,
-        import_, lab, noise, parse, plan, predict, probe, queue, rank, regress, scale, show, slowest, store, summary,
+        fit, import_, lab, noise, parse, path_study, plan, predict, probe, queue, rank, regress, scale, show, slowest,
+        store, summary,
         time_model, upgrade, validate, verify,
     )  # fmt: skip
 

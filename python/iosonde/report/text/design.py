@@ -17,6 +17,7 @@ _MOST_LEVELS = 12
 _NAMES = {
     "fractional": "fraction of two-level factors",
     "latin": "Latin hypercube",
+    "balanced": "balanced fraction",
     "one_at_a_time": "one factor at a time",
     "list": "the cells of the list",
     "full": "every combination of the levels",
@@ -34,7 +35,7 @@ def cells(made: Cells) -> Iterator[str]:
     if made.discrepancy is not None:
         said += f", L2-star discrepancy {significant(made.discrepancy)}"
     yield from _labelled("design", said)
-    for text, n in made.dropped:
+    for text, n in made.dropped if made.kind != "balanced" else ():  # it takes none that is forbidden
         yield from _labelled("", f"{_count(n, 'cell')} dropped by {text}")
     if made.centre:
         yield from _labelled("", f"{_count(made.centre, 'centre trial')} in each block, to see drift")

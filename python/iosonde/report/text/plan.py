@@ -73,8 +73,9 @@ def _factors(plan: CampaignPlan) -> Iterator[str]:
     spec = plan.campaign.spec
     wide = max(len(factor.name) for factor in spec.factors)
     for place, factor in enumerate(spec.factors):
-        levels = ", ".join(escape(level_with_unit(factor, level)) for level in factor.levels)
-        yield f"{'factors' if place == 0 else '':<10}  {factor.name:<{wide}}  {levels}"
+        levels = ", ".join(level_with_unit(factor, level) for level in factor.levels)
+        first = f"{'factors' if place == 0 else '':<10}  {factor.name:<{wide}}  "
+        yield from wrapped(levels, indent=" " * len(first), first=first)
         for control in plan.controls:
             if control.factor == factor.name:
                 on = "on the first node" if control.on == SINGLE else "on each node"
@@ -87,7 +88,8 @@ def _factors(plan: CampaignPlan) -> Iterator[str]:
 
 def _steps(plan: CampaignPlan) -> Iterator[str]:
     first = plan.experiment.trials[0]
-    yield f"each trial  in this order; shown is the first one: {escape(_cell(first, plan.campaign.spec.factors))}"
+    shown = f"in this order; shown is the first one: {_cell(first, plan.campaign.spec.factors)}"
+    yield from wrapped(shown, indent=" " * 12, first="each trial  ")
     for number, planned in enumerate(plan.steps, 1):
         stage, step = planned.stage, planned.step
         label = "" if stage == "step" else f"{stage.replace('_', '-')}: "

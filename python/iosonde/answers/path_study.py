@@ -1,0 +1,171 @@
+"""What a study of paths says: the time of each condition, where each pattern's operations belong, what was lost.
+
+The seam for others that diagnose operations: ``studies(source)`` are the models of a store's path studies, each of
+which puts any operation to a condition by its size and its time (``models[direction].assign``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError
+from iosonde.core.path_names import CACHED, FACTORS, UNCACHED, WORKLOAD
+from iosonde.core.stored import StoredPhase, StoredRun
+from iosonde.core.types import count_of
+from iosonde.core.units import format_size
+from iosonde.data.source import Source
+from iosonde.explain import path_models
+from iosonde.explain.path_models import Confusion, PathCell, PathModels, PathPart, PatternRow
+
+from .answer import Answer
+
+_RESIDENT = 0.99
+_USUAL = 10_000
+_LIMITS = ("operations", "bytes", "time_limit")
+# As `measure/rank/cache.py` says it.
+COLD_VERIFIED = "cold-verified"
+
+
+@dataclass(frozen=True)
+class Study:
+    """All cells of the study at one setting of everything else (``name``), with the models that were fitted to them.
+    ``notes``: which states could not be brought about."""
+
+    name: str
+    cells: tuple[PathCell, ...] = field(repr=False)
+    models: dict[str, PathModels]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StudyTables:
+    """Of one study: its pattern rows, how well states are told apart, and the parts of a read's time."""
+
+    study: Study
+    rows: tuple[PatternRow, ...]
+    confusion: tuple[Confusion, ...]
+    parts: tuple[PathPart, ...]
+
+
+@dataclass(frozen=True)
+class PathStudy(Answer):
+    """The studies of a store."""
+
+    studies: tuple[StudyTables, ...]
+    level: float
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde time-model STORE --json``."""
+        return {"level": self.level, "studies": [self._study(one) for one in self.studies]}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a pattern."""
+        return [{"study": one.study.name, "pattern": row.name, **{f"share_{k}": v for k, v in row.shares.items()},
+                 "seconds": row.seconds, **row.best_s.flat("best_s"), **row.lost.flat("lost")}
+                for one in self.studies for row in one.rows]  # fmt: skip
+
+    def _study(self, one: StudyTables) -> dict[str, Any]:
+        lines = [{"direction": models.direction, "condition": line.name, "n": line.n, "spread": line.spread,
+                  "largest": line.largest, **line.fixed(self.level).flat("fixed_s"),
+                  **line.per_byte(self.level).flat("s_per_byte")}
+                 for models in one.study.models.values() for line in models.lines]  # fmt: skip
+        patterns = [{"pattern": row.name, "sizes": list(row.sizes), "n_operations": row.n_operations,
+                     "shares": row.shares, "seconds": row.seconds, "best_s": row.best_s.to_json(),
+                     "lost": row.lost.to_json(), "intended": list(row.intended)} for row in one.rows]  # fmt: skip
+        told = [{"direction": c.direction, "right": c.right, "cells": c.cells, "shares": c.shares}
+                for c in one.confusion]  # fmt: skip
+        parts = [{"part": part.name, **part.fixed_s.flat("fixed_s"), **part.per_byte.flat("s_per_byte")}
+                 for part in one.parts]  # fmt: skip
+        return {"study": one.study.name, "notes": list(one.study.notes), "conditions": lines, "patterns": patterns,
+                "told_apart": told, "parts": parts}  # fmt: skip
+
+
+def is_asked(source: Source | None, response: object, parts: object) -> bool:
+    """Whether ``time-model`` of these is of a study of paths: a store, and nothing said of what to look at in it."""
+    return source is not None and source.store is not None and not response and not parts
+
+
+def path_study(source: Source, level: float) -> PathStudy:
+    """The tables of every study in the store. Raises DataError where there is none."""
+    found = studies(source)
+    if not found:
+        raise DataError(f"{source.name} holds no study of paths", f"measure one: iosonde run {WORKLOAD} --target DIR")
+    return PathStudy(tuple(_tables(one, level) for one in found), level)
+
+
+def _tables(study: Study, level: float) -> StudyTables:
+    reads = study.models.get("read")
+    return StudyTables(
+        study,
+        tuple(path_models.rows(study.cells, study.models, level)),
+        tuple(path_models.told_apart(study.cells, models) for models in study.models.values()),
+        tuple(path_models.parts(reads, level)) if reads else (),
+    )
+
+
+def studies(source: Source) -> list[Study]:
+    """The studies of a store; its operations are read, one run at a time."""
+    groups: dict[str, list[tuple[StoredRun, StoredPhase]]] = {}
+    for run in source.runs:
+        for phase in run.phases if run.complete else ():
+            if set(FACTORS) <= run.factors.keys() and not phase.is_command and run.n_operations:
+                groups.setdefault(_setting(source, run), []).append((run, phase))
+    return [_study(source, name, found) for name, found in groups.items()]
+
+
+def _setting(source: Source, run: StoredRun) -> str:
+    """All that varies besides what the study varies itself."""
+    others = [name for name in source.known.names if name not in (*FACTORS, *_LIMITS)]
+    return ", ".join(f"{name}={level}" for name in others if (level := run.level(name)) is not None)
+
+
+def _study(source: Source, name: str, found: list[tuple[StoredRun, StoredPhase]]) -> Study:
+    assert source.store is not None
+    cells = []
+    for run, phase in found:
+        rows = source.store.operations(run.id)
+        cells += [cell for cell in [_cell(run, phase, rows[rows["phase"] == phase.index])] if cell.seconds.size]
+    return Study(name, tuple(cells), path_models.fit(cells), tuple(_notes(cells)))
+
+
+def _cell(run: StoredRun, phase: StoredPhase, rows: npt.NDArray[Any]) -> PathCell:
+    rows = rows[(rows["status"] == 0) & (rows["size"] > 0)]
+    state, direction, memory, place = (str(run.factors[name]) for name in FACTORS[:4])
+    size, seconds = count_of(run.factors["access_size"]), np.maximum(rows["duration_ns"], 1) / 1e9
+    return PathCell(direction, state, memory, place, size, seconds, _untouched(rows), _verified(state, phase))
+
+
+def _untouched(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Whether an access is the first of its rank to the page that it begins in."""
+    pages = rows["offset"] // path_models.PAGE + (rows["rank"].astype(np.uint64) << np.uint64(48))
+    first = np.zeros(rows.size, bool)
+    first[np.unique(pages, return_index=True)[1]] = True
+    return first
+
+
+def _verified(state: str, phase: StoredPhase) -> bool:
+    """Where nothing was looked at there is nothing to look at: no file, a new one, or a scripted machine."""
+    seen = phase.cache
+    if not seen:
+        return True
+    if state == UNCACHED:
+        return str(seen["state"]) == COLD_VERIFIED
+    return float(seen["resident_bytes"]) >= _RESIDENT * float(seen["bytes"])
+
+
+def _notes(cells: list[PathCell]) -> Iterator[str]:
+    for state, why in ((UNCACHED, "the cache did not verifiably let go of the files"),
+                       (CACHED, "the cache did not hold the files")):  # fmt: skip
+        mine = [cell for cell in cells if cell.state == state]
+        wrong = [cell for cell in mine if not cell.verified]
+        if wrong:
+            yield f"{len(wrong)} of {len(mine)} cells are not {state} for sure, and no line is fitted to them: {why}"
+    fewer = {cell.access_size for cell in cells} - {cell.access_size for cell in cells if cell.seconds.size >= _USUAL}
+    if fewer:
+        few = f"fewer than {_USUAL:,} operations a cell (bytes, time_limit)"
+        yield f"accesses of {format_size(min(fewer))} and more: {few}"

@@ -1,0 +1,83 @@
+"""The study of paths as an experiment, ready made: ``path-study``, ``path-study:200`` (cells), ``path-study:full``.
+
+What can be chosen is a factor, so that ``--set`` changes it; what does not go together is a constraint. By default a
+balanced fraction of the full matrix is measured once (docs/path-study.md).
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from iosonde.core import path_names
+from iosonde.core.errors import InputError
+from iosonde.core.path_names import READ, READ_STATES, STATES, WRITE, WRITE_STATES
+from iosonde.measure.load_program import OFF, ON
+from iosonde.measure.workloads.path_study import MEMORY, PLACES
+
+NAME = path_names.WORKLOAD
+CELLS, QUICK_CELLS = 96, 36
+FULL = "full"
+_SIZES = (1, 4, 16, 64, 256, "1KiB", "4KiB", "16KiB", "64KiB", "256KiB", "1MiB", "4MiB", "16MiB")
+_LOAD_FILES = 100
+# Words for one key each: `when` is a level of the factor.
+_PLACE = '"$IOSONDE_TARGET/load-$IOSONDE_RANK"'
+
+
+def is_one(word: str) -> bool:
+    """Whether a word names the study, right or wrong, and not a command or a file."""
+    return word == NAME or word.startswith(f"{NAME}:")
+
+
+def find(word: str, levels: Sequence[str] = (), quick: bool = False) -> dict[str, Any]:
+    """The experiment without a target. ``levels`` are the words of ``--set``: background load takes steps of its own.
+    Raises InputError for a number of cells that is none."""
+    limits = {"operations": [2000], "bytes": ["64MiB"]} if quick else {"operations": [10_000], "bytes": ["1GiB"]}
+    factors: dict[str, Any] = {
+        "state": list(STATES), "direction": [READ, WRITE], "memory": list(MEMORY), "place": list(PLACES),
+        "access_size": {"levels": list(_SIZES), "unit": "bytes"},
+        **limits, "time_limit": ["60s"],
+    }  # fmt: skip
+    loaded = any(one.partition("=")[0] == "load" and ON in one.partition("=")[2].split(",") for one in levels)
+    found: dict[str, Any] = {
+        "name": NAME,
+        "factors": factors | ({"load": [OFF, ON]} if loaded else {}),
+        "steps": [{"workload": NAME, **{name: f"${{{name}}}" for name in factors}}],
+        "design": _design(word.partition(":")[2], quick),
+        "repetitions": 1,
+    }
+    if loaded:
+        found |= {"set_up": [_all("tree", _tree()), _all("load", _load("start"))],
+                  "tear_down": [_all("load_end", _load("stop"))]}  # fmt: skip
+    return found
+
+
+def _design(cells: str, quick: bool) -> dict[str, Any]:
+    constraints = [
+        f"direction == '{WRITE}' or state in ({_quoted(READ_STATES)})",
+        f"direction == '{READ}' or state in ({_quoted(WRITE_STATES)})",
+    ]
+    if cells == FULL:
+        return {"kind": "full", "constraints": constraints}
+    if cells and not cells.isdecimal():
+        raise InputError(f"'{NAME}:{cells}' is not a number of cells", f"as {NAME}:200, or {NAME}:{FULL} for all")
+    count = int(cells) if cells else QUICK_CELLS if quick else CELLS
+    return {"kind": "balanced", "cells": count, "constraints": constraints}
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(f"'{word}'" for word in words)
+
+
+def _all(name: str, command: str) -> dict[str, Any]:
+    return {"name": name, "command": command, "on": "all", "when": {"load": ON}}
+
+
+def _tree() -> str:
+    return f"{shlex.quote(sys.executable)} -m iosonde.measure.tree_program make {_PLACE} --files {_LOAD_FILES}"
+
+
+def _load(what: str) -> str:
+    return f"{shlex.quote(sys.executable)} -m iosonde.measure.load_program {what} --place {_PLACE}"

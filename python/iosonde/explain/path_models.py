@@ -1,0 +1,296 @@
+"""Why an operation took its time, told from times alone: each is put to the way through the system nearest to it.
+
+The model is t(size) = m + p(size) + n(size) + c(size) + d(size) of Kunkel, "Analysis of Input/Output Phenomena using
+Statistics and Machine Learning" (2017): a line for each condition that the study of paths brought about on purpose and
+verified (data discarded, cached, not cached; written first, again). Other than there, times are compared by their
+ratio, not their difference, so that 1 B and 16 MiB count alike, and an operation that fits no condition is said not to:
+*mixed* between two of them (a part of it cached, a part not; or waiting), *slower* than all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.path_names import AGAIN, CACHED, DISCARD, FIRST, READ, UNCACHED, WRITE, pattern_name
+from iosonde.core.types import Estimate
+
+from . import path_lines
+from .path_lines import Array, PathLine
+
+Codes = npt.NDArray[np.int8]
+# Beside the conditions.
+MIXED, SLOWER = "mixed", "slower"
+PAGE = 4096
+# Nothing can know where the next access goes: what is not cached must come from the device.
+UNPREDICTABLE = ("rnd", "rnd8", "stride8")
+# Farther from a condition, in units of its spread, an operation is not of it.
+PURE = 3.0
+# A copy between places that are the same again, or are walked in order, and one with a random place on either side:
+# what the caches of the CPU make of it (p of the model: L1–L1 … memory–memory). Each variant needs so many sizes.
+NEAR, FAR = "near", "far"
+_ORDERED = ("off0", "seq", "reverse")
+_VARIANT_SIZES = 4
+# Of each cell: no line gets better by more.
+_OPERATIONS = 20_000
+
+_ORDER = {READ: (DISCARD, CACHED, UNCACHED), WRITE: (DISCARD, AGAIN, FIRST, UNCACHED)}
+
+
+@dataclass(frozen=True)
+class PathCell:
+    """One trial of the study. ``seconds`` are those of each operation; ``untouched``: nothing before it in the cell
+    came near its data; ``verified``: the state was looked at, and was what it was to be."""
+
+    direction: str
+    state: str
+    memory: str
+    place: str
+    access_size: int
+    seconds: Array = field(repr=False)
+    untouched: npt.NDArray[np.bool_] = field(repr=False)
+    verified: bool = True
+
+    @property
+    def name(self) -> str:
+        """As in the talk: ``C-seq-rnd R``."""
+        return pattern_name(vars(self))
+
+    @property
+    def reach(self) -> str:
+        """NEAR or FAR; what is discarded has no place in a file."""
+        return NEAR if self.memory in _ORDERED and (self.place in _ORDERED or self.state == DISCARD) else FAR
+
+    @cached_property
+    def reference(self) -> Array | None:
+        """The times of operations whose condition is known; None where that is not so."""
+        if not self.verified:
+            return None
+        found = self.seconds
+        if self.state == UNCACHED:
+            if self.place not in UNPREDICTABLE or (self.direction == WRITE and self.access_size >= PAGE):
+                return None  # whole pages are written without a look at the device
+            found = found[self.untouched]
+        return found[:_OPERATIONS] if found.size else None
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """What became of operations: ``codes`` are places in ``names``: the conditions, then MIXED and SLOWER; ``nearest``
+    are those of the conditions alone."""
+
+    names: tuple[str, ...]
+    codes: Codes
+    nearest: Codes
+
+    def shares(self) -> dict[str, float]:
+        """Name → its share of the operations."""
+        counts = np.bincount(self.codes, minlength=len(self.names)) / max(self.codes.size, 1)
+        return dict(zip(self.names, counts.tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class PathModels:
+    """The lines of one direction, from the condition that is fastest by nature to the slowest."""
+
+    direction: str
+    lines: tuple[PathLine, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What an operation can be put to."""
+        return (*(line.name for line in self.lines), MIXED, SLOWER)
+
+    def assign(self, sizes: Array, seconds: Array) -> Assigned:
+        """Every operation (bytes, s) to its condition. The distance is |ln t − ln t(size)|."""
+        times = np.array([line.seconds(sizes) for line in self.lines])
+        logs = np.log(np.maximum(seconds, 1e-9))
+        away = np.where(np.isnan(times), np.inf, np.abs(logs - np.log(times)))
+        nearest = away.argmin(axis=0).astype(np.int8)
+        spread = np.array([line.spread for line in self.lines])
+        pure = away.min(axis=0) <= PURE * spread[nearest]
+        slower = ~pure & (seconds > np.nanmax(times, axis=0))
+        between = ~pure & ~slower & (seconds > np.nanmin(times, axis=0))
+        codes = np.where(slower, len(self.lines) + 1, np.where(between, len(self.lines), nearest))
+        return Assigned(self.names, codes.astype(np.int8), nearest)
+
+    def line(self, condition: str, reach: str) -> PathLine | None:
+        """The line of a condition, NEAR or FAR where each has its own."""
+        named = {line.name: line for line in self.lines}
+        return named.get(_variant(condition, reach)) or named.get(condition)
+
+
+def fit(cells: Sequence[PathCell]) -> dict[str, PathModels]:
+    """Direction → its models, from the cells whose state was verified; without those of too few sizes."""
+    return {direction: PathModels(direction, lines) for direction, states in _ORDER.items()
+            if (lines := tuple(line for state in states for line in _lines(cells, direction, state)))}  # fmt: skip
+
+
+def _lines(cells: Sequence[PathCell], direction: str, state: str) -> list[PathLine]:
+    mine = [cell for cell in cells if (cell.direction, cell.state) == (direction, state) and cell.reference is not None]
+    groups = {reach: [cell for cell in mine if cell.reach == reach] for reach in (NEAR, FAR)}
+    enough = all(len({cell.access_size for cell in group}) >= _VARIANT_SIZES for group in groups.values())
+    if enough and state != UNCACHED:
+        return [_line(_variant(state, reach), group) for reach, group in groups.items()]
+    if len(mine) < path_lines.LEAST_CELLS or len({cell.access_size for cell in mine}) < 2:
+        return []
+    return [_line(state, mine)]
+
+
+def _line(name: str, cells: Sequence[PathCell], replicates: int = path_lines.REPLICATES) -> PathLine:
+    sizes = np.array([cell.access_size for cell in cells], float)
+    times = [cell.reference for cell in cells if cell.reference is not None]
+    part_of_page = cells[0].direction == WRITE and cells[0].state == UNCACHED
+    return path_lines.line(name, sizes, times, PAGE - 1 if part_of_page else 0, replicates)
+
+
+def _variant(state: str, reach: str) -> str:
+    return f"{state} ({reach})"
+
+
+def state_of(condition: str) -> str:
+    """``cached (far)`` is of the state cached."""
+    return condition.partition(" (")[0]
+
+
+@dataclass(frozen=True)
+class PatternRow:
+    """One pattern over its sizes: the share of its operations at each condition, mixed and slower (each size counts
+    alike); what its operations took in all (s; of the sizes for which the next can be told), what they would have if
+    every optimisation had worked as it is meant to (``best_s``), and the share that was lost by that. ``intended`` are
+    the conditions that this is."""
+
+    name: str
+    direction: str
+    sizes: tuple[int, ...]
+    n_operations: int
+    shares: dict[str, float]
+    seconds: float
+    best_s: Estimate
+    lost: Estimate
+    intended: tuple[str, ...]
+
+
+def rows(cells: Sequence[PathCell], models: Mapping[str, PathModels], level: float) -> list[PatternRow]:
+    """The table of the talk, in its order: discarded, cached, not cached; reads before writes."""
+    by_name: dict[str, list[PathCell]] = {}
+    for cell in cells:
+        if cell.direction in models:
+            by_name.setdefault(cell.name, []).append(cell)
+    ordered = sorted(by_name.items(), key=lambda one: (one[1][0].direction, "DCU".index(one[0][0]), one[0]))
+    return [_row(name, group, models[group[0].direction], level) for name, group in ordered]
+
+
+def _row(name: str, cells: Sequence[PathCell], models: PathModels, level: float) -> PatternRow:
+    shares = dict.fromkeys(models.names, 0.0)
+    spent, best, intended = 0.0, np.zeros(path_lines.REPLICATES + 1), []
+    for cell in cells:
+        told = models.assign(np.full(cell.seconds.size, float(cell.access_size)), cell.seconds).shares()
+        shares = {key: share + told[key] / len(cells) for key, share in shares.items()}
+        lines = [line for state in meant(cell) if (line := models.line(state, cell.reach)) is not None]
+        if lines:
+            line = min(lines, key=lambda one: float(one.replicates(cell.access_size)[0]))
+            spent += float(cell.seconds.sum())
+            best = best + cell.seconds.size * line.replicates(cell.access_size)
+            intended.append(line.name)
+    known = len(intended)
+    nothing = Estimate(None, None, None, level, 0, ("the condition that is meant was not measured",))
+    return PatternRow(
+        name,
+        models.direction,
+        tuple(sorted({cell.access_size for cell in cells})),
+        sum(cell.seconds.size for cell in cells),
+        shares,
+        spent,
+        path_lines.interval(best, level, known) if known else nothing,
+        path_lines.interval(1 - best / spent, level, known) if known else nothing,
+        tuple(dict.fromkeys(intended)),
+    )
+
+
+def meant(cell: PathCell) -> tuple[str, ...]:
+    """The conditions of an access if every optimisation worked as it is meant to, of which the fastest counts: what can
+    be foreseen is read ahead, and what is written is buffered; nothing helps a read that nobody can foresee, or a write
+    of a part of a page that is not there."""
+    if cell.state != UNCACHED:
+        return (cell.state,)
+    if cell.direction == READ:
+        return (UNCACHED,) if cell.place in UNPREDICTABLE else (CACHED,)
+    return (UNCACHED,) if cell.access_size < PAGE and cell.place in UNPREDICTABLE else (AGAIN, FIRST)
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Operations of known state, put to states by lines that were fitted without their cell: ``shares[true][said]`` of
+    DISCARD, CACHED (of writes: written first or again, which is into the cache) and UNCACHED. ``cells``: how many of
+    each."""
+
+    direction: str
+    shares: dict[str, dict[str, float]]
+    cells: dict[str, int]
+
+    @property
+    def right(self) -> float:
+        """The share that was put to its own state, every state counting alike."""
+        return float(np.mean([row[state] for state, row in self.shares.items()])) if self.shares else 0.0
+
+
+def told_apart(cells: Sequence[PathCell], models: PathModels) -> Confusion:
+    """How well times alone tell the states: each cell is left out once."""
+    lines = {line.name: line for line in models.lines}
+    kinds = list(dict.fromkeys(map(_kind, lines)))
+    found = {kind: dict.fromkeys(kinds, 0.0) for kind in kinds}
+    counts = dict.fromkeys(kinds, 0)
+    for cell in cells:
+        known = cell.state in map(state_of, lines)
+        if cell.direction != models.direction or not known or cell.reference is None:
+            continue
+        name = cell.state if cell.state in lines else _variant(cell.state, cell.reach)
+        mine = [one for one in cells if one is not cell and (one.direction, one.state) == (cell.direction, cell.state)
+                and one.reference is not None and (name == cell.state or one.reach == cell.reach)]  # fmt: skip
+        if len(mine) < path_lines.LEAST_CELLS - 1 or len({one.access_size for one in mine}) < 2:
+            continue
+        without = tuple(_line(name, mine, 1) if line.name == name else line for line in models.lines)
+        blind = PathModels(models.direction, without)
+        told = blind.assign(np.full(cell.reference.size, float(cell.access_size)), cell.reference)
+        counts[_kind(name)] += 1
+        for code, n in zip(*np.unique(told.nearest, return_counts=True), strict=True):
+            found[_kind(name)][_kind(without[code].name)] += float(n) / cell.reference.size
+    shares = {kind: {said: share / counts[kind] for said, share in row.items()}
+              for kind, row in found.items() if counts[kind]}  # fmt: skip
+    return Confusion(models.direction, shares, {kind: n for kind, n in counts.items() if n})
+
+
+def _kind(condition: str) -> str:
+    state = state_of(condition)
+    return state if state in (DISCARD, UNCACHED) else CACHED
+
+
+@dataclass(frozen=True)
+class PathPart:
+    """A part of t(size) = m + p + n + c + d, as the difference of two conditions: ``fixed_s`` (s) and ``per_byte``
+    (s/byte)."""
+
+    name: str
+    fixed_s: Estimate
+    per_byte: Estimate
+
+
+def parts(models: PathModels, level: float) -> list[PathPart]:
+    """What reads say of the parts: m is what discarding takes, p what the cache adds to it, n + c + d what the device
+    and the way to it add to that. Which of these three it is no time of a whole operation tells."""
+    steps = (("m", DISCARD, ""), ("p", CACHED, DISCARD), ("n + c + d", UNCACHED, CACHED))
+    found = []
+    for name, upper, lower in steps:
+        one, other = models.line(upper, NEAR), models.line(lower, NEAR) if lower else None
+        if one is None or (lower and other is None):
+            continue
+        fixed, per_byte = ((one.fixed_s, one.s_per_byte) if other is None else
+                           (one.fixed_s - other.fixed_s, one.s_per_byte - other.s_per_byte))  # fmt: skip
+        n = one.n if other is None else min(one.n, other.n)
+        found.append(PathPart(name, path_lines.interval(fixed, level, n), path_lines.interval(per_byte, level, n)))
+    return found

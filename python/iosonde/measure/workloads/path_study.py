@@ -1,0 +1,204 @@
+"""One cell of the study of paths: the same access again and again, each of which takes the way through the system that
+caches, read-ahead and write-behind leave it.
+
+Kunkel, "Analysis of Input/Output Phenomena using Statistics and Machine Learning" (2017): access size × place in memory
+× place in file × read or write × where the data is. Positions are computed before the clock is read, the first
+operation is kept as every other, and random places reach all of the file. Pure functions: the parent and every rank
+compute the same plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.path_names import CACHED, DISCARD, FIRST, READ, READ_STATES, UNCACHED, WRITE, WRITE_STATES
+from iosonde.core.units import parse_seconds, parse_size
+from iosonde.core.workload import Device, Files, Pattern, Phase, Step
+
+from .phase_plan import BANDWIDTH, PhasePlan
+from .settings import SettingError, read_count
+
+NEAR = 8 * 2**20
+MEMORY = ("off0", "seq", "rnd")
+PLACES: dict[str, Pattern] = {
+    "off0": "off0",
+    "seq": "seq",
+    "rnd": "rnd",
+    "rnd8": {"rnd_near": {"distance": NEAR}},
+    "stride8": {"stride": {"hole": NEAR, "jitter": NEAR}},
+    "reverse": "reverse",
+}
+MACHINES = ("two-components", "read-ahead", "write-behind", "stripe", "lock", "small-cache")
+# What a scripted machine knows of the data when the phase begins.
+_MACHINE_STATES = {FIRST: "none", DISCARD: DISCARD, UNCACHED: UNCACHED}
+OPERATION = "access"
+_MAKE_TRANSFER = 4 * 2**20
+_MOST_ACCESS = 2**30
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Sizes in bytes, times in s. ``operations`` are made, but at most ``bytes`` are moved, within ``time_limit``; a
+    file that is accessed here and there is of ``bytes``. ``memory_size``: the region that memory patterns walk over.
+    ``machine``: not the target, but a scripted one (``read-ahead``, or a mapping with its kind and its own keys).
+    """
+
+    access_size: int = 4096
+    memory: str = "off0"
+    place: str = "seq"
+    direction: str = READ
+    state: str = CACHED
+    operations: int = 10_000
+    bytes: int = 2**30
+    time_limit: float = 60.0
+    memory_size: int = 64 * 2**20
+    machine: str | Mapping[str, Any] = ""
+
+    def __post_init__(self) -> None:
+        for name in ("access_size", "bytes", "memory_size", "operations"):
+            object.__setattr__(self, name, read_count(name, getattr(self, name), size=name != "operations"))
+        for name, known in (("memory", MEMORY), ("place", PLACES), ("direction", (READ, WRITE))):
+            _one_of(name, getattr(self, name), tuple(known))
+        _one_of("state", self.state, READ_STATES if self.direction == READ else WRITE_STATES)
+        if max(self.access_size, 1) > min(self.bytes, _MOST_ACCESS):
+            hint = "make bytes larger, or access_size smaller"
+            raise SettingError(("access_size",), f"an access of {self.access_size} B passes bytes", hint)
+        try:
+            object.__setattr__(self, "time_limit", parse_seconds(self.time_limit))
+        except InputError as error:
+            raise SettingError(("time_limit",), f"time_limit: {error.message}", error.hint) from None
+        if self.machine:
+            object.__setattr__(self, "machine", _machine(self.machine))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for run.json and for the ranks."""
+        return asdict(self)
+
+    @property
+    def count(self) -> int:
+        """Operations of one rank."""
+        return max(1, min(self.operations, self.bytes // self.access_size))
+
+    @property
+    def extent(self) -> int:
+        """Bytes of the file: what a pass from end to end needs, or all of ``bytes`` where accesses go anywhere."""
+        if self.place == "off0":
+            return self.access_size
+        return self.count * self.access_size if self.place in ("seq", "reverse") else self.bytes
+
+    @property
+    def uses_files(self) -> bool:
+        """Whether anything is on the target."""
+        return not self.machine and self.state != DISCARD
+
+
+def bytes_needed(settings: Settings, ranks: int) -> int:
+    """The most that one trial has on the target at once."""
+    return ranks * settings.extent if settings.uses_files else 0
+
+
+def files_needed(settings: Settings, ranks: int) -> int:
+    """The most files and directories that one trial has on the target at once."""
+    return 2 * ranks if settings.uses_files else 0
+
+
+def bytes_moved(settings: Settings, ranks: int) -> int:
+    """Bytes written and read by one trial over all ranks, the making of the file too."""
+    if settings.machine:
+        return 0
+    made = settings.extent if settings.uses_files and settings.state != FIRST else 0
+    warmed = made if settings.state == CACHED else 0
+    return ranks * (settings.count * settings.access_size + made + warmed)
+
+
+def files_touched(settings: Settings, ranks: int) -> int:
+    """How often a trial creates, opens or removes a file."""
+    return 3 * ranks if settings.uses_files else 0
+
+
+def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
+    """The phases of ``rank`` out of ``ranks``, in order; every rank has a file of its own."""
+    files = Files(f"rank{rank:05d}/study", 1)
+    if not settings.uses_files:
+        return [_access(settings, files)]
+    return [*_make(settings, files), _access(settings, files)]
+
+
+def _make(settings: Settings, files: Files) -> list[PhasePlan]:
+    """The file in its state: empty for a first write, else whole and on the device, and in the cache if it is to be.
+    Whether it is there, or out of it, is looked at before the accesses (``PhasePlan.reads``)."""
+    if settings.state == FIRST:
+        return [PhasePlan("make_file", Phase("make_file", files, (Step("create"), Step("close"))), timed=False)]
+    transfer = min(_MAKE_TRANSFER, settings.extent)
+    fill = Step(WRITE, transfer_size=transfer, size=settings.extent, offsets="seq")
+    steps = (Step("create"), fill, Step("fsync"), Step("close"))
+    made = [PhasePlan("make_file", Phase("make_file", files, steps), timed=False)]
+    if settings.state != UNCACHED:
+        again = Step(READ, transfer_size=transfer, size=settings.extent, offsets="seq")
+        warm = Phase("warm_up", files, (Step("open"), again, Step("close")))
+        made.append(PhasePlan("warm_up", warm, timed=False))
+    return made
+
+
+def _access(settings: Settings, files: Files) -> PhasePlan:
+    distance = {"rnd_near": {"distance": max(NEAR, settings.access_size)}}
+    offsets = distance if settings.place == "rnd8" else PLACES[settings.place]
+    nowhere = Device("zero" if settings.direction == READ else "null")
+    step = Step(
+        settings.direction,
+        transfer_size=settings.access_size,
+        size=settings.extent,
+        count=settings.count,
+        offsets=offsets,
+        memory=settings.memory,
+    )
+    phase = Phase(
+        OPERATION,
+        nowhere if settings.state == DISCARD else files,
+        (step,),
+        time_limit_ns=round(settings.time_limit * 1e9),
+        memory_size=settings.access_size if settings.memory == "off0" else _region(settings),
+    )
+    known = settings.uses_files and settings.state != FIRST
+    return PhasePlan(
+        OPERATION,
+        phase,
+        BANDWIDTH,
+        settings.direction,
+        reads=(files,) if known else (),
+        warm=settings.state != UNCACHED,
+        backend={"name": "fake", "machine": _scripted(settings)} if settings.machine else {"name": "posix"},
+    )
+
+
+def _region(settings: Settings) -> int:
+    """Whole accesses, at least two: a region of one would be the same buffer again."""
+    return max(settings.memory_size // settings.access_size, 2) * settings.access_size
+
+
+def _scripted(settings: Settings) -> dict[str, Any]:
+    state = _MACHINE_STATES.get(settings.state, CACHED)
+    assert isinstance(settings.machine, Mapping)
+    return {**settings.machine, "state": state, "file_size": settings.extent}
+
+
+def _machine(given: str | Mapping[str, Any]) -> dict[str, Any]:
+    """A machine as the engine reads it. Raises SettingError."""
+    said = {"kind": given} if isinstance(given, str) else dict(given) if isinstance(given, Mapping) else {}
+    kind = str(said.get("kind")).replace("_", "-")
+    _one_of("machine", kind, MACHINES)
+    try:
+        sizes = {
+            key: parse_size(value) if isinstance(value, str) else value for key, value in said.items() if key != "kind"
+        }
+    except InputError as error:
+        raise SettingError(("machine",), f"machine: {error.message}", error.hint) from None
+    return {"kind": kind.replace("-", "_"), **sizes}
+
+
+def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise SettingError((name,), f"{name}: '{value}' is unknown", f"use one of: {', '.join(known)}")

@@ -1,0 +1,131 @@
+"""The study of paths as text: the lines of the conditions, the table of patterns, how well times alone tell states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.types import Estimate
+from iosonde.core.units import format_rate, format_size, human_scale, significant
+
+from .layout import CANNOT_TELL, estimate_parts, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.path_study import PathStudy, StudyTables
+    from iosonde.explain.path_models import Confusion, PathModels, PatternRow
+
+# A line whose bytes cost less than this moves none: 1 TB/s.
+_NO_COST = 1e-12
+_OFTEN = 0.3
+
+
+def lines(made: PathStudy) -> Iterator[str]:
+    """The lines of the text."""
+    for place, one in enumerate(made.studies):
+        if place:
+            yield ""
+        if one.study.name:
+            yield from wrapped(f"{one.study.name}:")
+        yield from _study(one, made.level)
+
+
+def _study(one: StudyTables, level: float) -> Iterator[str]:
+    yield from wrapped(f"t(size) = fixed + size ÷ rate in each condition; {100 * level:g} % intervals")
+    yield ""
+    for models in one.study.models.values():
+        yield from _models(models, level)
+        yield ""
+    for models in one.study.models.values():
+        yield from wrapped(f"{models.direction}s: % of the operations at each condition, and what was lost")
+        yield from _patterns([row for row in one.rows if row.direction == models.direction], models)
+        yield ""
+    for confusion in one.confusion:
+        yield from _confusion(confusion)
+        yield ""
+    yield from _sentences(one)
+
+
+def _models(models: PathModels, level: float) -> Iterator[str]:
+    rows = []
+    for line in models.lines:
+        only = f" < {format_size(line.largest + 1)}" if line.largest else ""
+        rows.append([line.name + only, line.n, *_time(line.fixed(level)), *_rate(line.per_byte(level)),
+                     f"×/÷ {significant(2.718281828 ** line.spread, 2)}"])  # fmt: skip
+    header = [models.direction, "cells", "fixed", "interval", "rate", "interval", "operations"]
+    yield from table(header, rows, "lrrrrrr").splitlines()
+
+
+def _time(estimate: Estimate) -> tuple[str, str]:
+    assert estimate.value is not None
+    divisor, unit = human_scale(estimate.value, "s")
+    value, between = estimate_parts(estimate, divisor)
+    return f"{value} {unit}", between
+
+
+def _rate(per_byte: Estimate) -> tuple[str, str]:
+    """As a rate; of bytes that cost nothing none."""
+    if per_byte.value is None or per_byte.value < _NO_COST:
+        return "no cost", ""
+    if per_byte.low is None or per_byte.high is None:
+        return format_rate(1 / per_byte.value, "bytes/s"), CANNOT_TELL
+    divisor, unit = human_scale(1 / per_byte.value, "bytes/s")
+    low, high = 1 / per_byte.high / divisor, 1 / max(per_byte.low, _NO_COST) / divisor
+    return f"{significant(1 / per_byte.value / divisor)} {unit}", f"{significant(low, 2)}–{significant(high, 2)}"
+
+
+def _patterns(rows: list[PatternRow], models: PathModels) -> Iterator[str]:
+    """The variants of a condition are one column."""
+    states = list(dict.fromkeys(name.partition(" (")[0] for name in models.names))
+    body = []
+    for row in rows:
+        summed = dict.fromkeys(states, 0.0)
+        for name, share in row.shares.items():
+            summed[name.partition(" (")[0]] += share
+        lost = row.lost.value
+        said = CANNOT_TELL if lost is None else f"{100 * lost:.0f} %" if lost > 0 else "0 %"
+        body.append([row.name, *(_share(summed[state]) for state in states), said])
+    yield from table(["pattern", *states, "lost"], body, "L" + "r" * (len(states) + 1)).splitlines()
+
+
+def _share(share: float) -> str:
+    return "" if share == 0 else "<1" if share < 0.005 else f"{100 * share:.0f}"
+
+
+def _confusion(made: Confusion) -> Iterator[str]:
+    yield from wrapped(f"{made.direction}s whose condition is known, put to one by time alone: % (each cell by lines "
+                       "that never saw it)")  # fmt: skip
+    said = list(next(iter(made.shares.values()), {}))
+    rows = [[f"is {kind}", made.cells[kind], *(f"{100 * row[one]:.0f}" for one in said)]
+            for kind, row in made.shares.items()]  # fmt: skip
+    yield from table(["", "cells", *said], rows, "lr" + "r" * len(said)).splitlines()
+
+
+def _sentences(one: StudyTables) -> Iterator[str]:
+    for part in one.parts:
+        fixed, between = _time(part.fixed_s) if (part.fixed_s.value or 0) > 0 else ("no fixed time", "")
+        rate, rates = _rate(part.per_byte)
+        said = f"{part.name}: {fixed}" + (f" ({between})" if between else "")
+        yield from wrapped(f"{said}, {rate}{f' ({rates})' if rates else ' for a byte'}.")
+    for confusion in one.confusion:
+        for kind, row in confusion.shares.items():
+            other = max((name for name in row if name != kind), key=row.__getitem__, default="")
+            if other and row[other] > _OFTEN:
+                yield from wrapped(f"Of {confusion.direction}s that are {kind} {100 * row[other]:.0f} % look {other}: "
+                                   "their times lie together.")  # fmt: skip
+    worst = max(one.rows, key=_lost_s, default=None)
+    if worst is not None and _lost_s(worst) > 0:
+        best = estimate_parts(worst.best_s, 1.0)
+        yield from wrapped(
+            f"Most was lost by {worst.name}: it took {significant(worst.seconds)} s; {best[0]} s ({best[1]}) if every "
+            "optimisation had worked as it is meant to."
+        )
+    for note in one.study.notes:
+        yield from wrapped(f"~ {note}", "  ")
+    yield from wrapped(
+        "mixed: between two conditions and near to none (a part cached, a part not, or a wait); slower: than all of "
+        "them. Conditions whose times lie together cannot be told apart by time.", "  "
+    )  # fmt: skip
+
+
+def _lost_s(row: PatternRow) -> float:
+    return 0.0 if row.best_s.value is None else row.seconds - row.best_s.value

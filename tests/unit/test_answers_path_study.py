@@ -1,0 +1,69 @@
+"""The study of paths from a store to its text, on a machine whose read-ahead helps forward only."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from machine_cells import matrix
+
+from iosonde.answers import path_study
+from iosonde.core.errors import DataError
+from iosonde.data.source import open_data
+from iosonde.measure import machines
+from iosonde.report.text import path_study as text
+from iosonde.store import Store
+
+
+@cache
+def _runs():
+    return list(machines.runs("read-ahead", matrix()))
+
+
+@pytest.fixture
+def source(tmp_path):
+    store = Store.create(tmp_path / "store")
+    store.append_many(_runs())
+    return open_data(tmp_path / "store")
+
+
+def test_the_table_says_which_patterns_lose_and_every_row_sums_to_one(source):
+    made = path_study.path_study(source, 0.95)
+    [one] = made.studies
+    rows = {row.name: row for row in one.rows}
+    assert {row.name for row in one.rows} == {
+        f"{state}-off0-{place} R" for state in "DCU" for place in ("seq", "reverse", "rnd")
+    }
+    assert all(sum(row.shares.values()) == pytest.approx(1) for row in one.rows)
+    assert rows["U-off0-rnd R"].shares["uncached"] > 0.7
+    assert rows["U-off0-reverse R"].lost.value > 0.95
+    document = made.to_dict()["studies"][0]
+    assert document["conditions"][0]["condition"].startswith("discard")
+    assert len(made.records()) == 9
+
+
+def test_the_text_fits_a_terminal_and_names_the_worst(source):
+    lines = list(text.lines(path_study.path_study(source, 0.95)))
+    assert max(map(len, lines)) < 80
+    said = " ".join(line.strip() for line in lines)
+    assert "Most was lost by U-off0-reverse R" in said
+    assert "~ accesses of 1 B and more: fewer than 10,000 operations a cell" in said
+
+
+def test_a_state_that_was_not_brought_about_is_said_and_no_line_is_fitted(tmp_path):
+    store = Store.create(tmp_path / "store")
+    for run in _runs():
+        if run.factors["state"] == "uncached":
+            run.phases[0]["cache"] = {"state": "warm", "resident_bytes": 5, "bytes": 5}
+        store.append(run)
+        run.phases[0]["cache"] = None
+    [one] = path_study.studies(open_data(tmp_path / "store"))
+    assert "uncached" not in [line.name for line in one.models["read"].lines]
+    assert one.notes[0] == ("24 of 24 cells are not uncached for sure, and no line is fitted to them: "
+                            "the cache did not verifiably let go of the files")  # fmt: skip
+
+
+def test_a_store_without_a_study_says_how_to_measure_one(tmp_path):
+    Store.create(tmp_path / "store")
+    with pytest.raises(DataError, match="holds no study of paths"):
+        path_study.path_study(open_data(tmp_path / "store"), 0.95)

@@ -1,0 +1,50 @@
+"""The balanced fraction: levels and pairs come up alike often, what is forbidden never, the same for the same seed."""
+
+from collections import Counter
+from itertools import combinations
+
+import pytest
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Factor
+from iosonde.measure import design
+
+FACTORS = [Factor(name, "", tuple(range(n))) for name, n in (("a", 2), ("b", 3), ("c", 4), ("d", 6))]
+
+
+def made(cells, seed=1, factors=FACTORS, **keys):
+    return design.cells(factors, {"kind": "balanced", "cells": cells, **keys}, seed)
+
+
+def test_levels_and_pairs_come_up_alike_often():
+    cells = made(48).cells
+    assert len({tuple(cell.items()) for cell in cells}) == 48
+    for factor in FACTORS:
+        counts = Counter(cell[factor.name] for cell in cells)
+        assert max(counts.values()) - min(counts.values()) <= 1
+    for one, other in combinations(FACTORS, 2):
+        counts = Counter((cell[one.name], cell[other.name]) for cell in cells)
+        assert len(counts) == len(one.levels) * len(other.levels)
+        assert max(counts.values()) - min(counts.values()) <= 2
+
+
+def test_the_seed_draws_the_cells_and_other_factors_are_crossed_with_them():
+    assert made(12).cells == made(12).cells != made(12, seed=2).cells
+    assert len(design.cells(FACTORS, {"kind": "balanced", "cells": 6, "factors": ["a", "b", "c"]}, 1).cells) == 36
+
+
+def test_what_is_forbidden_is_never_taken_and_all_that_is_allowed_is_the_full_design():
+    forbidden = {"constraints": ["a == 0 or b != 2"]}
+    cells = made(1000, **forbidden).cells
+    assert len(cells) == 2 * 3 * 4 * 6 - 24 and not any(cell["a"] == 1 and cell["b"] == 2 for cell in cells)
+    assert made(30, **forbidden).dropped == (("a == 0 or b != 2", 0),)
+
+
+@pytest.mark.parametrize(("keys", "said"), [
+    ({"cells": 1}, "design.cells: '1' is not a whole number from 2"),
+    ({"cells": 5000}, "design.cells: 5000 is more than 2000"),
+    ({"cells": 10, "constraints": ["a > 5"]}, "design.constraints: no cell is left"),
+])  # fmt: skip
+def test_what_cannot_be_is_said(keys, said):
+    with pytest.raises(InputError, match=said):
+        made(**keys)
