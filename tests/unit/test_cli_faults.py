@@ -91,7 +91,7 @@ def test_one_trial_has_no_interval_and_an_incomplete_one_is_left_out(tmp_path):
     path = stored(tmp_path / "s", runs)
     (one,) = json.loads(said("summary", path, "--json"))["faults"]
     assert one["n"] == 1 and one["parts"][0]["rate_low"] is None and "there is no interval" in one["sentence"]
-    assert "S119 operations failed in 1 of 2 trials with faults" in " ".join(said("summary", path).split())
+    assert "S116 operations failed in 1 of 2 trials with faults" in " ".join(said("summary", path).split())
 
 
 def test_without_faults_nothing_is_said_of_them(tmp_path):
@@ -119,6 +119,6 @@ def test_the_page_shows_them(data, tmp_path):
 def test_lost_data_is_a_finding(tmp_path):
     lost = "read: rank 0: byte 4096 is not what was written (read of f at byte 4096)"
     path = stored(tmp_path / "s", [run(0, "none"), run(1, "stop", (lost,))])
-    assert "S119 data was lost in 1 of 1 trials with faults; first in e-0001 (stop on server2)" in " ".join(
+    assert "S116 data was lost in 1 of 1 trials with faults; first in e-0001 (stop on server2)" in " ".join(
         CliRunner().invoke(cli, ["summary", path]).stdout.split()
     )

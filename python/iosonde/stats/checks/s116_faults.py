@@ -1,4 +1,4 @@
-"""S119: a fault cost more than time
+"""S116: a fault cost more than time
 
 What it says
     After a fault was inflicted on the lab, data that was read back was not
@@ -30,7 +30,7 @@ from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject
 
-CODE = "S119"
+CODE = "S116"
 NEEDS_RUNS = True
 _WRONG = re.compile(r"not what was written|\d+ of \d+ bytes \(read")  # other content, or the file ends too early
 
