@@ -19,6 +19,7 @@ BENCH_OPTIONS ?=
 BEFORE ?=
 PYTEST_OPTIONS ?=
 FAULTS_OPTIONS ?=
+LAB_FAULTS_OPTIONS ?=
 
 # The first Python that is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -42,7 +43,8 @@ endif
 # Images of containers set it to stay small; here every process that a test starts would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run quick test test-docs test-mpi test-nodes test-lab test-lab-law lab-deps test-faults test-faults-ci test-browser bench golden lint lock clean \
+.PHONY: help run quick test test-docs test-mpi test-nodes test-lab test-lab-law lab-deps test-faults test-faults-lab \
+	test-faults-ci test-browser bench golden lint lock clean \
 	setup
 
 help: ## this list
@@ -121,10 +123,14 @@ endef
 export LAB_PACKAGES
 
 # Each campaign has name spaces of its own, so nothing of it can be left here; FUSE targets and nodes take root.
-test-faults: .venv/.dev ## 500 campaigns hit by faults at random, and what held (FAULTS_OPTIONS='--seed S'; about 35 min)
+test-faults: .venv/.dev ## 500 campaigns hit by faults at random, 200 in a lab, and what held (FAULTS_OPTIONS='--seed S'; about 60 min)
 	@test -n "$(FAULTS_OPTIONS)" || \
 		PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n 2 --dist worksteal tests/faults $(PYTEST_OPTIONS)
 	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" PYTHONPATH=tests:python $(PY) -m faults.campaign $(FAULTS_OPTIONS)
+	@test -n "$(FAULTS_OPTIONS)" || $(MAKE) --no-print-directory test-faults-lab
+
+test-faults-lab: .venv/.dev ## 200 campaigns on a real GlusterFS in a lab, hit by its faults (LAB_FAULTS_OPTIONS='--seed S'; root)
+	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" PYTHONPATH=tests/lab:python $(PY) -m random_faults $(LAB_FAULTS_OPTIONS)
 
 test-faults-ci: .venv/.dev ## 35 of them, each kind once, always the same ones, and the tests of what inflicts them
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest --quick -n 2 --dist worksteal tests/faults $(PYTEST_OPTIONS)

@@ -147,6 +147,16 @@ def test_what_cannot_be_inflicted_or_undone_is_said_and_the_trial_goes_on(served
     assert {one.why for one in exchange.answered()[0]} == {"it could not be undone: no such process"}
 
 
+def test_the_order_of_a_trial_that_was_killed_keeps_nobody_from_the_next(served, tmp_path):
+    left = Exchange(tmp_path / words.DIRECTORY / "killed")
+    left.order([KILL], None)  # its steps will never be over
+    lab = FakeLab(0.0)
+    exchange = served(lab, KILL)
+    exchange.end_steps()
+    wait(lambda: exchange.answered() is not None)
+    assert not left.taken
+
+
 def test_nobody_attends_once_the_service_has_ended(tmp_path):
     with attend.FaultService(tmp_path, FakeLab().hands()):
         assert words.attended(tmp_path / words.DIRECTORY)

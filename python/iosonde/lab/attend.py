@@ -72,10 +72,11 @@ class FaultService:
         self._directory, self._hands = directory / words.DIRECTORY, hands
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._attend, name="faults", daemon=True)
-        self._held = -1
+        self._held, self._seen = -1, set[str]()
 
     def __enter__(self) -> FaultService:
         self._directory.mkdir(exist_ok=True)
+        self._seen = {one.name for one in self._directory.iterdir()}  # of trials that were ended with whoever was here
         self._held = words.hold(self._directory)
         self._thread.start()
         return self
@@ -86,13 +87,14 @@ class FaultService:
         os.close(self._held)
 
     def _attend(self) -> None:
-        seen: set[str] = set()
         while not self._stop.wait(LOOK_S):
-            for folder in sorted(one for one in self._directory.iterdir() if one.is_dir() and one.name not in seen):
+            for folder in sorted(
+                one for one in self._directory.iterdir() if one.is_dir() and one.name not in self._seen
+            ):
                 exchange = Exchange(folder)
                 if (order := exchange.ordered()) is None:
                     continue
-                seen.add(folder.name)
+                self._seen.add(folder.name)
                 attend(exchange, *order, self._hands, self._stop)
 
 
