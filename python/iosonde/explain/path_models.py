@@ -292,5 +292,6 @@ def parts(models: PathModels, level: float) -> list[PathPart]:
         fixed, per_byte = ((one.fixed_s, one.s_per_byte) if other is None else
                            (one.fixed_s - other.fixed_s, one.s_per_byte - other.s_per_byte))  # fmt: skip
         n = one.n if other is None else min(one.n, other.n)
-        found.append(PathPart(name, path_lines.interval(fixed, level, n), path_lines.interval(per_byte, level, n)))
+        costs = (path_lines.interval(values, level, n).within(0.0) for values in (fixed, per_byte))
+        found.append(PathPart(name, *costs))
     return found

@@ -70,7 +70,7 @@ def _rate(per_byte: Estimate) -> tuple[str, str]:
         return format_rate(1 / per_byte.value, "bytes/s"), CANNOT_TELL
     divisor, unit = human_scale(1 / per_byte.value, "bytes/s")
     low, high = 1 / per_byte.high / divisor, 1 / max(per_byte.low, _NO_COST) / divisor
-    return f"{significant(1 / per_byte.value / divisor)} {unit}", f"{significant(low, 2)}–{significant(high, 2)}"
+    return f"{significant(1 / per_byte.value / divisor)} {unit}", f"{significant(low)}–{significant(high)}"
 
 
 def _patterns(rows: list[PatternRow], models: PathModels) -> Iterator[str]:
