@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import pytest
-from lab_here import command, iosonde, surroundings
+from lab_here import command, iosonde, surroundings, why_not
 
 from iosonde import lab as labs
 from iosonde.lab import place
@@ -86,3 +86,36 @@ def test_a_lab_of_anybody_else_is_left_alone(here, lab_of):
     done = iosonde("lab", "run", "e.yaml", "--store", "s")
     assert done.returncode == 2 and "there already" in done.stderr
     assert json.loads((place.directory("camp") / place.FILE).read_text())["state"] == "up"
+
+
+COLD = """
+lab: {file_system: glusterfs, name: cold, servers: 2, clients: 1, net: 993mbit, profile: true, set: {replica: 2}}
+repetitions: 1
+steps: [{workload: envelope, large_file_size: 8MiB, small_files: 10}]
+"""
+
+
+def test_cold_reads_are_cold_and_what_the_servers_did_is_kept(here):
+    """Without a word of it in the file: the client mounts anew, the servers are asked and count."""
+    if why := why_not("glusterfs"):
+        pytest.skip(why)
+    (here / "e.yaml").write_text(COLD)
+    done = iosonde("lab", "run", "e.yaml", "--store", "s", limit_s=180)
+    assert done.returncode == 0, done.stderr
+    assert "mounts anew before cold reads" in done.stderr
+    (kept,) = runs(here)
+    assert (kept["factors"]["client_cache"], kept["factors"]["server_cache"]) == ("cold-verified", "warm")
+    states = {"server1": "brick up", "server2": "brick up"}
+    told = kept["facts"]["servers"]
+    assert (told["before"], told["after"], kept["factors"]["health"]) == (states, states, "ok")
+    (file,) = (here / "s").glob("runs/*/raw/servers-profile.json")
+    together = json.loads(file.read_text())["together"]
+    assert together == told["profile"] and together["read_bytes"] >= 16 * 2**20  # both large files were read, cold
+    assert "unset" not in kept["facts"]["conditions"]["options"]["diagnostics.latency-measurement"]
+
+
+def test_what_cannot_count_is_refused_before_anything_is_brought_up(here):
+    (here / "e.yaml").write_text(FILE.replace("net: [100mbit, 200mbit]", "profile: true"))
+    done = iosonde("lab", "run", "e.yaml", "--store", "s")
+    assert done.returncode == 2 and "do not count their operations" in done.stderr
+    assert not (here / "s").exists() and place.names() == []

@@ -42,6 +42,7 @@ def told(monkeypatch):
         return ""
 
     monkeypatch.setattr(LabHost, "run", run)
+    monkeypatch.setattr(LabHost, "processes", lambda self, name: [])
     return SimpleNamespace(asked=asked, answers=answers)
 
 
@@ -93,7 +94,8 @@ def test_moosefs_names_the_server_that_is_missing_and_counts_the_chunks_that_lac
 
 def test_a_goal_is_there_when_chunks_agree(told, monkeypatch):
     how, lab = lab_of("moosefs", servers=3)
-    answers = iter([CHUNKS, CHUNKS, CHUNKS.replace("undergoal:|5", "undergoal:|0")])
+    agreed = CHUNKS.replace("undergoal:|5", "undergoal:|0")
+    answers = iter([CHUNKS, CHUNKS, agreed.replace("overgoal:|0", "overgoal:|2"), agreed])
     monkeypatch.setattr("iosonde.lab.filesystems.moosefs._asked", lambda master, what: next(answers))
     how.change(lab, "goal", "3")
     assert next(answers, None) is None

@@ -72,6 +72,7 @@ class _Ceph(Recipe):
     }
     live = options
     of_mounts = {"client_cache": "on"}
+    client_process = "ceph-fuse"
     client_keeps_data = True
     extra_hosts = (MONITOR,)
 

@@ -45,6 +45,7 @@ class _Gluster(Recipe):
         "shard": "size of the pieces that a file is cut into",
     }
     live = volume_options.OPTIONS
+    client_process = "glusterfs"
     client_keeps_data = True
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:

@@ -25,7 +25,6 @@ _ADMINISTRATORS, _EVERYBODY = (-204).to_bytes(4, "big", signed=True), (-101).to_
 _CACHE_KIB = 100_000
 _WAIT_S = 60.0
 # As the kernel names them, 15 characters at most.
-_CLIENT = "afsd.fuse"
 _PROCESSES = ("bosserver", "dafileserver", "davolserver", "salvageserver", "vlserver", "ptserver")
 
 
@@ -38,6 +37,7 @@ class _OpenAfs(Recipe):
         "afsd.fuse": "openafs-fuse",
     }  # fmt: skip
     machine_directories = (_PARTITION,)
+    client_process = "afsd.fuse"
     client_keeps_data = True
 
     def start(self, lab: Lab) -> None:
@@ -66,16 +66,16 @@ class _OpenAfs(Recipe):
         cache.mkdir()
         whole.mkdir(exist_ok=True)
         (client.directory / "own" / "etc-openafs" / "cacheinfo").write_text(f"{whole}:{cache}:{_CACHE_KIB}\n")
-        client.start(_CLIENT, "-dynroot", "-fakestat", "-confdir", "/etc/openafs", "-cachedir", str(cache),
+        client.start(self.client_process, "-dynroot", "-fakestat", "-confdir", "/etc/openafs", "-cachedir", str(cache),
                      "-mountdir", str(whole), "-blocks", str(_CACHE_KIB), log="afsd")  # fmt: skip
         lab.wait(f"{client.name} mounts", lambda: _works(client, "test", "-d", f"{whole}/.{CELL}"), _WAIT_S)
         client.run("mount", "--bind", f"{whole}/.{CELL}", str(lab.mount_point))
 
     def unmount(self, lab: Lab, client: LabHost) -> None:
         """End its client, and remove what that kept on disk: another one would go on with it."""
-        super().unmount(lab, client)
+        client.run("umount", str(lab.mount_point))
         client.run("umount", str(client.directory / "afs"))
-        lab.wait(f"the AFS client of {client.name} has ended", lambda: not client.processes(_CLIENT))
+        self.client_has_ended(lab, client)
         shutil.rmtree(client.directory / "afs-cache")
 
     def layout(self, lab: Lab) -> Layout:

@@ -62,6 +62,8 @@ class Recipe(ABC):
     live: Mapping[str, str] = {}
     # Option of clients' mounts → its value where nobody gives one; changed live by mounting anew.
     of_mounts: Mapping[str, str] = {}
+    # What serves a client's mount, as the kernel names it (15 characters at most); empty: the kernel does.
+    client_process: str = ""
     # Whether a client keeps data where dropping the kernel's pages does not reach it: only a new mount is cold.
     client_keeps_data: bool = False
     # Roles of hosts besides servers and clients, one host each; a master, say.
@@ -100,8 +102,15 @@ class Recipe(ABC):
         """Mount it at ``lab.mount_point`` on a client."""
 
     def unmount(self, lab: Lab, client: LabHost) -> None:
-        """Unmount it there, so that the client forgets all that it has cached."""
+        """Unmount it there, so that the client forgets all that it has cached; a daemon that serves the mount may
+        have something to write out, and has ended when this returns."""
         client.run("umount", str(lab.mount_point))
+        self.client_has_ended(lab, client)
+
+    def client_has_ended(self, lab: Lab, client: LabHost) -> None:
+        """Wait until no process serves the mount there."""
+        if name := self.client_process:
+            lab.wait(f"{name} of {client.name} has ended", lambda: not client.processes(name))
 
     @abstractmethod
     def layout(self, lab: Lab) -> Layout:

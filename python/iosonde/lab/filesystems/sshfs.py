@@ -22,6 +22,7 @@ class _Sshfs(Recipe):
     commands = {"sshfs": "sshfs", "sshd": "openssh-server"}
     options = {"direct_io": "on: every read and write goes to the server [off]"}
     live = options
+    client_process = "sshfs"
     of_mounts = {"direct_io": "off"}
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:

@@ -40,6 +40,7 @@ all.role server
 class _XRootD(Recipe):
     title = "XRootD"
     commands = {"xrootd": "xrootd-server", "cmsd": "xrootd-server", "xrdcp": "xrootd-client", "xrootdfs": "xrootd-fuse"}
+    client_process = "xrootdfs"
     extra_hosts = (REDIRECTOR,)
 
     def start(self, lab: Lab) -> None:
