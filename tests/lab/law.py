@@ -10,19 +10,23 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 from lab_here import iosonde
 
 from iosonde.lab import cgroups, disks, links
 from iosonde.lab.lab import Lab
+from iosonde.stats.checks.s118_emulated import BUSY
+from iosonde.store import Store
 
 N = 5  # trials of each measurement: what an interval of a mean needs to be narrow
 LINKS = ("network_clients", "network_servers")
+_ATTEMPTS = 3
 _ONE_AT_A_TIME = Path("/tmp/lab.lock")  # two labs that measure at once share the machine's CPUs
 _FILE = """
 name: law
@@ -39,7 +43,7 @@ steps:
 @dataclass(frozen=True)
 class Setup:
     """A lab by the words of ``lab up``, what each client writes, and the term that limits. ``cpus`` of each client, for
-    one whose CPU is to limit; ``other``: what the law leaves out here, if it does not hold."""
+    one whose CPU is to limit. ``outside``: why the law, which is a ceiling, is not reached here; docs/lab.md says it."""
 
     name: str
     file_system: str
@@ -52,11 +56,12 @@ class Setup:
     transfer: str = "1MiB"
     options: Mapping[str, str] = field(default_factory=dict)
     cpus: float | None = None
+    outside: str = ""
 
     def words(self) -> dict[str, Any]:
         """Of ``lab up``; little is held back of a disk's writes, so that streams wait for it from the beginning."""
         return {"servers": self.servers, "clients": self.clients, "net": self.net, "disk_read": self.disk,
-                "disk_write": self.disk, "write_back": "1MiB", "disk_size": "2GiB"}  # fmt: skip
+                "disk_write": self.disk, "write_back": "1MiB", "disk_size": "6GiB"}  # fmt: skip
 
 
 _CLIENTS, _SERVERS, _DISKS, _CPU = ("network_clients",), ("network_servers",), ("disks",), ("cpu",)
@@ -82,7 +87,8 @@ RATES = {
         Setup("as-many-clients-as-servers", "glusterfs", LINKS, 2, 2, options={"replica": "2"}),
         Setup("chained-copies-one-client", "moosefs", LINKS, 2, 1, size="40MiB", options={"goal": "2"}),
         Setup("chained-slow-disk", "moosefs", _DISKS, 2, 2, disk="8MB/s", options={"goal": "2"}),
-        Setup("chunks", "moosefs", LINKS, 2, 2, size="192MiB", net="250mbit", disk="60MB/s"),
+        Setup("chunks", "moosefs", LINKS, 2, 2, size="128MiB", net="150mbit", disk="40MB/s",
+              outside="both clients' chunks lie on one server at times"),
         Setup("stripes-slow-disk", "glusterfs", _DISKS, 3, 2, disk="6MB/s", options={"disperse": "3"}),
     )
 }  # fmt: skip
@@ -131,6 +137,27 @@ def measure(lab: Lab, setup: Setup, store: Path, repetitions: int = N, size: str
                        limit_s=280)  # fmt: skip
     assert done.returncode == 0, done.stderr
     return store
+
+
+def again_while_busy(directory: Path, look: Callable[[Path], None]) -> None:
+    """``look`` measures below a directory and asserts. What fails while others took the machine's CPUs is looked at
+    again; where they go on, nothing can be said, and the test is skipped."""
+    for attempt in range(_ATTEMPTS):
+        place = directory / str(attempt)
+        place.mkdir()
+        try:
+            return look(place)
+        except AssertionError:
+            if (busy := _busy(place)) <= BUSY:
+                raise
+    pytest.skip(f"{busy:.0%} of the machine's CPUs were busy: what is measured is the machine's")
+
+
+def _busy(directory: Path) -> float:
+    """The largest share of the machine's CPUs that was used in a trial."""
+    stores = [Store.open(one.parent) for one in directory.glob("*/runs")]
+    return max((load["busy_share"] for store in stores for run in store.runs() for load in run["facts"]["loads"]),
+               default=0.0)  # fmt: skip
 
 
 def bounded(store: Path, *options: object) -> Bounded:

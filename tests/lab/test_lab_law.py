@@ -12,6 +12,8 @@ import pytest
 from iosonde import lab as labs
 
 IN_CI = ("copies-by-client", "chained-copies-one-client")
+WITHIN = (0.9, 1.02)  # of the law
+AS_BEFORE = (0.97, 1.03)  # what an interval that leaves 1 out may be and still be of no use to anybody
 
 
 def cases(setups):
@@ -34,14 +36,23 @@ def brought_up(lab_of):
         labs.down(name)
 
 
+def law_holds(setup, store, *options):
+    """The bound of a store, whose rate is what it says."""
+    found = law.bounded(store, *options)
+    share = f"share {found.share:.3f} ({found.share_low:.3f}-{found.share_high:.3f})"
+    law.tell(setup.name, "+".join(found.limit), f"S {found.s / 1e6:.2f} MB/s mean {found.mean / 1e6:.2f}", share,
+             f"n {found.n}", *options)  # fmt: skip
+    assert found.limit == setup.limit and found.n == law.N
+    assert found.share <= WITHIN[1]
+    assert found.share >= WITHIN[0] or setup.outside
+    return found
+
+
 @pytest.mark.parametrize("setup", cases(law.RATES))
 def test_the_rate_is_what_the_law_says(setup, brought_up, tmp_path):
     """Ties are named: all terms that limit."""
-    found = law.bounded(law.measure(brought_up(setup), setup, tmp_path / "base"))
-    law.tell(setup.name, "+".join(found.limit), f"S {found.s / 1e6:.2f} MB/s mean {found.mean / 1e6:.2f}",
-             f"share {found.share:.3f} ({found.share_low:.3f}-{found.share_high:.3f})")  # fmt: skip
-    assert found.limit == setup.limit and found.n == law.N
-    assert 0.9 <= found.share <= 1.02
+    lab = brought_up(setup)
+    law.again_while_busy(tmp_path, lambda place: law_holds(setup, law.measure(lab, setup, place / "base")))
 
 
 @pytest.mark.parametrize("setup", cases(law.SETUPS))
@@ -51,21 +62,23 @@ def test_doubling_what_limits_raises_the_rate_and_doubling_the_next_does_not(set
         per_byte = law.cpu_per_byte(lab, setup, tmp_path)
         law.limit_cpu(lab, setup.cpus)
         options = ["--cpu", f"{per_byte / setup.cpus * 1e6:.6g}s/MB"]
-    base = law.measure(lab, setup, tmp_path / "base")
-    found = law.bounded(base, *options)
-    law.tell(setup.name, "+".join(found.limit), f"S {found.s / 1e6:.2f} MB/s mean {found.mean / 1e6:.2f}",
-             f"share {found.share:.3f} ({found.share_low:.3f}-{found.share_high:.3f})",
-             "next", "+".join(found.runners_up), f"{found.distance:.2f} x", *options)  # fmt: skip
-    changed = {}
-    for terms in (found.limit, found.runners_up):
+
+    def look(place):
+        base = law.measure(lab, setup, place / "base")
+        found = law_holds(setup, base, *options)
+        assert found.distance >= 1.25
+        _, low, _ = times(place, base, found.limit)
+        assert low > 1
+        _, low, high = times(place, base, found.runners_up)
+        assert low <= 1 <= high or (low > AS_BEFORE[0] and high < AS_BEFORE[1]), "the runner-up does not limit"
+
+    def times(place, base, terms):
         law.set_capacity(lab, setup, terms, 2)
-        changed[terms] = law.ratio(base, law.measure(lab, setup, tmp_path / "-".join(terms)))
-        law.set_capacity(lab, setup, terms, 1)
-        law.tell(setup.name, "doubling", "+".join(terms), "{:.3f} ({:.3f}-{:.3f})".format(*changed[terms]))
-    assert found.limit == setup.limit and found.n == law.N
-    assert found.distance >= 1.25
-    _, low, _ = changed[found.limit]
-    assert low > 1
-    _, low, high = changed[found.runners_up]
-    assert low <= 1 <= high or (low > 0.97 and high < 1.03), "the runner-up does not limit"
-    assert 0.9 <= found.share <= 1.02
+        try:
+            found = law.ratio(base, law.measure(lab, setup, place / "-".join(terms)))
+        finally:
+            law.set_capacity(lab, setup, terms, 1)
+        law.tell(setup.name, "doubling", "+".join(terms), "{:.3f} ({:.3f}-{:.3f})".format(*found))
+        return found
+
+    law.again_while_busy(tmp_path, look)
