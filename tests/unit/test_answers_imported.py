@@ -36,7 +36,8 @@ def test_a_log_of_many_days_has_cells_of_its_settings(tmp_path):
     (tmp_path / "log").write_text(ficus_log(24))
     plan = ImportPlan(tmp_path / "s", "imported", None, ())
     plan.prepare()
-    made = import_all(plan, found_files([str(tmp_path / "log")], False, tmp_path / "s"))
+    with found_files([str(tmp_path / "log")], False, tmp_path / "s") as found:
+        made = import_all(plan, found)
     assert made.n_runs == 48 and not made.failed
     rows = [row for row in summary(open_data(str(tmp_path / "s")), Asked()).overview.rows if row.metric == "real"]
     assert [(row.by, row.n) for row in rows] == [({"replicas": 1}, 24), ({"replicas": 2}, 24)]

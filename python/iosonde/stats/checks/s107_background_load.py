@@ -8,9 +8,9 @@ How we know
     During every trial each node samples its CPU use and subtracts that of the
     measuring processes, and of the daemon that serves the target there (FUSE:
     glusterfs, ceph-fuse, mfsmount …), which is the client and kept as such
-    (client_daemon_cpu_s, client_daemon_share of facts.loads). In a lab the other
-    hosts, which share these CPUs, are kept apart, too (other_hosts_share). More
-    than 5 % of all CPUs in any trial is reported.
+    (client_daemon_cpu_s, client_daemon_share of facts.loads). In a lab the
+    other hosts, which share these CPUs, are kept apart, too
+    (other_hosts_share). More than 5 % of all CPUs in any trial is reported.
 
 When it is wrong
     A client in the kernel works in threads of its own: this is part of what is
