@@ -1,4 +1,4 @@
-"""Faults of an experiment file on a real GlusterFS: what they did, what the data went through, and who heals the lab."""
+"""Faults of an experiment file on a real GlusterFS: what they did, what became of the data, and who heals the lab."""
 
 from __future__ import annotations
 
