@@ -75,8 +75,9 @@ class Planned:
     def text(self) -> str:
         """Its experiment."""
         kind, _, rate = self.kind.partition(" ")
+        rate = f", rate: {rate}" if rate else ""
         return FILE.format(trials=self.trials, seed=self.seed, kind=kind, host=self.host, at=self.at_s,
-                           lasts=self.for_s, during=self.during, rate=f", rate: {rate}" if rate else "")  # fmt: skip
+                           lasts=self.for_s, during=self.during, rate=rate)  # fmt: skip
 
     def __str__(self) -> str:
         ended = f", {self.signal.name} after {self.after_s} s" if self.signal else ""

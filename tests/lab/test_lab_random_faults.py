@@ -1,4 +1,4 @@
-"""Twenty campaigns on a real GlusterFS, each hit by a fault at random, some ended from outside; the plans are fixed."""
+"""Twenty campaigns on a real GlusterFS, each hit by a fault at random, some ended from outside; always the same."""
 
 from __future__ import annotations
 
