@@ -90,7 +90,7 @@ def test_with_one_copy_what_is_lost_is_said_and_the_trial_is_kept(here):
     run = runs(folder)["kill-server"]
     assert any("write: rank" in why for why in run.missing), run.missing
     assert run.faults[0].healed_ns and place.names() == []
-    assert "S119 warning: operations failed in 1 of 1 trials with faults" in " ".join(
+    assert "S116 warning: operations failed in 1 of 1 trials with faults" in " ".join(
         iosonde("check", "s").stdout.split()
     )
 
