@@ -12,6 +12,8 @@ from typing import Any, Protocol
 from iosonde.core.types import Trial
 from iosonde.measure.servers_seen import ServerHands
 
+__all__ = ["Caller", "Progress", "ServerHands", "Silent", "Stop"]
+
 
 class Progress(Protocol):
     """Told how a campaign gets on."""

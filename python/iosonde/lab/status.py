@@ -77,7 +77,7 @@ def status(name: str | None) -> LabStatus:
     lab = open_lab(name)
     document = lab.read()
     there, asks = hosts.running(lab.directory) if place.around() is None else _answering(lab), not os.geteuid()
-    states = _asked(lambda: recipe_of(lab).states(lab), {}) if asks else {}
+    states: dict[str, ServerState] = _asked(lambda: servers_now(lab), dict[str, ServerState]()) if asks else {}
     return LabStatus(
         lab.name, document["state"], recipe_of(lab).title, document.get("version", ""), str(lab.mount_point),
         lab.description, document.get("layout", {}), document.get("emulated", {}),
