@@ -15,7 +15,7 @@ from iosonde.model.fit import validate as validation
 from iosonde.model.fit.errors_of import RepeatNoise, noise_of
 from iosonde.model.fit.features import Examples
 from iosonde.model.fit.folds import Fold, Groups
-from iosonde.model.fit.validate import ContrastSum, CurvePoint
+from iosonde.model.fit.validate import CurvePoint, Judged
 
 from .answer import Answer
 from .candidates import Learning
@@ -41,7 +41,7 @@ class Validation(Answer):
     learn from."""
 
     examples: Examples
-    judged: tuple[ContrastSum, ...]
+    judged: tuple[Judged, ...]
     groups: Groups
     noise: RepeatNoise | None
     curve: tuple[CurvePoint, ...]
@@ -68,7 +68,7 @@ class Validation(Answer):
         return [{key: value for key, value in one.to_json().items() if key not in left_out} for one in self.judged]
 
     @property
-    def best(self) -> ContrastSum | None:
+    def best(self) -> Judged | None:
         """The model with the smallest error; None where none could be fitted."""
         known = [one for one in self.judged if one.mae.value is not None]
         return min(known, key=lambda one: one.mae.value or 0.0, default=None)
@@ -124,7 +124,7 @@ def _folds(examples: Examples, groups: Groups, how: Learning, folding: Folding) 
     return made, f"{len(made)} folds, each predicted by a model of the others"
 
 
-def _crossings(judged: Sequence[ContrastSum], points: Sequence[CurvePoint]) -> list[str]:
+def _crossings(judged: Sequence[Judged], points: Sequence[CurvePoint]) -> list[str]:
     families = [one.candidate.family for one in judged]
     told = []
     if "linear" in families:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iosonde.core.words import shown
 from iosonde.model.fit.choose import Choice
-from iosonde.model.fit.validate import ContrastSum
+from iosonde.model.fit.validate import Judged
 
 FEWEST = 5  # settings: of fewer none can be held out that says something
 _PLAIN = (1.0, "")
@@ -38,7 +38,7 @@ def _mean_is_taken(choice: Choice, scale: tuple[float, str]) -> str:
     return f"{text}. What these factors tell of the response cannot be seen here."
 
 
-def _error(choice: Choice, judged: ContrastSum, scale: tuple[float, str]) -> str:
+def _error(choice: Choice, judged: Judged, scale: tuple[float, str]) -> str:
     baseline = choice.baseline.mae.value
     text = (f"it errs by {_in_unit(judged.mae.value, scale)} on rows not seen, the mean of everything by "
             f"{_in_unit(baseline, scale)}")  # fmt: skip
@@ -47,7 +47,7 @@ def _error(choice: Choice, judged: ContrastSum, scale: tuple[float, str]) -> str
     return text
 
 
-def _why(choice: Choice, judged: ContrastSum) -> str:
+def _why(choice: Choice, judged: Judged) -> str:
     best = _best(choice)
     why = "the smallest error" if best.candidate == judged.candidate else (
         f"the simplest within one standard error of {best.candidate.short}"
@@ -58,7 +58,7 @@ def _why(choice: Choice, judged: ContrastSum) -> str:
     return why
 
 
-def _best(choice: Choice) -> ContrastSum:
+def _best(choice: Choice) -> Judged:
     return min((one for one in choice.tried if one.mae.value is not None), key=lambda one: one.mae.value or 0.0)
 
 

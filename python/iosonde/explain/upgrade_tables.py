@@ -41,7 +41,7 @@ class ListedCpu:
 
 
 def cpus(found: Sequence[ListedCpu], min_points: float | None, max_watts: float | None) -> list[ListedCpu]:
-    """ContrastSum and ordered: allowed ones first, most points for each watt first."""
+    """Judged and ordered: allowed ones first, most points for each watt first."""
     judged = []
     for one in found:
         refused = ""

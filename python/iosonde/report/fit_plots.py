@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from iosonde.answers.fit import Fitted
     from iosonde.answers.validate import Validation
     from iosonde.model.fit.features import Examples
-    from iosonde.model.fit.validate import ContrastSum
+    from iosonde.model.fit.validate import Judged
 
 
 def fit_plot(answer: Fitted) -> Figure:
@@ -57,7 +57,7 @@ def validation_plot(answer: Validation) -> Figure:
     return together(items, columns=2)
 
 
-def _observed(examples: Examples, judged: ContrastSum) -> list[Figure]:
+def _observed(examples: Examples, judged: Judged) -> list[Figure]:
     name, observed = judged.candidate.short, examples.y[judged.rows]
     order = np.argsort(observed, kind="stable")
     rows = Predicted(examples.response, name, observed, judged.predicted, examples.unit)

@@ -24,7 +24,7 @@ from .errors_of import RepeatNoise, grouped_mean, noise_of, standard_error
 from .features import Examples
 from .fitted import Model, train
 from .folds import Fold, Groups, Rows, k_folds, split
-from .validate import Candidate, ContrastSum, judge, refused
+from .validate import Candidate, Judged, judge, refused
 from .work import FitProgress, Tell
 
 AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear")) + (
@@ -43,9 +43,9 @@ class Choice:
     """What was tried and what was taken. ``nested`` is the honest error of choosing like this, None where nothing
     was chosen. ``noise`` is the floor. ``passed_over`` are numbers of simpler ones, as good, that predict below 0."""
 
-    tried: tuple[ContrastSum, ...]
+    tried: tuple[Judged, ...]
     chosen: int
-    baseline: ContrastSum
+    baseline: Judged
     nested: Estimate | None
     noise: RepeatNoise | None
     model: Model
@@ -136,11 +136,11 @@ def _work(
 def _tried(
     examples: Examples, candidates: Sequence[Candidate], group: Rows, folds: Sequence[Fold], level: float, seed: int,
     work: FitProgress,
-) -> list[ContrastSum]:  # fmt: skip
+) -> list[Judged]:  # fmt: skip
     return [judge(examples, candidate, folds, group, level, seed, work) for candidate in candidates]
 
 
-def simplest(tried: Sequence[ContrastSum], examples: Examples, group: Rows) -> list[int]:
+def simplest(tried: Sequence[Judged], examples: Examples, group: Rows) -> list[int]:
     """The first whose error is within one standard error of the smallest and that predicted nothing below 0 where
     nothing was (the first of all of them where each did), and after it those that were passed over for such
     predictions. Raises DataError where all were refused."""

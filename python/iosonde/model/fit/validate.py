@@ -61,7 +61,7 @@ class FoldResult:
 
 
 @dataclass(frozen=True)
-class ContrastSum:
+class Judged:
     """A candidate on all folds. ``rows`` are the row numbers that were predicted (several times each by inverse
     folds), ``predicted`` what the model said. ``refused`` says why a candidate could not be fitted; it then has
     nothing else."""
@@ -92,7 +92,7 @@ class ContrastSum:
 def judge(
     examples: Examples, candidate: Candidate, folds: Sequence[Fold], group: Rows, level: float, seed: int,
     work: FitProgress | None = None,
-) -> ContrastSum:  # fmt: skip
+) -> Judged:  # fmt: skip
     """The candidate on these folds. A candidate that cannot be fitted is ``refused``, with the reason; an option
     that does not exist raises InputError."""
     options = checked(candidate.family, candidate.options)
@@ -120,13 +120,13 @@ def judge(
         return refused(candidate, f"{error.message} (learning from {fold.train.size} of {len(examples)} rows)", level)
     at, predicted = np.concatenate(rows), np.concatenate(said)
     mae = grouped_mean(np.abs(predicted - examples.y[at]), group[at], level)
-    return ContrastSum(candidate, tuple(results), at, predicted, mae, errors_of(examples.y[at], predicted, bounds))
+    return Judged(candidate, tuple(results), at, predicted, mae, errors_of(examples.y[at], predicted, bounds))
 
 
-def refused(candidate: Candidate, why: str, level: float) -> ContrastSum:
+def refused(candidate: Candidate, why: str, level: float) -> Judged:
     """A candidate that could not be fitted."""
     empty = np.array([], dtype=np.intp)
-    return ContrastSum(candidate, (), empty, np.array([]), Estimate(None, None, None, level, 0), None, why)
+    return Judged(candidate, (), empty, np.array([]), Estimate(None, None, None, level, 0), None, why)
 
 
 @dataclass(frozen=True)

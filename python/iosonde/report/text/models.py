@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from iosonde.core.types import Estimate
     from iosonde.model.fit.errors_of import RepeatNoise
     from iosonde.model.fit.folds import Groups
-    from iosonde.model.fit.validate import ContrastSum
+    from iosonde.model.fit.validate import Judged
 
 _SMALL, _LARGE = 1e-3, 1e7
 
 
-def errors_table(judged: Sequence[ContrastSum], chosen: int | None = None) -> Iterator[str]:
+def errors_table(judged: Sequence[Judged], chosen: int | None = None) -> Iterator[str]:
     """A line for each model; ``*`` marks the one that was taken."""
     several = any(len(one.folds) > 1 for one in judged)
     rows = []
@@ -48,7 +48,7 @@ def _percent(share: float | None) -> str:
     return "~" if share is None else f"{shown(100 * share)} %"
 
 
-def remarks(judged: Sequence[ContrastSum], noise: RepeatNoise | None) -> Iterator[str]:
+def remarks(judged: Sequence[Judged], noise: RepeatNoise | None) -> Iterator[str]:
     """What could not be fitted, what R² below 0 means, and the floor."""
     for one in judged:
         if one.refused:
