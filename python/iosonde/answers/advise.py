@@ -22,7 +22,7 @@ from iosonde.explain.rules import Rule
 from iosonde.model.fit.features import encode, outside
 
 from .answer import Answer, of_each
-from .caveats import caveats, of_ratios
+from .caveats import caveats, of_ratios, of_single_trials
 from .learned import set_factors
 
 _VERDICTS = {
@@ -176,7 +176,8 @@ def advice_of(response: Response, how: Advising, level: float) -> Advice:
     lower = response.lower_is_better if how.better is None else how.better == "lower"
     wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, how.current)
     made = advised(response.rows, response.title, how.choose, how.given or (), level, wish)
-    return replace(made, warnings=(*caveats(response), *of_ratios(response), *made.warnings))
+    said = (*caveats(response), *of_single_trials(response, how.choose), *of_ratios(response))
+    return replace(made, warnings=(*said, *made.warnings))
 
 
 def _other_factors(source: Source, asked: Asked, response: Response, choose: Sequence[str]) -> list[str]:

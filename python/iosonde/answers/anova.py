@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from iosonde.core.errors import InputError
+from iosonde.core.table import Table
 from iosonde.core.words import listed
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
+from iosonde.stats.regression import strata
 from iosonde.stats.regression.anova import Anova
 from iosonde.stats.regression.anova import anova as allocated
+from iosonde.stats.regression.formula import columns_of
 
 from .answer import Answer
 from .caveats import caveats
@@ -56,9 +60,18 @@ def anova(source: Source, asked: Asked, how: SumsOfSquares | None = None) -> Ana
     response, terms = explained(source, asked, [*([how.block] if how.block else []), *how.bring_ups])
     if how.block and not asked.on:
         terms = [name for name in terms if name != response.rows.column(how.block).name]
-    made = allocated(response.rows, response.title, terms, asked.level, block=how.block, kind=how.kind,
-                     contrasts=how.contrasts, bring_ups=how.bring_ups)  # fmt: skip
+    _refuse_factors(how, response.rows, terms)
+    rows = strata.named(response.rows, how.bring_ups)
+    made = allocated(rows, response.title, terms, asked.level, block=how.block, kind=how.kind, contrasts=how.contrasts)
     return AnalysisOfVariance(replace(made, warnings=(*caveats(response), *made.warnings)))
+
+
+def _refuse_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> None:
+    """Raises InputError where a column numbers bring-ups and is a factor."""
+    factors = {*columns_of(terms, rows), *([rows.column(how.block).name] if how.block else [])}
+    twice = [name for name in how.bring_ups if rows.column(name).name in factors]
+    if twice:
+        raise InputError(f"'{twice[0]}' numbers bring-ups and is a factor", "leave it out of --on and --block")
 
 
 def sentence(made: Anova) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.data.factors import told_apart
 from iosonde.data.responses import Response
+from iosonde.stats.checks import s130_shared_bring_ups as s130
 
 
 def caveats(response: Response) -> list[str]:
@@ -16,6 +17,11 @@ def caveats(response: Response) -> list[str]:
         said.append("repeats are iterations within one run: the noise of another execution is not seen")
     said += [f"{name} always changes with {twin}: nothing here tells them apart" for name, twin in response.confounded]
     return said
+
+
+def of_single_trials(response: Response, names: Sequence[str]) -> list[str]:
+    """Where an analysis of these factors takes trials of one bring-up for repetitions: S130."""
+    return [f"{one.code} {one.sentence}: {one.action}" for one in s130.finding(response.rows, names)]
 
 
 def of_cells(response: Response) -> list[str]:

@@ -28,9 +28,9 @@ from .columns import with_computed
 from .compare_asked import Sides
 from .compare_cells import InCells, adjusted, in_bring_ups
 from .compare_overall import overall
-from .compare_parts import ComparedPart, of_store, of_table, part_of, with_group
+from .compare_parts import DATA, ComparedPart, of_store, of_table, part_of, with_group
 from .compare_samples import ChosenLevels, SidePair, chosen_levels, pairs_of, sample, sample_of
-from .compare_two import DATA, of_two
+from .compare_two import of_two
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
 
 __all__ = ["WITHIN_RUN", "ComparedCell", "Comparisons", "Sides", "compare"]
@@ -176,6 +176,9 @@ def _made(found: _Found, asked: Asked, sides: Sides) -> Comparisons:
     every = [in_bring_ups(adjusted(pair)) for pair in found.pairs]
     # Where nothing else is left, the estimator says what is missing.
     ready = [one for one in every if not _single(one)] or every
+    if all(_single(one) and one.pair.a.bring_ups for one in ready):
+        raise DataError(f"{_single(ready[0])}: nothing tells what it does from what differs between bring-ups (S119)",
+                        "more repetitions: each brings everything up anew")  # fmt: skip
     made = estimates.with_holm([_compared(one, asked, sides) for one in ready])
     items = tuple(_cell(one, comparison, sides) for one, comparison in zip(ready, made, strict=True))
     said = dict.fromkeys(text for one in ready for text in (*one.pair.part.warnings, *one.warnings))
@@ -197,7 +200,8 @@ def _single(one: InCells) -> str:
     if one.cells:
         return ""
     few = [side.name for side in (one.pair.a, one.pair.b) if side.published is None and side.values.size < 2]
-    return f"{one.pair.part.said or 'all'} has one trial of {listed(few)}" if few else ""
+    what = "bring-up" if one.pair.a.bring_ups else "trial"
+    return f"{one.pair.part.said or 'all'} has one {what} of {listed(few)}" if few else ""
 
 
 def _cell(one: InCells, comparison: Comparison, sides: Sides) -> ComparedCell:

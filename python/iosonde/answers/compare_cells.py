@@ -67,6 +67,9 @@ def in_bring_ups(one: InCells) -> InCells:
     if not one.names:
         a, b = (replace(x, values=each_once(x.values, x.bring_ups), bring_ups=()) if x.bring_ups else x for x in (a, b))
         return replace(one, pair=replace(one.pair, a=a, b=b), warnings=(*one.warnings, SAID))
+    if min(len(set(each)) for each in units) < 2:
+        a, b = (replace(x, values=each_once(x.values, x.bring_ups)) for x in (a, b))
+        return replace(one, pair=replace(one.pair, a=a, b=b), names=(), cells=())
     both, cells = (a.values, b.values), (a.cells, b.cells)
     plain = averaged(both, cells, units)
     logs = one.pair.part.base is None and all(np.all(x > 0) for x in both)

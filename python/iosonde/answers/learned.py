@@ -11,7 +11,7 @@ from iosonde.data.responses import Response, one_response
 from iosonde.data.source import Source
 from iosonde.model.fit.features import Examples, examples
 
-from .caveats import caveats
+from .caveats import caveats, of_single_trials
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def learned(source: Source, asked: Asked) -> Learned:
     found = examples(response.rows, response.title, names)
     units = source.units() if source.store is not None else {}
     features = tuple(replace(one, unit=one.unit or units.get(one.name, "")) for one in found.features)
-    warnings = (*caveats(response), *found.warnings)
+    warnings = (*caveats(response), *of_single_trials(response, names), *found.warnings)
     return Learned(response, replace(found, features=features, unit=response.unit, warnings=warnings))
 
 

@@ -16,7 +16,7 @@ from iosonde.model.sensitivity.rank import rank as ranked
 from iosonde.model.sensitivity.ranking import Ranking
 
 from .answer import Answer, of_each
-from .caveats import caveats
+from .caveats import caveats, of_single_trials
 
 _MANY_ROWS = 20_000  # more take seconds
 
@@ -91,7 +91,7 @@ def _ranked(response: Response, named: bool, level: float, how: Ranked) -> Ranki
     made = ranked(data, level, fixed, blocks=blocks, progress=_teller(response, len(data), len(names), how))
     return replace(
         made, unit=response.measured_unit if response.transform else response.unit, transform=response.transform,
-        warnings=(*_said(response), *made.warnings),
+        warnings=(*_said(response), *of_single_trials(response, names), *made.warnings),
     )  # fmt: skip
 
 

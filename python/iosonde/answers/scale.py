@@ -21,7 +21,7 @@ from iosonde.model.scaling.series import Series, series_of
 from iosonde.model.scaling.words import TITLES, sentences
 
 from .answer import Answer
-from .caveats import caveats, of_ratios
+from .caveats import caveats, of_ratios, of_single_trials
 from .stations import work
 
 _CURVE_POINTS = 120
@@ -159,7 +159,7 @@ def _series(source: Source, asked: Asked, how: Growth) -> tuple[list[Series], li
             raise InputError(f"'{response.title}' is a logarithm, and no rate", f"--response '{response.measured}'")
         part, more = series_of(response.rows, response.title, how.on, settings, how.of_time)
         found += part
-        warnings += [*_caveats(response, how.on), *more]
+        warnings += [*_caveats(response, how.on), *of_single_trials(response, [how.on]), *more]
     return found, list(dict.fromkeys(warnings))
 
 

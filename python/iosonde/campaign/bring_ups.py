@@ -1,10 +1,9 @@
 """Factors that are hard to change are set once for all trials of a whole plot; each trial is told its bring-up.
 
-A lab is brought up for the process that measures in it, whatever its trials do. What a command sets is set anew where
-its level changes, in every repetition and block (each is to be an independent one), after a trial that failed (nobody
-knows what is left of it), and inside of what was set anew itself. What no command sets, as a number of nodes, is
-another bring-up where its level is another one. A command that needs what only a trial knows is run in every trial,
-each of which is then a bring-up of its own.
+A whole plot is what the design drew: a level in one repetition and block, inside of what is held outside of it. What a
+command sets is set anew for each, and after a trial that failed, as nobody knows what is left of it. A command that
+needs what only a trial knows is run in every trial, each of which is then a bring-up of its own. A process begins new
+ones: a lab is brought up for the process that measures in it.
 """
 
 from __future__ import annotations
@@ -70,6 +69,7 @@ class BringUps:
             for _, column in zip(self._strata, BRING_UPS, strict=False)
         ]
         self._last: Trial | None = None
+        self._failed = False
         self._renewed: set[str] = set()
         self._nodes = [0] * len(self._strata)
 
@@ -81,12 +81,11 @@ class BringUps:
                 self._renewed |= set(held.names)
                 self._numbers[place] += 1
                 self._nodes[place] = trial.nodes
-        self._last = trial
+        self._last, self._failed = trial, False
 
     def ended(self, whole: bool) -> None:
         """It was measured; one that is not whole may have left anything behind."""
-        if not whole and self._last is not None:
-            self._last = replace(self._last, block=-1)
+        self._failed = not whole
 
     @property
     def controls(self) -> tuple[Control, ...]:
@@ -101,8 +100,9 @@ class BringUps:
 
     def _is_new(self, place: int, held: HeldTogether, trial: Trial) -> bool:
         last = self._last
-        if last is None or any(last.factors[name] != trial.factors[name] for name in held.names):
+        if last is None or last.block != trial.block:
             return True
-        if not held.sets:
-            return False
-        return held.every_trial or last.block != trial.block or (held.each and trial.nodes > self._nodes[place])
+        if any(last.factors[name] != trial.factors[name] for name in held.names):
+            return True
+        # Nodes that were not there when it was set have another level.
+        return held.sets and (self._failed or held.every_trial or (held.each and trial.nodes > self._nodes[place]))

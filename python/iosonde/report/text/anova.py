@@ -48,7 +48,7 @@ def _table(made: Anova) -> list[str]:
         mine = [_source(s) for s in made.sources if s.stratum == place]
         if made.strata:
             error = made.strata[place].error
-            rows += [[_between(made, place), *[""] * 6]] if mine else []
+            rows.append([_between(made, place), *[""] * 6])
             mine = [*mine, _rest("residual" if place == len(made.strata) - 1 else "error", error.df, error.ss, made)]
             mine = [[f"  {row[0]}", *row[1:]] for row in mine]
         rows += mine

@@ -115,12 +115,12 @@ class Anova:
 
 def anova(
     table: Table, response: str, on: Sequence[str], level: float, *, block: str | None = None, kind: int = 2,
-    contrasts: Sequence[str] = (), bring_ups: Sequence[str] = (),
+    contrasts: Sequence[str] = (),
 ) -> Anova:  # fmt: skip
     """The table of ``response`` by the terms ``on`` (``a``, ``a:b``, ``a*b`` for both and their interaction).
 
-    ``block`` is a factor whose effect is taken out and not asked about. ``bring_ups``: columns that number what rows
-    share, the outermost first; by default those of a store. Raises InputError, DataError.
+    ``block`` is a factor whose effect is taken out and not asked about. Rows share what the columns
+    BRING_UPS of the table say (``strata.named``). Raises InputError, DataError.
     """
     check_level(level)
     if kind not in (1, 2, 3):
@@ -147,7 +147,7 @@ def anova(
     residual = _Residual(sse, data.n - rank, data.explained([])[0], data.n)
     blocks = {table.column(block).name} if block else set()
     taken = table.take(rows)
-    shared = shared_errors(taken, y_all[rows], terms, bring_ups, level)
+    shared = shared_errors(taken, y_all[rows], terms, level)
     sources = tuple(
         _source(term, _added(data, terms, place, kind), residual, level, blocks) if shared is None
         else _in_stratum(term, _added(data, terms, place, kind), shared, _sides(shared, terms, place, kind), level,

@@ -80,7 +80,7 @@ class Contrast:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ContrastSum:
     """A sum of coefficients with its standard error and the degrees of freedom of that."""
 
     value: float
@@ -89,7 +89,7 @@ class Judged:
 
 
 # (weights of coefficients, the factor that they compare) → the sum; None where nothing tells its error.
-Judge = Callable[[Array, TermFactor], Judged | None]
+Judge = Callable[[Array, TermFactor], ContrastSum | None]
 
 
 def plain_judge(data: CellMeans, terms: Sequence[Term], mse: float, df: int) -> Judge:
@@ -97,7 +97,7 @@ def plain_judge(data: CellMeans, terms: Sequence[Term], mse: float, df: int) -> 
     x = data.matrix(terms) * np.sqrt(data.counts)[:, None]
     inverse = np.linalg.pinv(x.T @ x, rcond=1e-10)
     beta = inverse @ (x.T @ (data.means * np.sqrt(data.counts)))
-    return lambda row, _: Judged(float(row @ beta), math.sqrt(max(0.0, mse * float(row @ inverse @ row))), df)
+    return lambda row, _: ContrastSum(float(row @ beta), math.sqrt(max(0.0, mse * float(row @ inverse @ row))), df)
 
 
 def contrast(

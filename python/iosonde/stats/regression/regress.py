@@ -15,6 +15,7 @@ from iosonde.core.transforms import apply
 from iosonde.core.types import Finding
 
 from .. import checks
+from ..checks import s130_shared_bring_ups as s130
 from . import ols
 from .assumptions import Assumptions, look
 from .formula import Term, TermFactor, column_values, parse_response, parse_terms
@@ -128,8 +129,9 @@ def regress(
         else []
     )
     subject = FitSubject(model.fit, assumptions, level, tuple(points), response, places)
+    shared = s130.finding(table.take(model.rows), [factor.column for factor in model.factors()])
     return Regression(response, tuple(term.name for term in model.terms), model.fit, tuple(points), assumptions,
-                      tuple(checks.run_fit(subject)), tuple(warnings), model)  # fmt: skip
+                      (*shared, *checks.run_fit(subject)), tuple(warnings), model)  # fmt: skip
 
 
 def _extrapolated(model: LinearModel, at: Mapping[str, Any], prediction: ols.PointPrediction) -> bool:

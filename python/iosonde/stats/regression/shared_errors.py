@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import DataError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Table
 
 from . import strata
-from .contrasts import CellMeans, Judge, Judged
+from .contrasts import CellMeans, ContrastSum, Judge
 from .formula import Term, TermFactor
 from .strata import Strata
 
@@ -39,24 +39,20 @@ class SharedErrors:
         """What a sum of coefficients is, with its error; None where that cannot be told."""
         x = self.columns(terms)
 
-        def judged(row: Array, factor: TermFactor) -> Judged | None:
+        def judged(row: Array, factor: TermFactor) -> ContrastSum | None:
             if not self.told(factor):
                 return None
             found = self.strata.value(x, row)
-            return Judged(found.value, found.error, found.df)
+            return ContrastSum(found.value, found.error, found.df)
 
         return judged
 
 
-def shared_errors(
-    table: Table, y: Array, terms: Sequence[Term], columns: Sequence[str], level: float
-) -> SharedErrors | None:
-    """The strata of these rows of ``y``; ``columns`` number the bring-ups, by default those of a store. None where no
-    rows share one. Raises InputError, DataError."""
+def shared_errors(table: Table, y: Array, terms: Sequence[Term], level: float) -> SharedErrors | None:
+    """The strata of these rows of ``y``, whose bring-ups the columns BRING_UPS number. None where no rows share one, or
+    a term asks about bring-ups themselves. Raises DataError."""
     named = {factor.column for term in terms for factor in term.factors}
-    if columns and (twice := [name for name in columns if table.column(name).name in named]):
-        raise InputError(f"'{twice[0]}' numbers bring-ups and is a factor", "leave it out of --on and --block")
-    units = [] if named & set(BRING_UPS) else strata.units_of(table, columns)
+    units = [] if named & set(BRING_UPS) else strata.units_of(table)
     if not units:
         return None
     raw = CellMeans(cells_by_row(table, named), np.ones(y.size), y, 0.0, y.size)

@@ -10,12 +10,13 @@ inside bring-ups (split-split plots) are further strata.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.errors import InputError
 from iosonde.core.level_text import level_shown
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Table
@@ -70,20 +71,30 @@ def of_units(units: Sequence[Units]) -> list[Units]:
     return [of for of in made if int(of.max(initial=-1)) + 1 < rows]
 
 
-def units_of(table: Table, columns: Sequence[str] = ()) -> list[Units]:
-    """As of ``of_units``, by the ``columns`` that number bring-ups, the outermost first; without them by those of a
-    store. A row without a number shares nothing; experiments share none."""
-    named = [table.column(name) for name in columns] or [table.columns[n] for n in BRING_UPS if n in table.columns]
+def units_of(table: Table) -> list[Units]:
+    """As of ``of_units``, by the columns BRING_UPS. A row without a number shares nothing; experiments share none."""
     coded = []
-    for column in named:
+    for column in (table.columns[name] for name in BRING_UPS if name in table.columns):
         codes = column.codes()[0].astype(np.intp)
         alone = column.missing
         codes[alone] = codes.max(initial=0) + 1 + np.arange(int(alone.sum()))
-        if not columns and _EXPERIMENT in table.columns:
+        if _EXPERIMENT in table.columns:
             of, levels = table.columns[_EXPERIMENT].codes()
             codes = codes * len(levels) + of
         coded.append(codes)
     return of_units(coded)
+
+
+def named(table: Table, columns: Sequence[str]) -> Table:
+    """The table with these columns, which number bring-ups, the outermost first, as BRING_UPS; any others are none.
+    Raises InputError, DataError."""
+    if not columns:
+        return table
+    if len(columns) > len(BRING_UPS):
+        raise InputError(f"{len(columns)} columns of bring-ups are too many", f"name at most {len(BRING_UPS)}")
+    made = {name: column for name, column in table.columns.items() if name not in BRING_UPS}
+    made |= {name: replace(table.column(given), name=name) for name, given in zip(BRING_UPS, columns, strict=False)}
+    return replace(table, columns=made)
 
 
 def once(table: Table, names: Sequence[str], units: Sequence[Units]) -> dict[str, list[str]]:
@@ -195,8 +206,8 @@ def _component(
     inner = next(one for one in errors[place + 1 :] if one.df)
     low, high = _difference(error, inner, tail)
     value = (mean_square - _mean_square(inner)) / rows[place]
-    ends = min(low / rows[place], value), max(high / rows[place], value)
-    return Estimate(max(0.0, value), max(0.0, ends[0]), max(0.0, ends[1]), level, n)
+    lowest, highest = min(low / rows[place], value), max(high / rows[place], value)
+    return Estimate(max(0.0, value), max(0.0, lowest), max(0.0, highest), level, n)
 
 
 def _difference(a: SumOfSquares, b: SumOfSquares, tail: float) -> tuple[float, float]:

@@ -1,0 +1,59 @@
+"""S130: trials of one bring-up are taken for repetitions
+
+What it says
+    Some factors were set once for several trials (a lab's network or copies, a
+    file system that is mounted anew), so that these trials share whatever went
+    right or wrong at that bring-up. The analysis takes every trial for
+    itself: what it says of these factors is surer than it can be. Its
+    intervals are too narrow and its p too small; the values stand.
+
+How we know
+    The column bring_up of a run says which trials share a bring-up. The factor
+    is the same in all trials of each.
+
+When it is wrong
+    Where bring-ups do not differ: iosonde anova prints the standard deviation
+    of bring-ups with its interval.
+
+What to do
+    iosonde anova tests such factors against the error between bring-ups;
+    iosonde compare --group FACTOR and iosonde summary --by FACTOR count
+    bring-ups. Factors that change inside bring-ups are judged well enough
+    here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iosonde.core.table import Table
+from iosonde.core.types import Finding, Severity
+from iosonde.core.words import listed
+
+from ..regression import strata
+
+CODE = "S130"
+
+
+def finding(table: Table, names: Sequence[str]) -> list[Finding]:
+    """Of an analysis of single trials on these factors: one, where some of them are set once for several trials."""
+    units = strata.units_of(table)
+    held = [name for name in names if name in table.columns and _is_held(table, name, units)]
+    if not held:
+        return []
+    n = int(units[0].max()) + 1
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"{listed(held)} {'are' if len(held) > 1 else 'is'} set once for several trials ({len(table)} in {n} "
+            "bring-ups), and each trial is taken for itself here: too sure of that",
+            {"factors": held, "n_bring_ups": n, "n_trials": len(table)},
+            "iosonde anova tests it against the error between bring-ups",
+        )
+    ]
+
+
+def _is_held(table: Table, name: str, units: Sequence[strata.Units]) -> bool:
+    codes, levels = table.column(name).codes()
+    return len(levels) > 1 and strata.depth_of(codes[:, None].astype(float), units) < len(units)

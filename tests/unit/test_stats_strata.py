@@ -1,0 +1,282 @@
+"""Split plots: published analyses, a second implementation, exact identities of balanced designs, false alarms."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ttest_ind
+from statsmodels.formula.api import mixedlm
+
+from iosonde.core.errors import DataError
+from iosonde.core.table import Table, table_of
+from iosonde.stats.regression import mixed, strata
+from iosonde.stats.regression.anova import Anova, anova
+
+# Montgomery, Design and Analysis of Experiments, 8th ed., table 14.15: tensile strength of paper by day, cooking
+# temperature and method of preparation; a batch of pulp is made by one method and divided among the temperatures.
+PULP = {
+    200: [(30, 34, 29), (28, 31, 31), (31, 35, 32)],
+    225: [(35, 41, 26), (32, 36, 30), (37, 40, 34)],
+    250: [(37, 38, 33), (40, 42, 32), (41, 39, 39)],
+    275: [(36, 42, 36), (41, 40, 40), (40, 44, 45)],
+}
+# Box, Hunter & Hunter, Statistics for Experimenters, 2nd ed., table 9.1: corrosion resistance by heat of a furnace
+# (its temperature first) and coating of the bar.
+CORROSION = [
+    (360, (67, 73, 83, 89)), (370, (65, 91, 87, 86)), (380, (155, 127, 147, 212)),
+    (380, (108, 100, 90, 153)), (370, (140, 142, 121, 150)), (360, (33, 8, 46, 54)),
+]  # fmt: skip
+
+
+def pulp() -> Table:
+    rows = [(day, f"m{method}", temperature, 3 * day + method, float(y))
+            for temperature, days in PULP.items() for day, all_of in enumerate(days)
+            for method, y in enumerate(all_of)]  # fmt: skip
+    return table_of(dict(zip(("day", "method", "temperature", "bring_up", "y"), map(list, zip(*rows, strict=True)),
+                             strict=True)))  # fmt: skip
+
+
+def corrosion() -> Table:
+    rows = [(heat, str(at), f"c{coat}", float(y)) for heat, (at, all_of) in enumerate(CORROSION)
+            for coat, y in enumerate(all_of)]  # fmt: skip
+    return table_of(dict(zip(("bring_up", "temp", "coating", "y"), map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def by_name(made: Anova) -> dict[str, tuple[float, float, float, float]]:
+    return {s.name: (s.ss, s.df, s.f, s.df_error) for s in made.sources}
+
+
+def test_montgomerys_split_plot():
+    made = anova(pulp(), "y", ["method*temperature"], 0.95, block="day")
+    found = by_name(made)
+    assert found["day"][:2] == pytest.approx((77.55, 2), abs=0.01)
+    assert found["method"] == pytest.approx((128.39, 2, 7.08, 4), abs=0.01)
+    assert found["temperature"][:2] == pytest.approx((434.08, 3), abs=0.01)
+    assert found["method:temperature"][:2] == pytest.approx((75.17, 6), abs=0.01)
+    whole, sub = made.strata
+    assert (whole.error.ss, whole.error.df, whole.n) == (pytest.approx(36.28, abs=0.01), 4, 9)
+    # His subplot error leaves the interactions with days out of it, which he gives apart; together they are ours.
+    assert (sub.error.ss, sub.error.df) == (
+        pytest.approx(822.97 - 77.55 - 128.39 - 36.28 - 434.08 - 75.17, abs=0.05),
+        18,
+    )
+    assert [s.stratum for s in made.sources] == [0, 0, 1, 1]
+
+
+def test_the_corrosion_of_box_hunter_and_hunter():
+    made = anova(corrosion(), "y", ["temp*coating"], 0.95)
+    found = by_name(made)
+    assert found["temp"] == pytest.approx((26519, 2, 2.75, 3), rel=2e-3)
+    assert found["coating"] == pytest.approx((4289, 3, 11.48, 9), rel=2e-3)
+    assert found["temp:coating"] == pytest.approx((3270, 6, 4.376, 9), rel=2e-3)
+    assert [one.mean_square for one in made.strata] == pytest.approx([4813, 124.5], rel=1e-3)
+    assert [round(s.p, 3) for s in made.sources] == [0.209, 0.002, 0.024]
+    between = made.strata[0].component
+    assert (
+        between.value == pytest.approx((4813.2 - 124.54) / 4, rel=1e-3) and between.low < between.value < between.high
+    )
+
+
+def test_of_one_bring_up_a_level_nothing_is_told_and_the_cure_is():
+    once = corrosion().take(np.arange(12))
+    made = anova(once, "y", ["temp", "coating"], 0.95, contrasts=["temp: 370 - 360", "coating: c1 - c0"])
+    temp, coating = made.sources
+    assert (temp.f, temp.p, temp.explained.low) == (None, None, None) and coating.p is not None
+    assert [f.code for f in made.findings][0] == "S119" and "repetitions" in made.findings[0].action
+    whole, sub = made.contrasts
+    assert (whole.p, whole.estimate.low) == (None, None) and whole.estimate.value == pytest.approx(4.25)
+    assert sub.p is not None
+    assert made.to_json()["strata"][0]["component"] is None
+
+
+def test_a_contrast_of_what_is_set_once_counts_bring_ups():
+    whole, sub = anova(corrosion(), "y", ["temp", "coating"], 0.95,
+                       contrasts=["temp: 380 - 360", "coating: c3 - c0"]).contrasts  # fmt: skip
+    means = {at: [np.mean(y) for t, y in CORROSION if t == at] for at in (360, 370, 380)}
+    pooled = np.sqrt(sum(np.var(y, ddof=1) for y in means.values()) / 3)
+    assert whole.estimate.value == pytest.approx(np.mean(means[380]) - np.mean(means[360]))
+    assert whole.std_error == pytest.approx(pooled)  # √(1/2 + 1/2)
+    assert sub.std_error < whole.std_error / 3
+
+
+def test_without_shared_bring_ups_it_is_the_ordinary_table():
+    alone = corrosion()
+    codes = table_of({"bring_up": list(map(float, range(24)))}).columns["bring_up"]
+    apart = Table({**alone.columns, "bring_up": codes})
+    plain = anova(Table({k: v for k, v in alone.columns.items() if k != "bring_up"}), "y", ["temp*coating"], 0.95)
+    assert anova(apart, "y", ["temp*coating"], 0.95) == plain and not plain.strata
+
+
+def test_terms_that_leave_nothing_between_trials_of_a_bring_up_are_refused():
+    with pytest.raises(DataError, match="degree"):
+        anova(corrosion().take(np.arange(8)), "y", ["temp*coating"], 0.95)
+
+
+def split_split(rng: np.random.Generator, reps: int = 3) -> tuple[np.ndarray, ...]:
+    rows = np.array(list(product(range(reps), range(2), range(3), range(4))))
+    outer = rows[:, 0] * 2 + rows[:, 1]
+    inner = outer * 3 + rows[:, 2]
+    y = rng.normal(size=6 if reps == 3 else 2 * reps)[outer] + rng.normal(size=3 * (outer.max() + 1))[inner]
+    return rows, outer, inner, y + rng.normal(size=len(rows))
+
+
+def test_bring_ups_inside_bring_ups_are_judged_by_means_of_theirs():
+    """In a balanced design the F of each stratum is that of an ordinary table of the means of its units."""
+    rows, outer, inner, y = split_split(np.random.default_rng(4))
+    columns = {"a": rows[:, 1], "b": rows[:, 2], "c": rows[:, 3], "bring_up": outer, "bring_up_2": inner, "y": y}
+    made = anova(table_of({k: list(map(float, v)) for k, v in columns.items()}), "y", ["a*b", "c"], 0.95)
+    f = {s.name: (s.f, s.df_error) for s in made.sources}
+    frame = pd.DataFrame(columns)
+
+    def of_means(unit: str, on: list[str], block: str | None = None) -> dict[str, tuple[float, float]]:
+        means = frame.groupby(unit, as_index=False).mean()
+        table = table_of({k: means[k].astype(float).tolist() for k in frame if not k.startswith("bring")}
+                         | {"unit": means["bring_up"].tolist()})  # fmt: skip
+        plain = anova(table, "y", on, 0.95, block=block, kind=1)
+        return {s.name: (s.f, s.df_error) for s in plain.sources}
+
+    assert f["a"] == pytest.approx(of_means("bring_up", ["a"])["a"])
+    assert f["a:b"] == pytest.approx(of_means("bring_up_2", ["b", "a:b"], block="unit")["a:b"])
+    assert [one.n for one in made.strata] == [6, 18, 72] and f["b"][1] == f["a:b"][1] == 8
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 4), st.integers(2, 4), st.integers(2, 4))
+def test_balanced_strata_are_ordinary_tables_of_means_and_of_deviations(seed, levels, reps, inside):
+    rng = np.random.default_rng(seed)
+    rows = np.array(list(product(range(levels), range(reps), range(inside), range(2))))
+    unit = rows[:, 0] * reps + rows[:, 1]
+    y = rng.normal(size=unit.max() + 1)[unit] * rng.choice([0.1, 1, 5]) + rng.normal(size=len(rows))
+    data = {"a": rows[:, 0], "b": rows[:, 2], "bring_up": unit, "y": y}
+    order = rng.permutation(len(rows))
+    made = anova(table_of({k: list(map(float, v[order])) for k, v in data.items()}), "y", ["a", "b"], 0.95)
+    frame = pd.DataFrame(data)
+    means = frame.groupby("bring_up", as_index=False).mean()
+    whole = anova(table_of({k: means[k].tolist() for k in ("a", "y")}), "y", ["a"], 0.95).sources[0]
+    inner = anova(table_of({"unit": frame["bring_up"].astype(float).tolist(), "b": frame["b"].astype(float).tolist(),
+                            "y": frame["y"].tolist()}), "y", ["b"], 0.95, block="unit").sources[1]  # fmt: skip
+    a, b = made.sources
+    assert (a.f, a.df_error, a.p) == pytest.approx((whole.f, whole.df_error, whole.p), rel=1e-5)
+    assert (b.f, b.df_error, b.p) == pytest.approx((inner.f, inner.df_error, inner.p), rel=1e-5)
+
+
+def unbalanced(seed: int = 3) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    rows = [(unit, unit % 3, b) for unit in range(12) for b in rng.integers(0, 3, rng.integers(2, 7))]
+    frame = pd.DataFrame(rows, columns=["bring_up", "a", "b"])
+    noise = rng.normal(size=12)[frame["bring_up"]] * 1.5 + rng.normal(size=len(frame))
+    return frame.assign(y=10 + frame["a"] + 0.5 * frame["b"] + noise)
+
+
+def matrix(frame: pd.DataFrame, *names: str) -> np.ndarray:
+    return np.column_stack([np.ones(len(frame)), *((frame[n] == v).astype(float) for n in names for v in (1, 2))])
+
+
+def test_unequal_bring_ups_agree_with_the_mixed_model_of_statsmodels():
+    frame = unbalanced()
+    other = mixedlm("y ~ C(a) + C(b)", frame, groups=frame["bring_up"]).fit(reml=True)
+    x = matrix(frame, "a", "b")
+    units = strata.of_units([frame["bring_up"].to_numpy()])
+    model = strata.strata(frame["y"].to_numpy(), x, units, 0.95).model
+    assert model.theta == pytest.approx([other.cov_re.iloc[0, 0], other.scale], rel=1e-3)
+    for place, name in enumerate(other.fe_params.index):
+        found = model.value(x, np.eye(5)[place])
+        assert found.value == pytest.approx(other.fe_params[name], rel=1e-4)
+        assert found.error == pytest.approx(other.bse_fe[name], rel=1e-2)  # its observed information
+
+
+def test_satterthwaites_degrees_of_freedom_are_those_of_plain_matrices():
+    """The same formulas on whole n × n matrices, with a numerical slope: Giesbrecht & Burns, Biometrics 41, 1985."""
+    frame = unbalanced(5)
+    y, x = frame["y"].to_numpy(), matrix(frame, "a", "b")
+    model = strata.strata(y, x, strata.of_units([frame["bring_up"].to_numpy()]), 0.95).model
+    z = pd.get_dummies(frame["bring_up"]).to_numpy(float)
+    parts = [z @ z.T, np.eye(len(y))]
+
+    def covariance(theta):
+        v = sum(t * part for t, part in zip(theta, parts, strict=True))
+        return v, np.linalg.inv(x.T @ np.linalg.solve(v, x))
+
+    v, of_beta = covariance(model.theta)
+    inverse = np.linalg.inv(v)
+    p = inverse - inverse @ x @ of_beta @ x.T @ inverse
+    information = np.array([[0.5 * np.trace(p @ one @ p @ two) for two in parts] for one in parts])
+    for row in np.eye(5)[1:]:
+        slope = [(row @ (covariance(model.theta + step)[1] - covariance(model.theta - step)[1]) @ row) / 2e-5
+                 for step in 1e-5 * np.eye(2)]  # fmt: skip
+        variance = row @ of_beta @ row
+        df = 2 * variance**2 / (slope @ np.linalg.inv(information) @ slope)
+        assert model.value(x, row).df == pytest.approx(df, rel=1e-4)
+
+
+def test_a_test_after_others_is_that_of_the_generalised_least_squares():
+    frame = unbalanced(7)
+    y, x = frame["y"].to_numpy(), matrix(frame, "a", "b")
+    made = strata.strata(y, x, strata.of_units([frame["bring_up"].to_numpy()]), 0.95)
+    z = pd.get_dummies(frame["bring_up"]).to_numpy(float)
+    root = np.linalg.inv(np.linalg.cholesky(made.model.theta[0] * z @ z.T + made.model.theta[1] * np.eye(len(y))))
+
+    def left(columns):
+        return np.sum((root @ y - root @ columns @ np.linalg.lstsq(root @ columns, root @ y, rcond=None)[0]) ** 2)
+
+    f = (left(matrix(frame, "b")) - left(x)) / 2
+    assert made.test(matrix(frame, "b"), matrix(frame, "a")[:, 1:]).f == pytest.approx(f)
+    assert 5 < made.test(matrix(frame, "b"), matrix(frame, "a")[:, 1:]).df_error < 12
+    with pytest.raises(ValueError, match="nothing"):
+        made.test(x, matrix(frame, "a")[:, 1:])
+
+
+def test_bring_ups_that_differ_less_than_chance_are_not_pooled():
+    """A component below 0 keeps the degrees of freedom of its stratum; cut at 0 it would be judged by all trials."""
+    rng = np.random.default_rng(0)
+    y = np.tile([-1.0, 1.0, -1.0, 1.0], 6) + 0.01 * rng.normal(size=24)
+    table = table_of({"a": [float(i // 12) for i in range(24)], "bring_up": [float(i // 4) for i in range(24)],
+                      "y": y.tolist()})  # fmt: skip
+    made = anova(table, "y", ["a"], 0.95)
+    assert made.sources[0].df_error == 4
+    assert made.strata[0].component.value == 0 and made.strata[0].component.low == 0
+
+
+def alarms(simulations: int, unequal: bool, seed: int) -> tuple[float, float]:
+    """How often a factor that does nothing is found at 5 %: against the error between bring-ups, and taking each trial
+    for itself. 2 levels of 5 bring-ups of 6 trials (or 2 to 8), which differ as much as trials do."""
+    rng = np.random.default_rng(seed)
+    found = np.zeros(2)
+    for _ in range(simulations):
+        sizes = rng.integers(2, 9, 10) if unequal else np.full(10, 6)
+        unit = np.repeat(np.arange(10), sizes)
+        a, ones = (unit % 2).astype(float)[:, None], np.ones((unit.size, 1))
+        y = rng.normal(size=10)[unit] + rng.normal(size=unit.size)
+        made = strata.strata(y, np.column_stack([ones, a]), strata.of_units([unit]), 0.95)
+        naive = ttest_ind(y[unit % 2 == 0], y[unit % 2 == 1]).pvalue
+        found += [made.test(ones, a).p < 0.05, naive < 0.05]
+    return tuple(found / simulations)
+
+
+@pytest.mark.parametrize("unequal", [False, True])
+def test_false_alarms_are_nominal_and_those_of_trials_taken_for_themselves_are_not(unequal):
+    held, naive = alarms(300, unequal, 11)
+    assert 0.05 - 2.6 * np.sqrt(0.05 * 0.95 / 300) <= held <= 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / 300)
+    assert naive > 0.2
+
+
+def test_the_interval_of_what_differs_between_bring_ups_holds_it():
+    rng = np.random.default_rng(8)
+    held = 0
+    for _ in range(300):
+        unit = np.repeat(np.arange(8), 4)
+        y = 2 * rng.normal(size=8)[unit] + rng.normal(size=32)
+        made = strata.strata(y, np.ones((32, 1)), strata.of_units([unit]), 0.95)
+        held += made.strata[0].component.low <= 4 <= made.strata[0].component.high
+    assert held / 300 > 0.95 - 2.6 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def test_degrees_of_freedom_are_joined_as_fai_and_cornelius_do():
+    assert mixed._joined([8.0, 8.0]) == 8.0
+    assert mixed._joined([4.0, 8.0]) == pytest.approx(2 * (2 + 8 / 6) / (2 + 8 / 6 - 2))
+    assert mixed._joined([1.5, 30.0]) == 1.5
