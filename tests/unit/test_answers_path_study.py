@@ -47,7 +47,7 @@ def test_the_text_fits_a_terminal_and_names_the_worst(source):
     assert max(map(len, lines)) < 80
     said = " ".join(line.strip() for line in lines)
     assert "Most was lost by U-off0-reverse R" in said
-    assert "~ accesses of 1 B and more: fewer than 10,000 operations a cell" in said
+    assert "~ accesses of 1 MiB and more: fewer than 500 operations a cell" in said
 
 
 def test_a_state_that_was_not_brought_about_is_said_and_no_line_is_fitted(tmp_path):
@@ -67,3 +67,21 @@ def test_a_store_without_a_study_says_how_to_measure_one(tmp_path):
     Store.create(tmp_path / "store")
     with pytest.raises(DataError, match="holds no study of paths"):
         path_study.path_study(open_data(tmp_path / "store"), 0.95)
+
+
+def test_a_state_of_too_few_cells_is_said(tmp_path):
+    runs = [run for run in _runs() if run.factors["state"] != "uncached" or run.factors["access_size"] == 1]
+    store = Store.create(tmp_path / "store")
+    store.append_many(runs)
+    [one] = path_study.studies(open_data(tmp_path / "store"))
+    assert one.notes[0] == "reads that are uncached: too few cells for a line; measure more, as path-study:200"
+
+
+def test_two_machines_in_one_store_are_two_studies(tmp_path):
+    store = Store.create(tmp_path / "store")
+    for load, machine in (("off", "read-ahead"), ("on", "lock")):
+        for run in machines.runs(machine, matrix(places=("rnd",), sizes=(1, 4096, 65536))):
+            run.factors["load"], run.id = load, f"{load}-{run.id}"
+            store.append(run)
+    names = {study.name for study in path_study.studies(open_data(tmp_path / "store"))}
+    assert names == {"load=off", "load=on"}

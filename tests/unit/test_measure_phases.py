@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
 from iosonde.core.schema import RECORD
-from iosonde.core.workload import FileNames, Files, Workload
+from iosonde.core.workload import Device, FileNames, Files, Workload
 from iosonde.engine import _native
 from iosonde.measure.rank import wear_out
 from iosonde.measure.workloads import phases
@@ -220,3 +220,17 @@ def test_what_the_engine_would_refuse_is_refused_before_anything_starts(changes,
         plan(phase(**changes))
     assert caught.value.path == ("phases", 0, *path)
     assert caught.value.hint.startswith("see docs/workload.md")
+
+
+def test_a_phase_may_read_from_nowhere_and_needs_no_space_for_it():
+    phase = {
+        "name": "zeros",
+        "files": {"device": "zero"},
+        "steps": [{"kind": "read", "transfer_size": 4096, "count": 3}],
+    }
+    settings = phases.Settings(phases=[phase])
+    [plan] = phases.plan(settings, 0, 1, 0)
+    assert plan.phase.files == Device("zero") and plan.reads == ()
+    assert phases.bytes_needed(settings, 4) == phases.files_needed(settings, 4) == 0
+    with pytest.raises(SettingError, match="on /dev/zero there is read and compute only"):
+        phases.Settings(phases=[phase | {"steps": [{"kind": "write", "transfer_size": 1, "count": 1}]}])

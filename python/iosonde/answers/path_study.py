@@ -25,7 +25,6 @@ from iosonde.explain.path_models import Confusion, PathCell, PathModels, PathPar
 from .answer import Answer
 
 _RESIDENT = 0.99
-_USUAL = 10_000
 _LIMITS = ("operations", "bytes", "time_limit")
 # As `measure/rank/cache.py` says it.
 COLD_VERIFIED = "cold-verified"
@@ -130,7 +129,8 @@ def _study(source: Source, name: str, found: list[tuple[StoredRun, StoredPhase]]
     for run, phase in found:
         rows = source.store.operations(run.id)
         cells += [cell for cell in [_cell(run, phase, rows[rows["phase"] == phase.index])] if cell.seconds.size]
-    return Study(name, tuple(cells), path_models.fit(cells), tuple(_notes(cells)))
+    models = path_models.fit(cells)
+    return Study(name, tuple(cells), models, tuple(_notes(cells, models)))
 
 
 def _cell(run: StoredRun, phase: StoredPhase, rows: npt.NDArray[Any]) -> PathCell:
@@ -158,14 +158,20 @@ def _verified(state: str, phase: StoredPhase) -> bool:
     return float(seen["resident_bytes"]) >= _RESIDENT * float(seen["bytes"])
 
 
-def _notes(cells: list[PathCell]) -> Iterator[str]:
+def _notes(cells: list[PathCell], models: dict[str, PathModels]) -> Iterator[str]:
     for state, why in ((UNCACHED, "the cache did not verifiably let go of the files"),
                        (CACHED, "the cache did not hold the files")):  # fmt: skip
         mine = [cell for cell in cells if cell.state == state]
         wrong = [cell for cell in mine if not cell.verified]
         if wrong:
             yield f"{len(wrong)} of {len(mine)} cells are not {state} for sure, and no line is fitted to them: {why}"
-    fewer = {cell.access_size for cell in cells} - {cell.access_size for cell in cells if cell.seconds.size >= _USUAL}
+    for direction in models:
+        known = {path_models.state_of(line.name) for line in models[direction].lines}
+        states = {cell.state for cell in cells if cell.direction == direction and cell.reference is not None} - known
+        for state in sorted(states):
+            yield f"{direction}s that are {state}: too few cells for a line; measure more, as {WORKLOAD}:200"
+    usual = max((cell.seconds.size for cell in cells), default=0)
+    fewer = {cell.access_size for cell in cells} - {cell.access_size for cell in cells if cell.seconds.size >= usual}
     if fewer:
-        few = f"fewer than {_USUAL:,} operations a cell (bytes, time_limit)"
+        few = f"fewer than {usual:,} operations a cell (bytes, time_limit)"
         yield f"accesses of {format_size(min(fewer))} and more: {few}"

@@ -1,0 +1,48 @@
+"""``iosonde run path-study``: a small campaign from the command to its tables, on a real directory and on a machine."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from iosonde.cli.commands.run import command as run
+from iosonde.cli.commands.time_model import command as time_model
+from iosonde.core import truth
+from iosonde.store import Store
+
+
+@pytest.mark.slow
+def test_a_study_of_a_directory_leaves_nothing_there_and_looks_whether_data_is_cached(tmp_path):
+    (tmp_path / "t").mkdir()
+    done = CliRunner().invoke(
+        run,
+        ["path-study:4", "--target", str(tmp_path / "t"), "--store", str(tmp_path / "s"), "--seed", "1",
+         "--set", "state=cached,uncached", "--set", "direction=read", "--set", "bytes=1MiB",
+         "--set", "access_size=4KiB,64KiB", "--set", "place=rnd,seq", "--set", "memory=off0"],
+        catch_exceptions=False,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert list((tmp_path / "t").iterdir()) == []
+    runs = Store.open(tmp_path / "s").runs()
+    assert {one["factors"]["state"] for one in runs} == {"cached", "uncached"} and len(runs) == 4
+    for one in runs:
+        [access] = [phase for phase in one["phases"] if phase["name"] == "access"]
+        held = access["cache"]["resident_bytes"] == access["cache"]["bytes"]
+        assert held if one["factors"]["state"] == "cached" else access["cache"]["state"] != ""
+
+
+@pytest.mark.slow
+def test_a_study_of_a_machine_needs_no_target_and_keeps_the_truth(tmp_path):
+    words = ["path-study:3", "--fake", "lock", "--store", str(tmp_path / "s"), "--seed", "1", "--set", "place=seq",
+             "--set", "state=again", "--set", "direction=write", "--set", "memory=off0"]  # fmt: skip
+    done = CliRunner().invoke(run, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    assert "Conditions whose times lie together cannot" in done.output
+    store = Store.open(tmp_path / "s")
+    one = store.run(store.run_ids()[0], operations=True)
+    assert set(truth.of_operations(one.raw, one.operations)) <= {"held", "granted", "contended"}
+    said = CliRunner().invoke(time_model, [str(tmp_path / "s"), "--json"], catch_exceptions=False)
+    [study] = json.loads(said.stdout)["studies"]
+    assert [row["pattern"] for row in study["patterns"]] == ["C-off0-seq W W"]
