@@ -42,8 +42,8 @@ steps:
 
 @dataclass(frozen=True)
 class Setup:
-    """A lab by the words of ``lab up``, what each client writes, and the term that limits. ``cpus`` of each client where
-    its CPU is to limit. ``outside``: why the law, which is a ceiling, is not reached here; docs/lab.md says it."""
+    """A lab by the words of ``lab up``, what each client writes, and the term that limits. ``cpus`` of each client
+    where its CPU is to limit. ``outside``: why the law, a ceiling, is not reached here; docs/lab.md says it."""
 
     name: str
     file_system: str

@@ -50,7 +50,9 @@ def command(output: str, as_json: bool, **given: Any) -> None:
     if as_json:
         show_json(report.page.page.page_document(answers.report.report(wanted, open_data)))
         return
-    show([report.text.escape(_write(wanted, output))])
+    headline, path = _write(wanted, output)
+    show([report.text.escape(headline)])
+    talk(f"the page: {path}")
 
 
 def check_place_of_page(output: str | None) -> None:
@@ -63,14 +65,14 @@ def write_page_of(store: str, experiment: str, level: float, output: str) -> Non
     """The page of one experiment, which ``iosonde report`` makes again."""
     given: dict[str, Any] = dict.fromkeys(_NAMED) | {"clock": LAST_DONE, "where": (), "choose": None}
     _write(_wanted(given | {"data": store, "experiment": experiment, "level": level}, output), output)
+    talk(f"the page: {output}")
 
 
-def _write(wanted: answers.report.Wanted, output: str) -> str:
-    """Write it, say where it is, give its headline."""
+def _write(wanted: answers.report.Wanted, output: str) -> tuple[str, Path]:
+    """The page's headline, and where it is."""
     page = answers.report.report(wanted, open_data)
     path = replace_file(Path(output), report.page.page.render(page, talk).encode())
-    talk(f"the page: {path}")
-    return page.answers.headline
+    return page.answers.headline, path
 
 
 def _wanted(given: dict[str, Any], output: str) -> answers.report.Wanted:
