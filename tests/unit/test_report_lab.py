@@ -133,3 +133,21 @@ def test_nothing_is_wider_than_a_terminal_or_steers_it():
     evil = status(name="g1\x1b[31m", health=long, facts={f"performance.option-{n}": "on" for n in range(20)})
     for line in lab.lines(evil):
         assert len(line) <= 80 and "\x1b" not in line
+
+
+def test_what_serves_is_a_column_where_it_is_known_and_without_root_it_is_said_that_it_is_not():
+    serving = HostStatus("server1", "server", "10.99.0.1", True, 2.25, "brick down")
+    text = "\n".join(lab.lines(status(hosts=(serving,))))
+    assert "CPU used  serves" in text and text.splitlines()[4].endswith("2.2 s  brick down")
+    assert "serves" not in "\n".join(lab.lines(status(hosts=status().hosts[:1])))
+    unasked = "\n".join(lab.lines(status(hosts=status().hosts[:1], not_asked="asking the servers needs root")))
+    assert unasked.endswith("~ asking the servers needs root")
+
+
+def test_the_list_says_what_each_can_do_besides_and_sums_have_no_extremes():
+    possible = (Possible("ceph", "CephFS", {"size": "copies"}, {"size": "copies"}, (), profiled=True),)
+    text = "\n".join(lab.listing(LabListing((), possible)))
+    assert "lab set: size" in text and "lab profile" in text and "lab placement" not in text
+    create = ProfiledOperation("create", 2, 1e-3, None, None, 1.0)
+    shown = list(lab.profile(LabProfile("c1", (ServerProfile("monitor", 3, 0, 0, (create,)),))))
+    assert shown[-1].split() == ["create", "2", "1.00", "ms", "100.0%"]
