@@ -2,6 +2,7 @@
 
 import os
 import threading
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -66,3 +67,23 @@ def test_threads_started_afterwards_are_bound_too():
     thread.start()
     thread.join()
     assert len(seen[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("machines", "node_of", "masks", "chosen"),
+    [
+        (["a", "a"], [0, 1], [[0, 1], [0, 1]], [0, 1]),  # two containers of one machine
+        (["a", "b"], [0, 1], [[0, 1], [0, 1]], [1, 1]),
+        (["a", "a"], [0, 1], [[0, 1], [2, 3]], [1, 3]),  # each with CPUs of its own
+        (["a", "a"], [0, 0], [[0, 1], [2, 3]], [None, None]),
+        (["a", "a", "a"], [0, 1, 2], [[0, 1]] * 3, [None] * 3),
+    ],
+)
+def test_ranks_of_containers_on_one_machine_share_no_core(monkeypatch, machines, node_of, masks, chosen):
+    monkeypatch.setattr(binding, "cores", lambda cpus: list(cpus))
+    places = list(zip(machines, masks, strict=True))
+    found = []
+    for rank, mine in enumerate(masks):
+        ranks = SimpleNamespace(rank=rank, node=node_of[rank], node_of=node_of)
+        found.append(binding._own(ranks, places, mine))
+    assert found == chosen
