@@ -100,7 +100,7 @@ def takes(name: str, option: str) -> bool:
 
 
 def test_every_analysis_of_data_has_the_same_options():
-    analyses = [name for name in COMMANDS if takes(name, "--where") and name not in ("show", "plot")]
+    analyses = [name for name in COMMANDS if takes(name, "--where") and name not in ("show", "plot", "diagnose")]
     assert sorted(analyses) == sorted(ASKED)
     for name in analyses:
         assert all(takes(name, option) for option in ("--where", "--experiment", "--level", "--clock", "--json")), name
