@@ -145,9 +145,9 @@ def shares_of(cells: Sequence[TrialCell], level: float) -> list[Share]:
     at = np.repeat(np.arange(len(values)), [one.size for one in values])
     coded = {name: _dummies([cell.by[name] for cell in cells if cell.values.size])[at] for name in cells[0].by}
     total = float(np.sum((y - y.mean()) ** 2))
-    shared = [cell.bring_ups for cell in cells if cell.values.size]
-    if all(one is not None for one in shared):
-        return _in_strata(y, coded, np.concatenate(shared), total, level)  # type: ignore[arg-type]
+    shared = [cell.bring_ups for cell in cells if cell.values.size and cell.bring_ups is not None]
+    if len(shared) == len(values):
+        return _in_strata(y, coded, np.concatenate(shared), total, level)
     whole, rank = _left(y, list(coded.values()))
     noise = _noise(y, at, SumOfSquares(whole, y.size - rank))
     if noise.df < 1 or total <= 0 or noise.ss <= 1e-12 * total:
