@@ -21,7 +21,7 @@ def test_strata_are_shown_with_the_number_of_bring_ups_and_what_they_differ_by()
     text = CliRunner().invoke(command.command, args, catch_exceptions=False).stdout
     assert max(map(len, text.splitlines())) < 80
     for said in ("n = 36 trials in 9 bring-ups", "between 9 bring-ups\n  method ", "within bring-ups\n  temperature ",
-                 "standard deviation of 9 bring-ups: ", "is the\nerror between bring-ups"):  # fmt: skip
+                 "standard deviation of 9 bring-ups: ", "is the error\nbetween bring-ups"):  # fmt: skip
         assert said in text, said
     once = CliRunner().invoke(command.command, [*args, "--where", "day=1"], catch_exceptions=False).stdout
     assert "S119" in once and "cannot be told" in once and "method: 3 - 1 = -3.500 ~" in once
