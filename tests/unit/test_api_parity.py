@@ -329,8 +329,8 @@ def test_every_function_is_called_here_or_beside():
 
 # What an option is called in Python where it is not called the same, and what a function gives in another way.
 RENAMED = {
-    "family": "families", "constraint": "constraints", "contrast": "contrasts", "bring_up": "bring_ups",
-    "block": "blocks", "type": "kind",
+    "family": "families", "constraint": "constraints", "contrast": "contrasts", "block": "blocks", "type": "kind",
+    "bring_up": "bring_ups",
     "for": "workload", "station": "stations", "rank": "ranks", "data": "amount", "set": "set",
 }  # fmt: skip
 IN_ANOTHER_WAY = {

@@ -12,6 +12,24 @@ from iosonde.cli.commands import anova as command
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 
 
+PULP = str(Path(CP).with_name("pulp.csv"))
+
+
+def test_strata_are_shown_with_the_number_of_bring_ups_and_what_they_differ_by():
+    words = ["--response", "strength", "--on", "method,temperature", "--bring-up", "batch"]
+    args = [PULP, *words, "--contrast", "method: 3 - 1"]
+    text = CliRunner().invoke(command.command, args, catch_exceptions=False).stdout
+    assert max(map(len, text.splitlines())) < 80
+    for said in ("n = 36 trials in 9 bring-ups", "between 9 bring-ups\n  method ", "within bring-ups\n  temperature ",
+                 "standard deviation of 9 bring-ups: ", "is the error\nbetween bring-ups"):  # fmt: skip
+        assert said in text, said
+    once = CliRunner().invoke(command.command, [*args, "--where", "day=1"], catch_exceptions=False).stdout
+    assert "S119" in once and "cannot be told" in once and "method: 3 - 1 = -3.500 ~" in once
+    assert max(map(len, once.splitlines())) < 80
+    made = json.loads(CliRunner().invoke(command.command, [PULP, *words, "--json"], catch_exceptions=False).stdout)
+    assert [one["n"] for one in made["strata"]] == [9, 36] and made["terms"][0]["df_error"] == 6
+
+
 def test_the_command_prints_text_and_json():
     args = [CP, "--response", "real_s", "--on", "replicas"]
     text = CliRunner().invoke(command.command, args, catch_exceptions=False).stdout

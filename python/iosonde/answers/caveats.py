@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.data.factors import told_apart
 from iosonde.data.responses import Response
-from iosonde.stats.checks import s130_shared_bring_ups as s130
+from iosonde.stats.checks import s311_shared_bring_ups as s311
 
 
 def caveats(response: Response) -> list[str]:
@@ -20,8 +20,12 @@ def caveats(response: Response) -> list[str]:
 
 
 def of_single_trials(response: Response, names: Sequence[str]) -> list[str]:
-    """Where an analysis of these factors takes trials of one bring-up for repetitions: S130."""
-    return [f"{one.code} {one.sentence}: {one.action}" for one in s130.finding(response.rows, names)]
+    """Where an analysis of these factors takes trials of one bring-up for repetitions: S311."""
+    held = s311.held_in(response.rows, names)
+    if held is None:
+        return []
+    found = s311.finding(held)
+    return [f"{found.code} {found.sentence}: {found.action}"]
 
 
 def of_cells(response: Response) -> list[str]:

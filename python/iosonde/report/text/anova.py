@@ -84,8 +84,10 @@ def _components(made: Anova) -> Iterator[str]:
 
 
 def _root(variance: Estimate | None) -> str:
-    if variance is None or variance.value is None or variance.low is None or variance.high is None:
+    if variance is None or variance.value is None:
         return "cannot be told"
+    if variance.low is None or variance.high is None:
+        return f"{significant(math.sqrt(variance.value), 3)} ~ {'; '.join(variance.warnings)}"
     value, low, high = (significant(math.sqrt(x), 3) for x in (variance.value, variance.low, variance.high))
     return f"{value} ({low} to {high})"
 

@@ -15,7 +15,7 @@ from iosonde.core.transforms import apply
 from iosonde.core.types import Finding
 
 from .. import checks
-from ..checks import s130_shared_bring_ups as s130
+from ..checks import s311_shared_bring_ups as s311
 from . import ols
 from .assumptions import Assumptions, look
 from .formula import Term, TermFactor, column_values, parse_response, parse_terms
@@ -128,10 +128,10 @@ def regress(
         if assumptions.influential_rows
         else []
     )
-    subject = FitSubject(model.fit, assumptions, level, tuple(points), response, places)
-    shared = s130.finding(table.take(model.rows), [factor.column for factor in model.factors()])
+    held = s311.held_in(table.take(model.rows), [factor.column for factor in model.factors()])
+    subject = FitSubject(model.fit, assumptions, level, tuple(points), response, places, held)
     return Regression(response, tuple(term.name for term in model.terms), model.fit, tuple(points), assumptions,
-                      (*shared, *checks.run_fit(subject)), tuple(warnings), model)  # fmt: skip
+                      tuple(checks.run_fit(subject)), tuple(warnings), model)  # fmt: skip
 
 
 def _extrapolated(model: LinearModel, at: Mapping[str, Any], prediction: ols.PointPrediction) -> bool:

@@ -30,6 +30,8 @@ from .mixed import MixedModel
 Array = npt.NDArray[np.float64]
 Units = npt.NDArray[np.intp]
 
+LESS = "bring-ups differ less than their trials would by chance: a term may be missing, as an interaction"
+
 _RANK = 1e-9
 _EXPERIMENT = "experiment"
 
@@ -207,7 +209,9 @@ def _component(
     low, high = _difference(error, inner, tail)
     value = (mean_square - _mean_square(inner)) / rows[place]
     lowest, highest = min(low / rows[place], value), max(high / rows[place], value)
-    return Estimate(max(0.0, value), max(0.0, lowest), max(0.0, highest), level, n)
+    if highest <= 0:  # the terms leave more inside than between
+        return Estimate(0.0, None, None, level, n, (LESS,))
+    return Estimate(max(0.0, value), max(0.0, lowest), highest, level, n)
 
 
 def _difference(a: SumOfSquares, b: SumOfSquares, tail: float) -> tuple[float, float]:

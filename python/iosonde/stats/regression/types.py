@@ -29,8 +29,18 @@ class Point:
 
 
 @dataclass(frozen=True)
+class HeldFactors:
+    """Factors ``names`` that are set once for several of ``n_trials``, which share ``n_bring_ups``."""
+
+    names: tuple[str, ...]
+    n_bring_ups: int
+    n_trials: int
+
+
+@dataclass(frozen=True)
 class FitSubject:
-    """A regression and what was found about its assumptions (None: only sums are known)."""
+    """A regression and what was found about its assumptions (None: only sums are known). ``held``: predictors whose
+    trials are no repetitions of each other."""
 
     fit: Fit
     assumptions: Assumptions | None
@@ -38,3 +48,4 @@ class FitSubject:
     points: Sequence[Point] = ()
     response: str = ""
     influential: Sequence[str] = ()
+    held: HeldFactors | None = None

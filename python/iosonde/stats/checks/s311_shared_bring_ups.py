@@ -1,4 +1,4 @@
-"""S130: trials of one bring-up are taken for repetitions
+"""S311: trials of one bring-up are taken for repetitions
 
 What it says
     Some factors were set once for several trials (a lab's network or copies, a
@@ -31,27 +31,33 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.words import listed
 
 from ..regression import strata
+from ..regression.types import FitSubject, HeldFactors
 
-CODE = "S130"
+CODE = "S311"
 
 
-def finding(table: Table, names: Sequence[str]) -> list[Finding]:
-    """Of an analysis of single trials on these factors: one, where some of them are set once for several trials."""
+def check_fit(subject: FitSubject) -> list[Finding]:
+    """One, where predictors are set once for several trials."""
+    return [] if subject.held is None else [finding(subject.held)]
+
+
+def held_in(table: Table, names: Sequence[str]) -> HeldFactors | None:
+    """Of these columns those that are set once for several rows; None where none is."""
     units = strata.units_of(table)
-    held = [name for name in names if name in table.columns and _is_held(table, name, units)]
-    if not held:
-        return []
-    n = int(units[0].max()) + 1
-    return [
-        Finding(
-            CODE,
-            Severity.WARNING,
-            f"{listed(held)} {'are' if len(held) > 1 else 'is'} set once for several trials ({len(table)} in {n} "
-            "bring-ups), and each trial is taken for itself here: too sure of that",
-            {"factors": held, "n_bring_ups": n, "n_trials": len(table)},
-            "iosonde anova tests it against the error between bring-ups",
-        )
-    ]
+    held = tuple(name for name in names if name in table.columns and _is_held(table, name, units))
+    return HeldFactors(held, int(units[0].max()) + 1, len(table)) if held else None
+
+
+def finding(held: HeldFactors) -> Finding:
+    """Of an analysis of single trials on such factors."""
+    return Finding(
+        CODE,
+        Severity.WARNING,
+        f"{listed(held.names)} {'are' if len(held.names) > 1 else 'is'} set once for several trials ({held.n_trials} "
+        f"in {held.n_bring_ups} bring-ups), and each trial is taken for itself here: too sure of that",
+        {"factors": list(held.names), "n_bring_ups": held.n_bring_ups, "n_trials": held.n_trials},
+        "iosonde anova tests it against the error between bring-ups",
+    )
 
 
 def _is_held(table: Table, name: str, units: Sequence[strata.Units]) -> bool:
