@@ -179,7 +179,6 @@ SEAMS = {
     "test_answers_path_study.py": {"measure", "report"},
     "test_answers_plot_settings.py": {"report"},
     "test_answers_show.py": {"cli"},
-    "test_answers_strata.py": {"report"},
     "test_api.py": {"cli"},
     "test_api_parity.py": {"cli"},
     "test_campaign_against.py": {"answers", "data", "report"},

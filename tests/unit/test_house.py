@@ -211,10 +211,9 @@ def test_every_file_of_a_check_is_one_and_every_check_is_asked():
     assert {name.rpartition(".")[2] for name in checks.modules().values()} == files
     for code, name in checks.modules().items():
         module = importlib.import_module(name)
-        about_data = code < "S300" and code not in checks.OF_ANALYSES
+        about_data = code < "S300"
         assert code == module.CODE
         assert hasattr(module, "check") is about_data and hasattr(module, "check_fit") is (code > "S300")
-        assert hasattr(module, "finding") or code not in checks.OF_ANALYSES
         assert (code in checks.CHECK) is about_data and module.__doc__.startswith(f"{code}: ")
 
 

@@ -88,11 +88,9 @@ def modules() -> dict[str, str]:
     }
 
 
-# Said by the analyses that they are about, which know the factors that they were asked for.
-OF_ANALYSES: tuple[str, ...] = ()
 # The findings that a summary shows, and those about the data that `check` shows.
 SUMMARY = tuple(code for code in modules() if code < "S120")
-CHECK = tuple(code for code in modules() if code < "S300" and code not in OF_ANALYSES)
+CHECK = tuple(code for code in modules() if code < "S300")
 
 
 def needs_runs(code: str) -> bool:
