@@ -195,7 +195,10 @@ def test_the_guard_is_there_before_the_command_starts(tmp_path):
 
     def begin():
         (guard,) = set(children.read_text().split()) - set(before)
-        seen.append(Path(f"/proc/{guard}/cmdline").read_bytes())
+        deadline = time.monotonic() + 5
+        while not (words := Path(f"/proc/{guard}/cmdline").read_bytes()) and time.monotonic() < deadline:
+            time.sleep(0.001)  # it is there, and the kernel has yet to show its words
+        seen.append(words)
         return 0
 
     command.run(command.ShellCommand("true"), tmp_path / "output", begin)
