@@ -27,6 +27,7 @@ from iosonde.model.bound.shares import ABOVE, CURE, MeasuredShare, share_of
 from . import roofline, waterfall
 from .answer import Answer
 from .bound_inputs import Inputs, of_column
+from .own_layout import OwnLayout
 from .roofline import CeilingLines
 from .shared_files import SharedFiles
 
@@ -165,7 +166,7 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
         inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
     found: list[MeasuredShare] = []
     warnings: dict[str, None] = {}
-    shared = SharedFiles(source)
+    shared, layout = SharedFiles(source), OwnLayout(source)
     for response in responses(source, asked):
         scale, doubt = _scale(response.unit, how)
         if scale is None:
@@ -173,9 +174,11 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
         said = [doubt] if doubt else []
         warnings |= dict.fromkeys([*response.warnings, *said])
         for cell in _cells(response, given):
-            share = _share(response, cell, scale, _of_cell(response, cell, inputs, shared, how), asked.level, how)
+            share = _share(
+                response, cell, scale, _of_cell(response, cell, inputs, layout, shared, how), asked.level, how
+            )
             found.append(share)
-    warnings |= shared.notes
+    warnings |= layout.notes | shared.notes
     if not found:
         raise InputError("nothing in DATA is a rate of bytes", "name the column with --response, its unit with --unit")
     return found, list(warnings)
@@ -212,13 +215,17 @@ def _share(response: Response, cell: _Cell, scale: float, inputs: Inputs, level:
                          dict(inputs.columns), response.rows.level_units(cell.by))  # fmt: skip
 
 
-def _of_cell(response: Response, cell: _Cell, inputs: Inputs, shared: SharedFiles, how: How) -> Inputs:
-    """The systems of one cell: what its columns say of them, and what was done."""
+def _of_cell(
+    response: Response, cell: _Cell, inputs: Inputs, layout: OwnLayout, shared: SharedFiles, how: How
+) -> Inputs:
+    """The systems of one cell: what its columns and its runs say of them, and what was done."""
     fields: dict[str, Any] = {
         name: of_column(response.rows, name, column, cell.rows) for name, column in inputs.columns.items()
     }
     fields["operation"] = how.operation or ("read" if "read" in f"{response.operation}{_metric(response)}" else "write")
-    fields |= shared.fields(response.operation, _runs(response, cell), replace(inputs.system, **fields))
+    runs = _runs(response, cell)
+    fields |= layout.fields(runs, inputs)
+    fields |= shared.fields(response.operation, runs, replace(inputs.system, **fields))
     return inputs.changed(fields)
 
 

@@ -51,13 +51,15 @@ class Said:
 @dataclass(frozen=True)
 class Inputs:
     """The systems that were said: as they are, and with every measured input at its worst and best end (the same where
-    nothing was measured). ``columns``: field → column of DATA that gives it row by row."""
+    nothing was measured). ``columns``: field → column of DATA that gives it row by row; ``given``: all fields that were
+    said or probed, which what runs say of themselves does not replace."""
 
     system: System
     worst: System
     best: System
     columns: dict[str, str]
     notes: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
 
     @property
     def all(self) -> tuple[System, System, System]:
@@ -67,7 +69,7 @@ class Inputs:
     def changed(self, fields: Mapping[str, Any]) -> Inputs:
         """The same with some fields set anew."""
         system, worst, best = (with_settings(one, fields) for one in self.all)
-        return Inputs(system, worst, best, self.columns, self.notes)
+        return Inputs(system, worst, best, self.columns, self.notes, self.given)
 
 
 def words_of(
@@ -103,7 +105,8 @@ def read(said: Said, table: Table | None, level: float) -> Inputs:
     if fixed.get("redundancy") in ("client", "chained") and "replicas" not in {*fixed, *columns, *told}:
         raise InputError("--redundancy says nothing without --replicas", "give --replicas, as 2")
     systems = [with_settings(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
-    return Inputs(systems[0], systems[1], systems[2], columns, probed.notes)
+    known = frozenset({*fixed, *columns, *measured})
+    return Inputs(systems[0], systems[1], systems[2], columns, probed.notes, known)
 
 
 def _by_hand(said: Said, table: Table | None) -> tuple[dict[str, Any], dict[str, str]]:
