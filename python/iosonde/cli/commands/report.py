@@ -51,7 +51,7 @@ def command(output: str, as_json: bool, **given: Any) -> None:
         show_json(layout.page_document(page))
         return
     path = replace_file(Path(output), layout.render(page, talk).encode())
-    show([report.text.escape(page.answers.headline)])
+    show(report.text.wrapped(page.answers.headline))
     talk(f"the page: {path}")
 
 
