@@ -108,8 +108,7 @@ def _furnish(lab: Lab, say: Say) -> None:
 
 def _see_mount(lab: Lab, client: hosts.LabHost) -> None:
     """A mount that failed in silence would be a measurement of the local disk. Raises LabError."""
-    table = client.run("cat", "/proc/self/mountinfo")
-    if not any(line.split()[4:5] == [str(lab.mount_point)] for line in table.splitlines()):
+    if not lab.is_mounted(client):
         raise LabError(f"{client.name}: nothing is mounted at {lab.mount_point}", f"logs: {_logs(client)}")
 
 

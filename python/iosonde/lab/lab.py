@@ -75,6 +75,11 @@ class Lab:
         with ThreadPoolExecutor(max_workers=min(len(some), 16)) as pool:
             return list(pool.map(task, some))
 
+    def is_mounted(self, client: LabHost) -> bool:
+        """Whether a client has the file system mounted; the file system itself is not asked. Raises LabError."""
+        table = client.run("cat", "/proc/self/mountinfo", limit_s=10)
+        return any(line.split()[4:5] == [str(self.mount_point)] for line in table.splitlines())
+
     def wait(self, what: str, there: Callable[[], bool], limit_s: float = 30.0) -> None:
         """Wait until something is true. Raises LabError after ``limit_s``, naming ``what``."""
         deadline = time.monotonic() + limit_s
@@ -124,7 +129,9 @@ def only() -> str:
     if len(there) != 1:
         raise InputError(
             f"which lab? {', '.join(there)}" if there else "there is no lab",
-            "give its name" if there else "bring one up: iosonde lab up glusterfs",
+            f"say which: --lab {there[0]}, or iosonde lab down {there[0]}"
+            if there
+            else "bring one up: iosonde lab up glusterfs",
         )
     return there[0]
 

@@ -86,15 +86,17 @@ def profile(lab: Lab) -> LabProfile:
 
 
 def mount(lab: Lab, names: Sequence[str] = ()) -> None:
-    """Mount it on clients: those named, all; on a client itself, there. Raises InputError, LabError."""
+    """Mount it on clients: those named, all; on a client itself, there. Where it is, it stays. Raises InputError,
+    LabError."""
     need_root()
-    lab.each(_clients(lab, names), lambda client: recipe_of(lab).mount(lab, client))
+    lab.each(_clients(lab, names), lambda client: lab.is_mounted(client) or recipe_of(lab).mount(lab, client))
 
 
 def unmount(lab: Lab, names: Sequence[str] = ()) -> None:
-    """Unmount it there, so that nothing that a client has cached is left. Raises InputError, LabError."""
+    """Unmount it there, so that nothing that a client has cached is left. Where it is not, that is so. Raises
+    InputError, LabError."""
     need_root()
-    lab.each(_clients(lab, names), lambda client: recipe_of(lab).unmount(lab, client))
+    lab.each(_clients(lab, names), lambda client: lab.is_mounted(client) and recipe_of(lab).unmount(lab, client))
 
 
 def _clients(lab: Lab, names: Sequence[str]) -> tuple[Any, ...]:

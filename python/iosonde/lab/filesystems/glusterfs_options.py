@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 
 from iosonde.core.errors import InputError
 from iosonde.lab.hosts import LabHost
@@ -86,11 +87,9 @@ def parts(lab: Lab, client: LabHost) -> list[str]:
 
 
 def _is_mounted(lab: Lab, client: LabHost) -> bool:
-    try:
-        table = client.run("cat", "/proc/self/mountinfo", limit_s=10)
-    except LabError:
-        return False
-    return any(line.split()[4:5] == [str(lab.mount_point)] for line in table.splitlines())
+    with suppress(LabError):
+        return lab.is_mounted(client)
+    return False
 
 
 def _fetched(lab: Lab, client: LabHost) -> int:

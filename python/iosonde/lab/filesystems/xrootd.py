@@ -54,7 +54,7 @@ class _XRootD(Recipe):
         (redirector,) = lab.of_role(REDIRECTOR)
         where = f"rdr=root://{redirector.name}.lab:{_PORT}//data,uid={_USER},allow_other"
         client.start("xrootdfs", str(lab.mount_point), "-f", "-o", where, log="xrootdfs")
-        lab.wait(f"{client.name} mounts", lambda: _is_mounted(lab, client))
+        lab.wait(f"{client.name} mounts", lambda: lab.is_mounted(client))
 
     def layout(self, lab: Lab) -> Layout:
         """Each file whole on one server."""
@@ -121,12 +121,6 @@ def _answers(client: LabHost, host: LabHost) -> bool:
     except LabError:
         return False
     return True
-
-
-def _is_mounted(lab: Lab, client: LabHost) -> bool:
-    return any(
-        line.split()[4] == str(lab.mount_point) for line in client.run("cat", "/proc/self/mountinfo").splitlines()
-    )
 
 
 def _size(server: LabHost, file: Path) -> int:
