@@ -12,6 +12,7 @@ from iosonde.core.errors import InputError
 
 from . import place
 from .filesystems import recipe_of
+from .hosts import LabHost
 from .lab import Lab
 from .profile import LabProfile
 from .tools import need_root
@@ -89,17 +90,27 @@ def mount(lab: Lab, names: Sequence[str] = ()) -> None:
     """Mount it on clients: those named, all; on a client itself, there. Where it is, it stays. Raises InputError,
     LabError."""
     need_root()
-    lab.each(_clients(lab, names), lambda client: lab.is_mounted(client) or recipe_of(lab).mount(lab, client))
+
+    def there(client: LabHost) -> None:
+        if not lab.is_mounted(client):
+            recipe_of(lab).mount(lab, client)
+
+    lab.each(_clients(lab, names), there)
 
 
 def unmount(lab: Lab, names: Sequence[str] = ()) -> None:
     """Unmount it there, so that nothing that a client has cached is left. Where it is not, that is so. Raises
     InputError, LabError."""
     need_root()
-    lab.each(_clients(lab, names), lambda client: lab.is_mounted(client) and recipe_of(lab).unmount(lab, client))
+
+    def gone(client: LabHost) -> None:
+        if lab.is_mounted(client):
+            recipe_of(lab).unmount(lab, client)
+
+    lab.each(_clients(lab, names), gone)
 
 
-def _clients(lab: Lab, names: Sequence[str]) -> tuple[Any, ...]:
+def _clients(lab: Lab, names: Sequence[str]) -> tuple[LabHost, ...]:
     wanted = set(names) or ({os.uname().nodename} if place.around() is not None else set())
     for name in wanted - {one.name for one in lab.clients}:
         raise InputError(f"{name}: no client of the lab {lab.name}",
