@@ -87,6 +87,48 @@ def test_the_disks_of_one_server_read_one_file(tmp_path):
     assert found[READ, 2].ceiling.s == 2 * 20e6 and found["write_large", 2].ceiling.s == 4 * 20e6
 
 
+COPIED = ("fuse.glusterfs", {"type": "Replicate", "copies": 2, "copied_by": "client", "servers": ["a", "b"]})
+
+
+def test_copies_and_servers_are_those_that_the_file_system_told(tmp_path):
+    """Two copies by the client halve what its link carries; nobody has to say so."""
+    path, source = stored(tmp_path / "s", COUNTED, COPIED), open_data(str(tmp_path / "s"))
+    made = bound(source, read(Said({"network": "100MB/s"}), source.table, 0.95), Asked())
+    found = {(one.operation, one.by["nodes"]): one.ceiling.s for one in made.shares}
+    assert (found["write_large", 1], found["write_large", 2]) == (LINK / 2, LINK)
+    assert found[READ, 2] == 2 * LINK  # a copy on each of two servers
+    assert any("2 copies of each byte, sent by the client" in one for one in made.warnings)
+    assert any("2 servers" in one for one in made.warnings)
+    said, by_hand = bounds(path, replicas="1")
+    assert by_hand["write_large", 2].ceiling.s == 2 * LINK and not any("told" in one for one in said.warnings)
+
+
+@pytest.mark.parametrize(
+    ("layout", "amount"),
+    [({"copies": 2, "copied_by": "servers", "servers": ["a", "b"]}, 1.0), ({"data_parts": 2, "parity_parts": 1}, 1.5),
+     ({"copies": "2", "copied_by": "client"}, 1.0), ({"copies": True, "copied_by": []}, 1.0), ({"servers": "ab"}, 1.0)],
+)  # fmt: skip
+def test_who_makes_the_copies_decides_and_what_is_no_number_says_nothing(tmp_path, layout, amount):
+    source = open_data(str(stored(tmp_path / "s", COUNTED, ("ceph", layout))))
+    made = bound(source, read(Said({"client_network": "100MB/s"}), source.table, 0.95), Asked())
+    (one,) = [one for one in made.shares if (one.operation, one.by["nodes"]) == ("write_large", 1)]
+    assert one.ceiling.s == pytest.approx(LINK / amount)
+
+
+def test_a_write_without_fsync_is_on_the_same_one_server(tmp_path):
+    path = stored(tmp_path / "s", {})
+    name, whole = "write_buffered_shared_strided", "write_shared_strided"
+    rows = [Observation(name, "bandwidth_last_done", 50e6, "bytes/s")]
+    phase = {"index": 0, "name": whole, "operation": whole, "shared": True, "counted_kind": "write", "totals": {},
+             "ranks": [{"rank": rank, "node": rank, "bytes": 1} for rank in (0, 1)], "cache": None,
+             "duration_ns": 1}  # fmt: skip
+    facts = {"nodes": [0, 1], "target": "/mnt", "machine": {"mount": {"type": "fuse.glusterfs"}, "filesystem": {}}}
+    Store.open(path).append(Run("e-9", "e", "iosonde envelope", "2026-11-21T10:59:00Z", 1.0,
+                                {"nodes": 2, "repetition": 9}, rows, facts, phases=[phase]))  # fmt: skip
+    _, found = bounds(path)
+    assert found[name, 2].ceiling.s == LINK
+
+
 def test_efficiency_is_of_all_readers_or_is_not_told(tmp_path):
     told = summary(open_data(str(stored(tmp_path / "a", COUNTED))), Asked()).overview
     (of_read,) = [one for one in told.efficiency if one.operation == READ]

@@ -192,3 +192,9 @@ def test_a_terminated_import_leaves_nothing_half_written(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr.strip()) == (130, "interrupted")
     assert not list(tmp_path.rglob(".*"))
+
+
+def test_a_command_has_the_name_that_the_manual_has_and_no_other():
+    from iosonde.cli.commands.lab import command
+
+    assert "exec" in command.commands and all(name.isalpha() for name in command.commands)

@@ -60,12 +60,19 @@ def page_at(path, experiment=None, where=()):
 def test_report_writes_one_page_and_says_the_headline(whole, tmp_path):
     code, out, err = run(report.command, whole, "-o", tmp_path / "page.html")
     assert code == 0
-    assert out.startswith("/mnt/scratch reads 2.")
+    assert out.startswith("/mnt/scratch reads 2.") and max(map(len, out.splitlines())) < 80
     assert out.endswith("GiB/s from 2 nodes\n")
     html = (tmp_path / "page.html").read_text()
     assert html.startswith("<!DOCTYPE html>") and html.rstrip().endswith("</html>")
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
     assert "page.html" in err
+
+
+def test_a_long_headline_is_wrapped(tmp_path):
+    path = tmp_path / "measured.csv"
+    path.write_text(f"nodes,write of {'very ' * 12} large files (MiB/s)\n1,2\n1,3\n2,4\n2,4.5\n")
+    code, out, _ = run(report.command, path, "-o", tmp_path / "page.html")
+    assert code == 0 and len(out) > 80 and max(map(len, out.splitlines())) < 80
 
 
 def test_the_numbers_of_the_page_are_those_of_the_store(whole):

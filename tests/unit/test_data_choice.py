@@ -127,3 +127,10 @@ def test_what_went_over_the_network_is_shown_when_it_is_asked_for(tmp_path):
     store = stored(tmp_path / "s", [run(0, {"t": "4k"}, rows, phases=[{"index": 0, "name": "read"}])])
     assert titles(store) == ["read bandwidth_last_done"]
     assert titles(store, metric=("network_received",)) == ["read network_received"]
+
+
+def test_an_operation_that_is_asked_for_as_a_metric_is_told_from_one(tmp_path):
+    stored(tmp_path / "s", [run(0, {"t": "4k"}, ior_rows())])
+    with pytest.raises(DataError, match="'write' is an operation") as error:
+        responses(open_data(str(tmp_path / "s")), Asked(metric=("write",)))
+    assert error.value.hint == "--response write is it alone"

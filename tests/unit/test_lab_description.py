@@ -55,6 +55,9 @@ def test_a_description_survives_its_file():
         ({"name": "../etc"}, "not a name"), ({"name": "Up"}, "not a name"), ({"name": "a" * 32}, "not a name"),
         ({"base_fs": "zfs"}, "one of xfs"), ({"servers": 0}, "number of hosts"), ({"clients": 61}, "number of hosts"),
         ({"net": "0mbit"}, "must be positive"), ({"disk_read": "fast"}, "fast"), ({"cpus": -1}, "must be positive"),
+        ({"cpus": -1}, "--cpus -1"), ({"net": "3"}, "lab: net: '3'"), ({"scale": float("nan")}, "--scale nan"),
+        ({"cpus": float("inf")}, "--cpus inf"), ({"net": "9" * 400 + "gbit"}, "--net inf"),
+        ({"disk_size": "1KiB"}, "320 MiB or more"), ({"disk_size": "1KiB", "base_fs": "btrfs"}, "128 MiB or more"),
         ({"disks": 3}, "no such key"), ({"delay": "soon"}, "soon"), ({"disk_size": "big"}, "big"),
     ],
 )  # fmt: skip

@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from iosonde.core.errors import InputError
-from iosonde.lab import LabDescription, calibrate, faults, hosts, listing, place, run_words, teardown, tools
+from iosonde.lab import LabDescription, calibrate, faults, hosts, listing, live, place, run_words, teardown, tools
 from iosonde.lab.description import GOODPUT
-from iosonde.lab.filesystems import glusterfs_profile
+from iosonde.lab.filesystems import glusterfs_profile, recipe
 from iosonde.lab.lab import labs, only, open_lab, planned
 from iosonde.lab.links import SWITCH
 
@@ -148,7 +148,7 @@ def test_what_is_off_by_more_than_a_tenth_is_said(monkeypatch):
     told = calibrate.off(asked, {"links": links, "disks": disks, "load": 2.5})
     assert told == [
         "link a to b: 89% of what was asked for", "disk of s: it reads at 89% of what was asked for",
-        "the machine is busy: load 2.5 on 2 CPUs",
+        "the machine was busy when this was measured: load 2.5 on 2 CPUs",
     ]  # fmt: skip
     assert calibrate.off(LabDescription("local"), {"links": links, "disks": disks, "load": 1.0}) == []
 
@@ -246,3 +246,43 @@ def test_latencies_are_in_the_unit_that_gluster_names(unit, second):
         (10, 1e5 * second, 5e4 * second, 2e5 * second)
     )
     assert release.share == 0
+
+
+# What people do twice, or at odd places
+
+
+@pytest.mark.parametrize("where", ["/tmp/a b", "/tmp/$(touch x)", "/tmp/it's", "/tmp/a\nb", "/tmp/" + "x" * 200])
+def test_a_root_that_shells_and_mount_tables_do_not_take_as_it_is_is_refused(monkeypatch, where):
+    monkeypatch.setenv(place.ROOT, where)
+    with pytest.raises(InputError, match="no place for labs"):
+        place.root()
+
+
+def test_a_directory_in_which_anybody_may_make_files_is_no_lab_whatever_lies_in_it(root):
+    (root / "tmp").mkdir()
+    (root / "tmp" / place.FILE).write_text("{}")
+    (root / "tmp").chmod(0o1777)
+    assert place.names() == []
+
+
+def test_what_is_mounted_stays_and_what_is_not_needs_no_unmounting(monkeypatch):
+    lab, done = lab_of(clients=2), []
+    monkeypatch.setattr(live, "need_root", lambda: None)
+    table = f"31 1 0:45 / {lab.mount_point} rw - fuse x rw\n"
+    monkeypatch.setattr(hosts.LabHost, "run", lambda self, *words, **_: table if self.name == "client1" else "")
+    for what in ("mount", "unmount"):
+        monkeypatch.setattr(
+            type(live.recipe_of(lab)), what, lambda self, lab, one, did=what: done.append((did, one.name))
+        )
+        getattr(live, what)(lab)
+    assert done == [("mount", "client2"), ("unmount", "client1")]
+
+
+def test_a_profile_before_it_was_turned_on_says_how(monkeypatch):
+    def refuses(self, *words, **_):
+        raise tools.LabError("server1: gluster: Profile on Volume lab is not started")
+
+    monkeypatch.setattr(hosts.LabHost, "run", refuses)
+    with pytest.raises(InputError) as error:
+        recipe("glusterfs").profile(lab_of())
+    assert "lab profile on" in error.value.hint

@@ -109,6 +109,8 @@ def test_slurm_says_how_ranks_would_start(monkeypatch, tmp_path):
     assert mpi.slurm_job().detail == "slurm 23.11; 2 nodes; ranks start with --mpi=pmi2; not inside a job"
     monkeypatch.setattr(slurm.mpiexec, "library", lambda: mpiexec.Library(mpiexec.OPEN_MPI, "Open MPI", ()))
     assert not mpi.slurm_job().ok
+    tool(tmp_path, "srun", "exit 1")  # without its configuration it does not even say its version
+    assert mpi.slurm_job().detail.startswith(f"{tmp_path}/srun: srun offers no MPI types")
 
 
 def test_what_reaches_other_hosts(monkeypatch, tmp_path):

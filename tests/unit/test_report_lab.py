@@ -23,7 +23,7 @@ def status(**more) -> LabStatus:
     emulated = {
         "links": [{"from": "server1", "to": "client1", "bytes_per_s": 113 * MIB}],
         "disks": [{"host": "server1", "write_bytes_per_s": 140 * MIB, "read_bytes_per_s": 110 * MIB}],
-        "warnings": ["the machine is busy: load 3.5 on 2 CPUs"],
+        "warnings": ["the machine was busy when this was measured: load 3.5 on 2 CPUs"],
     }
     server = HostStatus("server1", "server", "10.99.0.1", True, 2.25)
     client = HostStatus("client1", "client", "10.99.0.2", False, None)
@@ -45,7 +45,7 @@ def test_a_lab_that_is_well():
         "\n"
         "  2 copies of every byte, sent by the client\n"
         "  type Replicate; bricks 2\n"
-        "  ~ the machine is busy: load 3.5 on 2 CPUs"
+        "  ~ the machine was busy when this was measured: load 3.5 on 2 CPUs"
     )
 
 
@@ -122,6 +122,7 @@ def test_faults_and_their_healing():
         "server1: slow-disk 977 KiB/s: undone",
         "well 3.2 s after that (250 ms to undo it)",
     ]
+    assert list(lab.healing(Healing((), 0.1, 0.2, ()))) == ["no fault was in force; well"]
     assert list(lab.healing(Healing((), 0.1, None, ("server1: its brick is down",)))) == [
         "not well yet",
         "  ! server1: its brick is down",

@@ -84,3 +84,20 @@ def test_numbers_are_never_cut():
     text = table(["what", "value"], [["x" * 200, "123456789012"]], "lr")
     assert "123456789012" in text
     assert "…" in text
+
+
+def test_names_that_differ_in_the_middle_are_cut_where_they_stay_apart():
+    names = ["write_large", "write_buffered_large", "write_shared_segmented", "write_buffered_shared_segmented"]
+    lines = table(["name", "rate"], [[name, "1" * 66] for name in names], "lr").splitlines()
+    assert len({line.split()[0] for line in lines[1:]}) == 4 and max(map(width, lines)) <= 79
+
+
+def test_one_space_between_columns_where_two_would_be_too_wide():
+    rows = [["tree", *["12345678"] * 8]]
+    assert max(map(width, table(["model", *["x"] * 8], rows, "l" + "r" * 8, limit=78).splitlines())) == 77
+    assert max(map(width, table(["model", *["x"] * 8], rows, "l" + "r" * 8, limit=88).splitlines())) == 85
+
+
+def test_very_long_names_that_are_the_same_but_for_the_middle_are_soon_cut():
+    names = [f"{'a' * 20_000}{n}{'b' * 20_000}" for n in range(3)]
+    assert len(set(table(["name"], [[name] for name in names]).splitlines())) == 4

@@ -28,6 +28,7 @@ from .answer import Answer
 from .bound_cells import BoundCell, cells
 from .bound_inputs import BY_HAND, Inputs, of_column
 from .lab_truth import THE_LAB, LabTruths
+from .own_layout import THE_FILE_SYSTEM, OwnLayout
 from .roofline import CeilingLines
 from .shared_files import SharedFiles
 
@@ -177,7 +178,7 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
             warnings[f"{of_given}, whatever number of nodes a trial had"] = None
         else:
             inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
-    shared, labs = SharedFiles(source), LabTruths.of(source)
+    shared, labs, layout = SharedFiles(source), LabTruths.of(source), OwnLayout(source)
     for response in responses(source, asked):
         scale, doubt = _scale(response.unit, how)
         if scale is None:
@@ -188,10 +189,11 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
             told = labs.truth(cell.runs(response))
             truth = inputs.beneath(told)
             warnings |= dict.fromkeys(bound_words.not_taken(told, truth))
-            own = _of_cell(response, cell, inputs, truth, shared, how)
+            its_own = {} if told else layout.fields(cell.runs(response), inputs)
+            own = _of_cell(response, cell, inputs, its_own | truth, shared, how)
             made = _share(response, cell, scale, own, asked.level, how)
-            found.append(replace(made, sources=_sources(inputs, truth)))
-    warnings |= dict.fromkeys((*shared.notes, *labs.warnings))
+            found.append(replace(made, sources=dict.fromkeys(its_own, THE_FILE_SYSTEM) | _sources(inputs, truth)))
+    warnings |= dict.fromkeys((*layout.notes, *shared.notes, *labs.warnings))
     if not found:
         raise InputError("nothing in DATA is a rate of bytes", "name the column with --response, its unit with --unit")
     return found, list(warnings)

@@ -9,7 +9,7 @@ from iosonde.core.filesystems import keeps_files_whole
 from iosonde.core.shared_reads import counted
 from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
-from iosonde.model.bound.system import System
+from iosonde.model.bound.system import READ, System
 
 
 class SharedFiles:
@@ -35,9 +35,12 @@ class SharedFiles:
             ] = None
         spread = system.stripe_count is not None or system.redundancy == "erasure" or system.servers == 1
         if of.shared and not spread and all(_whole(run) for run in every):
-            found |= {"stripe_count": 1, "files": 1}
+            # Copies of a file are read from where each is; they are written by as many loads as there are copies.
+            n = min(int(system.replicas), int(system.servers)) if system.operation == READ else 1
+            found |= {"stripe_count": n, "files": 1}
+            where = "one server" if n == 1 else f"{n} servers, a copy on each,"
             self.notes[
-                f"{operation}: one shared file lies on one server of this file system (--stripe says otherwise)"
+                f"{operation}: one shared file lies on {where} of this file system (--stripe says otherwise)"
             ] = None
         return found
 

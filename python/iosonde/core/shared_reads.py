@@ -30,7 +30,9 @@ def left_out(phase: StoredPhase, nodes: Sequence[int]) -> bool:
 
 
 def counted(run: StoredRun, operation: str) -> Counted | None:
-    """Whose work the rate of an operation is of; None where the run does not say."""
+    """Whose work the rate of an operation is of; None where the run does not say. A write without fsync and close is
+    of the phase of the whole write."""
+    operation = operation.replace("write_buffered", "write", 1)
     nodes = list(run.facts.get("nodes") or ())
     for phase in run.phases if nodes else ():
         if phase.is_command or operation not in (phase.operation, phase.operation + WRITER_NODE):

@@ -65,6 +65,8 @@ def _named(name: str, whole: Table, metrics: Texts, operations: Texts) -> Mask:
     if not any(found):
         found = [metric.endswith(f"_{kind}") for metric in metrics]
     if not any(found):
+        if name in set(operations):
+            raise DataError(f"'{name}' is an operation, and no metric", f"--response {name} is it alone")
         near = difflib.get_close_matches(name, sorted(there), 3, 0.5) or sorted(there)[:30]
         raise DataError(f"there is no metric '{name}'", f"there are: {', '.join(near)}")
     return np.array(found, dtype=bool)

@@ -62,5 +62,7 @@ def off(asked: LabDescription, found: dict[str, Any]) -> list[str]:
                 share = one[f"{kind}_bytes_per_s"] / wanted_rate
                 warnings.append(f"disk of {one['host']}: it {kind}s at {share:.0%} of what was asked for")
     if found["load"] > (os.cpu_count() or 1):
-        warnings.append(f"the machine is busy: load {found['load']:.1f} on {os.cpu_count()} CPUs")
+        warnings.append(
+            f"the machine was busy when this was measured: load {found['load']:.1f} on {os.cpu_count()} CPUs"
+        )
     return warnings

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.units import parse_rate, parse_seconds, parse_size
+from iosonde.core.units import format_size, parse_rate, parse_seconds, parse_size
 
 # tmpfs: data is in memory only, as in MemFS.
 BASE_FILE_SYSTEMS = ("xfs", "ext4", "ext3", "btrfs", "tmpfs")
 GOODPUT = 0.956  # of Ethernet's bits, TCP at an MTU of 1500: 1448 of 1514 bytes
+# What mkfs makes: of xfs (xfsprogs 6) more than 300 MB, of btrfs 109 MiB; the others take what has room for a journal.
+_LEAST_DISK = {"xfs": 320 * 2**20, "btrfs": 128 * 2**20, "ext4": 16 * 2**20, "ext3": 16 * 2**20, "tmpfs": 2**20}
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 _BITS = re.compile(r"([0-9.]+)\s*([kmg]?)bit(?:/s|ps)?", re.IGNORECASE)
 _POWERS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
@@ -48,10 +51,14 @@ class LabDescription:
         for key in ("servers", "clients"):
             if not 1 <= getattr(self, key) <= 60:
                 raise InputError(f"--{key} {getattr(self, key)}: not a number of hosts", "1 to 60")
-        for key in ("net_bits_per_s", "disk_read", "disk_write", "cpus_per_host", "scale", "write_back_bytes"):
+        for word, (key, _) in WORDS.items():
             value = getattr(self, key)
-            if value is not None and value <= 0:
-                raise InputError(f"{key} {value:g}: it must be positive")
+            counted = word in ("servers", "clients", "delay")
+            if isinstance(value, float | int) and not counted and not 0 < value < math.inf:
+                raise InputError(f"--{word.replace('_', '-')} {value:g}: it must be positive, and finite")
+        if self.disk_bytes < (least := _LEAST_DISK.get(self.base_fs, 0)):
+            raise InputError(f"--disk-size {format_size(self.disk_bytes)}: too small for {self.base_fs}",
+                             f"{format_size(least)} or more")  # fmt: skip
 
     @property
     def link_bits_per_s(self) -> float | None:
@@ -118,6 +125,8 @@ def of_words(words: Mapping[str, Any], options: Mapping[str, str]) -> LabDescrip
         name, parse = WORDS[word]
         try:
             read[name] = parse(text)
+        except InputError as error:
+            raise InputError(f"lab: {word}: {error.message}", error.hint) from error
         except ValueError as error:
             raise InputError(f"lab: {word}: {text}: {error}") from error
     return LabDescription(**read, options=dict(options))

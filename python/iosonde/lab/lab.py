@@ -132,7 +132,9 @@ def only() -> str:
     if len(there) != 1:
         raise InputError(
             f"which lab? {', '.join(there)}" if there else "there is no lab",
-            "give its name" if there else "bring one up: iosonde lab up glusterfs",
+            f"say which: --lab {there[0]}, or iosonde lab down {there[0]}"
+            if there
+            else "bring one up: iosonde lab up glusterfs",
         )
     return there[0]
 

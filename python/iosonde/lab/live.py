@@ -13,6 +13,7 @@ from iosonde.core.errors import InputError
 
 from . import place
 from .filesystems import recipe_of
+from .hosts import LabHost
 from .lab import Lab
 from .profile import LabProfile
 from .tools import need_root
@@ -98,9 +99,15 @@ def profile(lab: Lab) -> LabProfile:
 
 
 def mount(lab: Lab, names: Sequence[str] = ()) -> None:
-    """Mount it on clients: those named, all; on a client itself, there. Raises InputError, LabError."""
+    """Mount it on clients: those named, all; on a client itself, there. Where it is, it stays. Raises InputError,
+    LabError."""
     need_root()
-    lab.each(_clients(lab, names), lambda client: recipe_of(lab).mount(lab, client))
+
+    def there(client: LabHost) -> None:
+        if not lab.is_mounted(client):
+            recipe_of(lab).mount(lab, client)
+
+    lab.each(_clients(lab, names), there)
 
 
 def remount(lab: Lab, names: Sequence[str] = ()) -> None:
@@ -110,12 +117,18 @@ def remount(lab: Lab, names: Sequence[str] = ()) -> None:
 
 
 def unmount(lab: Lab, names: Sequence[str] = ()) -> None:
-    """Unmount it there, so that nothing that a client has cached is left. Raises InputError, LabError."""
+    """Unmount it there, so that nothing that a client has cached is left. Where it is not, that is so. Raises
+    InputError, LabError."""
     need_root()
-    lab.each(_clients(lab, names), lambda client: recipe_of(lab).unmount(lab, client))
+
+    def gone(client: LabHost) -> None:
+        if lab.is_mounted(client):
+            recipe_of(lab).unmount(lab, client)
+
+    lab.each(_clients(lab, names), gone)
 
 
-def _clients(lab: Lab, names: Sequence[str]) -> tuple[Any, ...]:
+def _clients(lab: Lab, names: Sequence[str]) -> tuple[LabHost, ...]:
     wanted = set(names) or ({os.uname().nodename} if place.around() is not None else set())
     for name in wanted - {one.name for one in lab.clients}:
         raise InputError(f"{name}: no client of the lab {lab.name}",

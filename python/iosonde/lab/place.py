@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+
+from iosonde.core.errors import InputError
 
 ROOT = "IOSONDE_LAB_ROOT"  # the environment's word for another place
 FILE = "lab.json"  # in a lab's directory: what it is
@@ -20,13 +23,19 @@ FACTS = "/run/iosonde-lab.json"  # on each host: a copy of that
 OWNER = 0  # whoever makes labs
 _DEFAULT = Path("/var/lib/iosonde-lab")
 _MADE = "made-directories"
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH  # as in /tmp, sticky too, where anybody can make a file that we go by
+# Of what the paths of labs are made: shells, ssh, mount tables and volumes' names of bricks take them as they are.
+_PLAIN = re.compile(r"[A-Za-z0-9/._+=@-]{1,200}")
 
 
 def root() -> Path:
-    """The directory of all labs, without links: the kernel tells loop devices' files that way."""
+    """The directory of all labs, without links: the kernel tells loop devices' files that way. Raises InputError."""
     if (lab := around()) is not None:
         return lab.parent
-    return Path(os.environ.get(ROOT) or _DEFAULT).resolve()
+    found = Path(os.environ.get(ROOT) or _DEFAULT).resolve()
+    if not _PLAIN.fullmatch(str(found)):
+        raise InputError(f"{ROOT}={found}: no place for labs", "letters, digits and / . _ + = @ -, 200 at most")
+    return found
 
 
 def around() -> Path | None:
@@ -86,6 +95,7 @@ def remove_directories(lab: Path) -> None:
 def _is_ours(directory: Path) -> bool:
     with suppress(OSError):
         found = directory.lstat()
-        if stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX and found.st_uid == OWNER:
+        ours = found.st_uid == OWNER and found.st_mode & stat.S_ISVTX and not found.st_mode & _OTHERS_WRITE
+        if stat.S_ISDIR(found.st_mode) and ours:
             return (directory / FILE).exists() or not any(directory.iterdir())
     return False

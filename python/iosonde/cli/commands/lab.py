@@ -53,7 +53,9 @@ def status(name: str | None, as_json: bool) -> None:
     emit(found, report.text.lab.lines(found), as_json)
 
 
-@command.command(epilog="Example: iosonde lab exec client1 df -h", context_settings={"allow_interspersed_args": False})
+@command.command(
+    "exec", epilog="Example: iosonde lab exec client1 df -h", context_settings={"allow_interspersed_args": False}
+)
 @lab_live.NAMED
 @click.argument("host")
 @click.argument("words", nargs=-1, metavar="[COMMAND]...", type=click.UNPROCESSED)
@@ -112,6 +114,5 @@ def _hand_over(lab: labs.Lab, host: labs.LabHost, words: tuple[str, ...]) -> Non
     os.execvpe(inside[0], inside, host.environment())
 
 
-command.add_command(exec_, "exec")
 for _name, _command in lab_live.COMMANDS.items():
     command.add_command(_command, _name)

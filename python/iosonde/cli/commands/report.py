@@ -51,7 +51,7 @@ def command(output: str, as_json: bool, **given: Any) -> None:
         show_json(report.page.page.page_document(answers.report.report(wanted, open_data)))
         return
     headline, path = _write(wanted, output)
-    show([report.text.escape(headline)])
+    show(report.text.wrapped(headline))
     talk(f"the page: {path}")
 
 

@@ -166,7 +166,12 @@ class _Gluster(Recipe):
 
     def profile(self, lab: Lab) -> tuple[ServerProfile, ...]:
         """`volume profile info`, since it was started."""
-        told = lab.servers[0].run("gluster", "--mode=script", "volume", "profile", VOLUME, "info", "cumulative")
+        try:
+            told = lab.servers[0].run("gluster", "--mode=script", "volume", "profile", VOLUME, "info", "cumulative")
+        except LabError as error:
+            if "is not started" not in error.message:
+                raise
+            raise InputError("the servers do not count their operations", "iosonde lab profile on") from error
         return glusterfs_profile.of_text(told, lab.servers)
 
 

@@ -63,7 +63,7 @@ def slurm_job() -> Ability:
     needed_for = "ranks on the nodes of a Slurm allocation"
     if not srun:
         return Ability("slurm", False, "srun is not on PATH", needed_for, "on a cluster with Slurm: load its client")
-    version = (reading.tool([srun, "--version"]) or "").strip()
+    version = (reading.tool([srun, "--version"]) or "").strip() or srun
     types = slurm.mpi_types(srun)
     try:
         how = f"ranks start with --mpi={slurm.choose_pmi(mpiexec.library().flavour, types)}"

@@ -104,6 +104,9 @@ def healing(found: Healing) -> Iterator[str]:
     for one in found.undone:
         yield escape(f"{one.host}: {_said(one)}: undone")
     if found.healed_s is not None:
+        if not found.undone:
+            yield "no fault was in force; well"
+            return
         yield f"well {format_seconds(found.healed_s)} after that ({format_seconds(found.undone_s)} to undo it)"
         return
     yield "not well yet"

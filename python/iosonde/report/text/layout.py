@@ -14,6 +14,7 @@ __all__ = ["CANNOT_TELL", "WIDTH", "escape", "estimate_parts", "estimate_text", 
 WIDTH = 79
 _GAP = "  "
 _LEAST_COLUMN = 6
+_MORE_COLUMNS = 12
 
 
 def escape(text: object) -> str:
@@ -45,7 +46,7 @@ def width(text: str) -> int:
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str = "", limit: int = WIDTH) -> str:
-    """Aligned columns, two spaces apart, no line longer than ``limit``.
+    """Aligned columns, two spaces apart, one where that saves the last of them; no line longer than ``limit``.
 
     ``align`` holds ``l``, ``r`` or ``L`` (left, never cut) for each column (``l`` where it is too short). Cells are
     escaped; None is empty. Where the table is too wide its widest ``l`` columns are cut, ending in ``…``; where two
@@ -93,21 +94,24 @@ def _line(cells: Sequence[str], widths: Sequence[int], sides: str, gap: str) -> 
 
 def cut(texts: Sequence[str], columns: int) -> list[str]:
     """Texts in so many columns, ``…`` where they are cut: at the end, else in the middle, else at the begin, else
-    nowhere, so that no two become one."""
+    anywhere, so that no two become one; where they would in so many columns, in a few more, else whole."""
     if all(width(text) <= columns for text in texts):
         return list(texts)
-    kept = columns - 1
-    for head in (kept, kept - kept // 2, 0):
-        found = [
-            text if width(text) <= columns else f"{_fit(text, head)}…{_fit(text, kept - head, True)}" for text in texts
-        ]
-        if len(set(found)) == len(set(texts)):
-            return found
+    several = len(set(texts))
+    for kept in range(columns - 1, columns - 1 + _MORE_COLUMNS):
+        for head in (kept, kept - kept // 2, 0, *range(kept - 1, 0, -1)):
+            found = [
+                text if width(text) <= kept + 1 else f"{_fit(text, head)}…{_fit(text, kept - head, True)}"
+                for text in texts
+            ]
+            if len(set(found)) == several:
+                return found
     return list(texts)
 
 
 def _fit(text: str, columns: int, end: bool = False) -> str:
     """The begin, or the end, of a text in so many columns."""
+    text = (text[-columns:] if end else text[:columns]) if columns else ""
     while width(text) > columns:
         text = text[1:] if end else text[:-1]
     return text

@@ -1,0 +1,63 @@
+"""What the runs of a cell know of the file system that they measured: copies, parity, servers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from iosonde.core.stored import StoredRun
+from iosonde.data.source import Source
+
+from .bound_inputs import Inputs
+
+THE_FILE_SYSTEM = "the file system"  # as a source of numbers
+_REDUNDANCY = {"redundancy", "replicas", "data_chunks", "parity_chunks"}
+_MADE_BY = {"client": ("client", "sent by the client"), "servers": ("chained", "passed on by the servers")}
+
+
+class OwnLayout:
+    """The runs of a source, asked cell by cell; ``notes`` gathers what has to be said."""
+
+    def __init__(self, source: Source) -> None:
+        self._runs = {run.id: run for run in source.runs}
+        self.notes: dict[str, None] = {}
+
+    def fields(self, runs: Sequence[str], inputs: Inputs) -> dict[str, Any]:
+        """Fields of the system of one cell that nobody gave and that its runs agree on: who makes how many copies of
+        each byte, and on how many servers they lie."""
+        every = [_layout(self._runs[name]) for name in runs if name in self._runs]
+        if not every or any(one != every[0] for one in every):
+            return {}
+        given = {*inputs.given, *inputs.columns}
+        found: dict[str, Any] = {}
+        if not _REDUNDANCY & given and (told := _redundancy(every[0])):
+            fields, said = told
+            found |= fields
+            self.notes[f"{said}, as the file system told (--replicas or --erasure says otherwise)"] = None
+        servers = every[0].get("servers")
+        if isinstance(servers, list) and servers and not {"servers", "disks"} & given:
+            found["servers"] = len(servers)
+            self.notes[f"{len(servers)} servers, as the file system told (--servers says otherwise)"] = None
+        return found
+
+
+def _redundancy(layout: Mapping[str, Any]) -> tuple[dict[str, Any], str] | None:
+    copies, parts, parity = (_count(layout.get(key)) for key in ("copies", "data_parts", "parity_parts"))
+    if parts and parity:
+        return {"redundancy": "erasure", "data_chunks": parts, "parity_chunks": parity}, f"{parts} + {parity} parts"
+    if copies > 1 and layout.get("copied_by") in _MADE_BY:
+        by, said = _MADE_BY[layout["copied_by"]]
+        return {"redundancy": by, "replicas": copies}, f"{copies} copies of each byte, {said}"
+    return None
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and 0 < value < 1000 else 0
+
+
+def _layout(run: StoredRun) -> Mapping[str, Any]:
+    """What decides of what the file system said, whatever else it said of this trial."""
+    machine = run.facts.get("machine")
+    told = machine.get("filesystem") if isinstance(machine, Mapping) else None
+    keys = ("copies", "copied_by", "data_parts", "parity_parts", "servers")
+    return {key: told.get(key) for key in keys} if isinstance(told, Mapping) else {}
