@@ -6,12 +6,10 @@ enough for a steady state: seconds, with fsync and close.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +25,6 @@ from iosonde.store import Store
 N = 5  # trials of each measurement: what an interval of a mean needs to be narrow
 LINKS = ("network_clients", "network_servers")
 _ATTEMPTS = 3
-_ONE_AT_A_TIME = Path("/tmp/lab.lock")  # two labs that measure at once share the machine's CPUs
 _FILE = """
 name: law
 nodes: {clients}
@@ -120,21 +117,11 @@ class Bounded:
         return self.terms[self.runners_up[0]] / self.s
 
 
-@contextmanager
-def alone() -> Iterator[None]:
-    """While nobody else on this machine measures in a lab, as far as they ask for it, too."""
-    with _ONE_AT_A_TIME.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def measure(lab: Lab, setup: Setup, store: Path, repetitions: int = N, size: str = "") -> Path:
     """Trials of the set-up's stream from all of its clients."""
     file = store.with_suffix(".yaml")
     file.write_text(_FILE.format(clients=setup.clients, transfer=setup.transfer, size=size or setup.size))
-    with alone():
-        done = iosonde("lab", "run", "--lab", lab.name, file, "--repetitions", repetitions, "--store", store,
-                       limit_s=280)  # fmt: skip
+    done = iosonde("lab", "run", "--lab", lab.name, file, "--repetitions", repetitions, "--store", store, limit_s=280)
     assert done.returncode == 0, done.stderr
     return store
 
