@@ -23,15 +23,21 @@ from iosonde.store import Store
 BATCH_FILES, BATCH_BYTES = 200, 64 << 20
 # Starting processes costs more than they save for a handful of files.
 ALONE_FILES = 50
+# Documents and sources: a tool's output in one of them is quoted there, and is no result of whoever has the directory.
+_QUOTING = frozenset(
+    ".adoc .bib .c .cc .cmake .cpp .diff .go .h .hpp .htm .html .ipynb .java .js .lua .md .org .patch .pl .py .r .rb "
+    ".rs .rst .sh .tex .ts .yaml .yml".split()
+)
 
 
 @dataclass(frozen=True)
 class Found:
-    """A file, and its path relative to the directory that was named."""
+    """A file, and its path relative to the directory that was named; ``named``: it was, and no directory of it."""
 
     path: Path
     relative: PurePath
     size: int
+    named: bool = False
     name: str = ""
     damage: str = ""
 
@@ -167,7 +173,7 @@ def _of_archive(archive: Found, unpacked: Path) -> Iterator[Found]:
         return
     for file in sorted(path for path in unpacked.rglob("*") if path.is_file()):
         inner = file.relative_to(unpacked)
-        yield Found(file, archive.relative.parent / inner, file.stat().st_size, f"{archive.path}/{inner}")
+        yield Found(file, archive.relative.parent / inner, file.stat().st_size, name=f"{archive.path}/{inner}")
 
 
 def _named_files(names: Sequence[str], recursive: bool, store: Path) -> list[Found]:
@@ -181,7 +187,7 @@ def _named_files(names: Sequence[str], recursive: bool, store: Path) -> list[Fou
             raise InputError(f"{name} is not there", "name a file or, with -r, a directory")
         for one in sorted(_below(path, inside)) if path.is_dir() else [path]:
             relative = PurePath(one.relative_to(path)) if path.is_dir() else PurePath(one)
-            found.setdefault(one, Found(one, relative, one.stat().st_size))
+            found.setdefault(one, Found(one, relative, one.stat().st_size, not path.is_dir()))
     return list(found.values())
 
 
@@ -250,6 +256,8 @@ def _import_one(
         if digest in known:
             return FileOutcome(name, known[digest], there=True), []
         understood = understand(text, plan.form)
+        if not found.named and plan.form is None and found.relative.suffix.lower() in _QUOTING:
+            return FileOutcome(name, reason=f"it quotes output of {understood.format}; name it to import it"), []
         text.name = found.relative.as_posix()
         runs = runs_of(understood, text, plan.experiment, factors)
         known[digest] = understood.format
