@@ -88,6 +88,7 @@ def test_a_summary_counts_bring_ups(place, by):
         made = summary(source, Asked(response), by).overview
         assert {row.n for row in made.rows} == {4} and {row.mean.n for row in made.rows} == {4}
         assert ("n counts bring-ups" in " ".join(made.warnings)) == (by == ("copies",))
+        assert made.counted == ("bring-up" if by == ("copies",) else "trial")
 
 
 def test_the_mean_of_bring_ups_has_their_spread():

@@ -69,7 +69,7 @@ def _header(answer: Summary) -> str:
     count = f"{trials[0]}" if len(trials) == 1 else f"{trials[0]} to {trials[-1]}" if trials else "no"
     said = "; ".join(clock_words(answer.clock, answer.told))
     return (f"{said}; " if said else "") + (
-        f"{100 * made.level:g} % intervals over {count} trial{'s' if trials != [1] else ''} a cell"
+        f"{100 * made.level:g} % intervals over {count} {made.counted}{'s' if trials != [1] else ''} a cell"
     )
 
 

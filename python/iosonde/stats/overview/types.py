@@ -90,7 +90,7 @@ class Efficiency:
 @dataclass(frozen=True)
 class Overview:
     """What a summary says. ``by`` are the columns that the rows are grouped by, ``units`` the base units of those that
-    have one."""
+    have one, ``counted`` what n counts: trials, or bring-ups that several trials share."""
 
     rows: tuple[OverviewRow, ...]
     latency: tuple[OverviewLatency, ...]
@@ -101,6 +101,7 @@ class Overview:
     by: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     units: dict[str, str] = field(default_factory=dict)
+    counted: str = "trial"
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form of ``iosonde summary --json``."""
