@@ -24,10 +24,11 @@ BATCH_FILES, BATCH_BYTES = 200, 64 << 20
 # Starting processes costs more than they save for a handful of files.
 ALONE_FILES = 50
 # Documents and sources: a tool's output in one of them is quoted there, and is no result of whoever has the directory.
-_QUOTING = frozenset(
-    ".adoc .bib .c .cc .cmake .cpp .diff .go .h .hpp .htm .html .ipynb .java .js .lua .md .org .patch .pl .py .r .rb "
-    ".rs .rst .sh .tex .ts .yaml .yml".split()
-)
+_QUOTING = {
+    ".adoc", ".bib", ".c", ".cc", ".cmake", ".cpp", ".diff", ".go", ".h", ".hpp", ".htm", ".html", ".ipynb",
+    ".java", ".js", ".lua", ".md", ".org", ".patch", ".pl", ".py", ".r", ".rb", ".rs", ".rst", ".sh", ".tex",
+    ".ts", ".yaml", ".yml",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
