@@ -1,14 +1,17 @@
-"""IOR's CSVs: ``saveRankPerformanceDetailsCSV`` (a row for each rank) and ``savePerOpDataCSV`` (for each operation).
+"""IOR's CSVs: ``summaryFormat=CSV`` (a row for each iteration), ``saveRankPerformanceDetailsCSV`` (for each rank) and
+``savePerOpDataCSV`` (for each operation).
 
     access,rank,runtime-with-openclose,runtime,throughput-withopenclose,throughput
     write,0,2.5560855865e-02,2.5542020798e-02,4.1022726528e+07,4.1052977300e+07
 
 becomes ``write bandwidth_own`` of rank 0 in bytes/s, once with open and close inside and once, as
-``bandwidth_own_access``, without; and the two times. ``time,runtime,tp`` becomes recorded operations.
+``bandwidth_own_access``, without; and the two times. ``time,runtime,tp`` becomes recorded operations. The
+iterations are those of the table that IOR prints, with the number of its ranks and without its other settings.
 """
 
 from __future__ import annotations
 
+from .ior_table import IorTable
 from .operation_log import read_log
 from .parsed import Parsed, Row
 from .reading import number, whole_number
@@ -51,6 +54,49 @@ def parse_ranks(text: Text, head: int) -> Parsed:
     elif ranks != set(range(len(ranks))):
         run.lacks(text.last_line, "ranks are missing in the table")
     return run
+
+
+def parse_iterations(text: Text, head: int) -> list[Parsed]:
+    """The CSV of iterations whose header is line ``head``: a Parsed for each block size, transfer size and number of
+    ranks, in the order of the file."""
+    names = text.lines[head - 1].strip().replace(",Latency,", ",Latency(s),").split(",")
+    found: dict[tuple[int, ...], tuple[Parsed, IorTable]] = {}
+    lost = Parsed()
+    for at, line in enumerate(text.lines[head:], head + 1):
+        cells = line.strip().split(",")
+        if cells == [""] or cells[0] == names[0]:
+            continue
+        settings = _settings(names, cells)
+        if settings is None:
+            lost.lacks(at, f"not a row of this table: '{line.strip()[:60]}'")
+            continue
+        key = tuple(settings.values())
+        if key not in found:
+            run = Parsed(factors=dict(settings))
+            found[key] = run, IorTable(run, names)
+        found[key][1].add(at, cells)
+    made = [run for run, _ in found.values()] or [lost]
+    for run in made:
+        run.factors["iterations"] = len({row.iteration for row in run.rows})
+        if not run.rows:
+            run.lacks(head, "the table has no rows")
+        if any(row.unit == "s" and row.value == 0 for row in run.rows):
+            run.warn(head, "times shorter than 0.00005 s are 0 in IOR's CSV")
+    if made[-1] is not lost:
+        made[-1].missing += lost.missing  # a row that was cut is the last one
+    return made
+
+
+def _settings(names: list[str], cells: list[str]) -> dict[str, int] | None:
+    """Of a row, in bytes; None for what is no row."""
+    if len(cells) != len(names) or not cells[0].isalpha():
+        return None
+    said = dict(zip(names, cells, strict=True))
+    block, transfer = (number(said.get(name, "")) for name in ("block(KiB)", "xfer(KiB)"))
+    ranks = whole_number(said.get("numTasks", ""))
+    if block is None or transfer is None or ranks is None:
+        return None
+    return {"block_size": round(block * 1024), "transfer_size": round(transfer * 1024), "ranks": ranks}
 
 
 def parse_operations(text: Text) -> Parsed:
