@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import subprocess
 import sys
 
 import pytest
 
 from iosonde.core.errors import InputError
-from iosonde.lab import LabDescription, calibrate, faults, hosts, listing, live, place, run_words, teardown, tools
+from iosonde.lab import LabDescription, calibrate, faults, hosts, links, listing, live, place, run_words, teardown, tools
 from iosonde.lab.description import GOODPUT
 from iosonde.lab.filesystems import glusterfs_profile, recipe
 from iosonde.lab.lab import labs, only, open_lab, planned
@@ -151,6 +153,46 @@ def test_what_is_off_by_more_than_a_tenth_is_said(monkeypatch):
         "the machine was busy when this was measured: load 2.5 on 2 CPUs",
     ]  # fmt: skip
     assert calibrate.off(LabDescription("local"), {"links": links, "disks": disks, "load": 1.0}) == []
+
+
+def test_a_delay_is_held_against_what_is_added_to_a_round_trip():
+    asked = LabDescription("local", delay_s=0.001)
+    trips = [{"from": "a", "to": "b", "bytes_per_s": 1e9, "rtt_s": rtt} for rtt in (1.13e-3, 1.25e-3, 2.15e-3)]
+    found = {"links": trips, "disks": [], "load": 0.0, "rtt_without_delay_s": 1e-4}
+    assert calibrate.off(asked, found) == [
+        "a to b and back: 1.15 ms are added, 1.00 ms were asked for",
+        "a to b and back: 2.05 ms are added, 1.00 ms were asked for",
+    ]
+
+
+def test_a_round_trip_is_delayed_once_by_what_was_asked_for():
+    """It passes four queues: out of each host, and out of the switch to each. What is delayed is then let through at
+    the rate."""
+    (delayed, shaped) = links.queues(993e6, 0.01)
+    assert delayed[:6] == ["root", "handle", "1:", "netem", "delay", "2500us"] and shaped[:2] == ["parent", "1:1"]
+    assert [words[0] for words in links.queues(993e6, None)] == ["root"]
+    assert links.queues(None, None) == [] and "tbf" not in links.queues(None, 0.01)[0]
+
+
+def test_a_kernel_that_cannot_delay_says_so_before_anything_is_made(monkeypatch):
+    def refuses(words, **_):
+        raise tools.LabError("unshare: Error: Specified qdisc kind is unknown.")
+
+    monkeypatch.setattr(links, "run", refuses)
+    links.check_delay(None)
+    with pytest.raises(InputError, match="--delay 1.00 ms: this kernel has no netem") as error:
+        links.check_delay(0.001)
+    assert "modprobe sch_netem" in error.value.hint and "leave out" in error.value.hint
+
+
+def test_rate_program_tells_goodput_and_round_trip():
+    program = [sys.executable, str(calibrate._PROGRAM)]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    with subprocess.Popen([*program, "receive", port]) as receiver:
+        told = json.loads(tools.run([*program, "send", "127.0.0.1", port, "0.05"]))
+        assert receiver.wait(10) == 0
+    assert told["bytes_per_s"] > 1e6 and 0 < told["rtt_s"] < 1
 
 
 # Runs
