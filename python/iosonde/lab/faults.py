@@ -197,7 +197,8 @@ def _kill(lab: Lab, host: LabHost, fault: LabFault) -> None:
 
 
 def _restart(lab: Lab, host: LabHost, fault: LabFault) -> None:
-    recipe_of(lab).restart(lab, host)
+    if not recipe_of(lab).server_processes(lab, host):  # somebody may have started it again meanwhile
+        recipe_of(lab).restart(lab, host)
 
 
 def _stop(lab: Lab, host: LabHost, fault: LabFault) -> None:
