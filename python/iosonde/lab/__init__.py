@@ -18,7 +18,7 @@ from .listing import LabListing, Possible, keeps_data, listing
 from .live import count_operations, get_options, mount, placement, profile, remount, set_options, unmount
 from .place import on_host
 from .run_words import check_shared, run_words
-from .status import servers_now, status
+from .status import health_now, servers_now, status
 from .teardown import down
 from .tools import need_root
 
