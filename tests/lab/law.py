@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import pytest
@@ -27,7 +28,6 @@ from iosonde.store import Store
 
 N = 5  # trials of each measurement: what an interval of a mean needs to be narrow
 LINKS = ("network_clients", "network_servers")
-_STREAMS = ("16MiB", "64MiB")  # of which a client's CPU time for each byte is known
 _ATTEMPTS = 3
 _ONE_AT_A_TIME = Path("/tmp/lab.lock")  # two labs that measure at once share the machine's CPUs
 _FILE = """
@@ -130,10 +130,10 @@ def alone() -> Iterator[None]:
         yield
 
 
-def measure(lab: Lab, setup: Setup, store: Path, size: str = "") -> Path:
+def measure(lab: Lab, setup: Setup, store: Path) -> Path:
     """Trials of the set-up's stream from all of its clients."""
     file = store.with_suffix(".yaml")
-    file.write_text(_FILE.format(clients=setup.clients, transfer=setup.transfer, size=size or setup.size))
+    file.write_text(_FILE.format(clients=setup.clients, transfer=setup.transfer, size=setup.size))
     with alone():
         done = iosonde("lab", "run", "--lab", lab.name, file, "--repetitions", N, "--store", store,
                        limit_s=280)  # fmt: skip
@@ -187,17 +187,15 @@ def limit_cpu(lab: Lab, cpus: float) -> None:
         cgroups.make(lab.directory, client.name, cpus)
 
 
-def cpu_per_byte(lab: Lab, setup: Setup, directory: Path) -> float:
-    """CPU seconds of a client for each byte of such a stream, at the limit that it is measured at: what a byte takes
-    depends on how fast they come. Of longer less of shorter streams, so that what starts them is not in; `dd` in their
-    place takes a fifth to a third less."""
-    used = []
-    for size in _STREAMS:
-        before = cgroups.cpu_seconds(lab.directory, lab.clients[0].name)
-        measure(lab, setup, directory / f"cpu-{size}", size)
-        used.append(cgroups.cpu_seconds(lab.directory, lab.clients[0].name) - before)
-    short, long = map(parse_size, _STREAMS)
-    return (used[1] - used[0]) / (N * (long - short))
+def cpu_per_byte(store: Path, setup: Setup) -> float:
+    """CPU seconds of a client, with the daemon of its mount, for each byte, in the very trials of a store: what a byte
+    takes depends on how fast they come, and on who else is on the machine's cores (a minute later a third more)."""
+    found = []
+    for run in Store.open(store).runs():
+        load = run["facts"]["loads"][0]
+        used_s = (load["own_share"] + load["client_daemon_share"]) * load["seconds"] * (os.cpu_count() or 1)
+        found.append(used_s / parse_size(setup.size))
+    return mean(found)
 
 
 def set_capacity(lab: Lab, setup: Setup, terms: tuple[str, ...], times: float) -> None:

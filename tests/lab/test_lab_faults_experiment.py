@@ -45,9 +45,7 @@ def here(lab_root, tmp_path, monkeypatch):
         if why := why_not(file_system):
             pytest.skip(why)
         options = options or f"replica: {copies}, network.ping-timeout: 2"
-        text = FILE.format(
-            faults=faults, clients=clients, size=size, file_system=file_system, options=options
-        )
+        text = FILE.format(faults=faults, clients=clients, size=size, file_system=file_system, options=options)
         (tmp_path / "e.yaml").write_text(text)
         return tmp_path
 

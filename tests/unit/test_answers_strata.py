@@ -17,7 +17,6 @@ from iosonde.core.table import table_of
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
-from iosonde.report.text import summary as summary_text
 from iosonde.store import Store
 
 pytest.importorskip("iosonde.engine._native")
@@ -86,10 +85,8 @@ def test_columns_of_a_table_number_bring_ups_where_they_are_named():
 @pytest.mark.parametrize("by", [("copies",), ("copies", "size")])
 def test_a_summary_counts_bring_ups(place, by):
     for source, response in ((of_table(), ("rate",)), (open_data(place), ("write",))):
-        found = summary(source, Asked(response), by)
-        made, counted = found.overview, "bring-ups" if by == ("copies",) else "trials"
+        made, counted = summary(source, Asked(response), by).overview, "bring-ups" if by == ("copies",) else "trials"
         assert {row.n for row in made.rows} == {4} and {row.mean.n for row in made.rows} == {4}
-        assert f"intervals over 4 {counted} a cell" in next(summary_text.lines(found))
         assert made.to_json()["n_counts"] == counted
         assert ("n counts bring-ups" in " ".join(made.warnings)) == (by == ("copies",))
 

@@ -145,7 +145,8 @@ def lab_s(facts: Mapping[str, Any]) -> float:
 
 def _between(runs: Sequence[Mapping[str, Any]]) -> float:
     """Median seconds from the end of a trial to the start of the next of its experiment: it is stored, its files are
-    removed; without the breaks of ``--pace``, and the healing of a lab. The median, as between two of them a night may have passed."""
+    removed; without the breaks of ``--pace``, and the healing of a lab. The median, as between two of them a night may
+    have passed."""
     gaps = []
     for one, after in pairwise(sorted(runs, key=lambda run: str(run["started_at"]))):
         if one["experiment"] == after["experiment"] and after["facts"]["order"] == one["facts"]["order"] + 1:

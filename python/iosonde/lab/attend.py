@@ -49,6 +49,7 @@ class FaultHands:
 def hands_of(lab: Lab) -> FaultHands:
     """Those of a lab that is up."""
     how = recipe_of(lab)
+
     def cpu_s() -> dict[str, float]:
         known = {one.name: cgroups.cpu_seconds(lab.directory, one.name) for one in lab.hosts if one not in lab.clients}
         return {name: seconds for name, seconds in known.items() if seconds is not None}

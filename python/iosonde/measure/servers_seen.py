@@ -31,9 +31,9 @@ def without_counts(complaint: str) -> str:
 
 @dataclass(frozen=True)
 class ServerHands:
-    """``states``: host → (what serves there, whether that is well). ``health`` is what the servers' own tools complain of
-    besides, such as copies that do not agree: a client may have no such tool, or not be told. ``count`` has the servers count from zero and
-    ``counted`` tells what they did since, as plain values; None where that is not asked for. All may raise
+    """``states``: host → (what serves there, whether that is well). ``health`` is what the servers' own tools complain
+    of besides, such as copies that do not agree: a client may have no such tool. ``count`` has the servers count from
+    zero and ``counted`` tells what they did since, as plain values; None where that is not asked for. All may raise
     IosondeError."""
 
     states: Callable[[], Mapping[str, tuple[str, bool]]]
