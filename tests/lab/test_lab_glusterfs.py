@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from lab_here import iosonde
+from lab_here import SOURCE, command, iosonde
 
 from iosonde import lab as labs
 from iosonde.core.errors import InputError
@@ -50,6 +50,9 @@ def digest(lab, name: str, client: int = 0) -> str:
 def test_a_file_is_on_every_server_of_its_copies(copies):
     put(copies, "a", 3 * MIB)
     assert labs.placement(copies, copies.mount_point / "a").n_bytes == {"server1": 3 * MIB, "server2": 3 * MIB}
+    for host in (copies.clients[0], copies.servers[0]):  # asked there, too
+        told = host.run("env", f"PYTHONPATH={SOURCE}", *command("lab", "placement", "a", "--json"))
+        assert json.loads(told)["bytes"] == {"server1": 3 * MIB, "server2": 3 * MIB}
     told = recipe_of(copies).layout(copies)
     assert (told.copies, told.copied_by, told.parity_parts) == (2, "client", 0)
     with pytest.raises(InputError, match="no brick has such a file"):

@@ -183,7 +183,6 @@ SEAMS = {
     "test_api_incomplete.py": {"cli"},
     "test_api_parity.py": {"cli"},
     "test_campaign_against.py": {"answers", "data", "report"},
-    "test_campaign_bring_ups.py": {"report"},
     "test_campaign_in_lab.py": {"lab"},
     "test_campaign_labels.py": {"data"},
     "test_campaign_targets.py": {"api", "cli", "data", "report"},

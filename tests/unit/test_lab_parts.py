@@ -11,23 +11,12 @@ import sys
 import pytest
 
 from iosonde.core.errors import InputError
-from iosonde.lab import (
-    LabDescription,
-    calibrate,
-    faults,
-    hosts,
-    links,
-    listing,
-    live,
-    place,
-    run_words,
-    teardown,
-    tools,
-)
+from iosonde.lab import LabDescription, calibrate, faults, hosts, links, live, place, run_words, teardown, tools
 from iosonde.lab.description import GOODPUT
 from iosonde.lab.filesystems import glusterfs_profile, recipe
 from iosonde.lab.lab import labs, only, open_lab, planned
 from iosonde.lab.links import SWITCH
+from iosonde.lab.listing import listing
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""What was really emulated: goodput of every link both ways, round trips, rates of every disk by direct I/O."""
+"""What was really emulated: goodput of links in both directions, round trips, rates of disks by direct I/O."""
 
 from __future__ import annotations
 
