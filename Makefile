@@ -88,7 +88,7 @@ test-nodes: .venv/.dev ## ranks on many nodes and 256 on one: ssh-like hosts, a 
 	@install target/release/iosonde-nfs-mount $@
 
 # Hosts are name spaces with loop disks and real servers: as root; file systems whose packages are missing are skipped.
-test-lab: .venv/.dev .venv/bin/iosonde-nfs-mount ## emulated clusters with real file systems on them, faults and all (as root; about 5 min)
+test-lab: .venv/.dev .venv/bin/iosonde-nfs-mount ## emulated clusters with real file systems on them, faults and all (as root; about 6 min)
 	@test "$$(id -u)" = 0 || { echo "missing: root, to make hosts, links and disks; run it as root"; exit 1; }
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -c "$$LAB_MISSING"
 	@cargo test --quiet --locked --package iosonde-nfs-mount
