@@ -60,7 +60,7 @@ def hands_of(lab: Lab) -> FaultHands:
         ask=lambda: how.heal(lab),
         health=lambda: how.health(lab),
         cpu_s=cpu_s,
-        used=lambda: how.used_bytes(lab),
+        used=how.used_bytes(lab),
         servers=tuple(one.name for one in lab.servers),
     )
 

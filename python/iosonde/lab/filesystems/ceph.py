@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -181,10 +181,15 @@ class _Ceph(Recipe):
             found[server.name] = ServerState(f"osd.{osd['osd']} {' '.join(words)}", words == ["up"])
         return found
 
-    def used_bytes(self, lab: Lab) -> int | None:
+    def used_bytes(self, lab: Lab) -> Callable[[], int | None]:
         """As its OSDs say: the file that each keeps its data in only grows."""
-        found = [ceph_admin.allocated_bytes(server, number) for number, server in enumerate(lab.servers)]
-        return None if None in found else sum(one or 0 for one in found)
+        osds = [server.seen(f"/run/ceph/osd.{number}.asok") for number, server in enumerate(lab.servers)]
+
+        def used() -> int | None:
+            found = [ceph_admin.allocated_bytes(one) for one in osds]
+            return None if None in found else sum(one or 0 for one in found)
+
+        return used
 
     def count_operations(self, lab: Lab, on: bool) -> None:
         """OSDs and the metadata server always count: from zero."""

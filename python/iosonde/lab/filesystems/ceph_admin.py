@@ -6,17 +6,15 @@ import json
 import socket
 from pathlib import Path
 
-from iosonde.lab.hosts import LabHost
-
 _ANSWER_S = 1.0
 _LOGGER, _COUNTER = "bluestore", "bluestore_allocated"
 
 
-def allocated_bytes(server: LabHost, number: int) -> int | None:
-    """Bytes that data takes on the disk of an OSD; None where it does not answer."""
+def allocated_bytes(osd: Path) -> int | None:
+    """Bytes that data takes on the disk of the OSD with this socket; None where it does not answer."""
     wish = {"prefix": "perf dump", "logger": _LOGGER, "counter": _COUNTER}
     try:
-        told = json.loads(_asked(server.seen(Path(f"/run/ceph/osd.{number}.asok")), json.dumps(wish)))
+        told = json.loads(_asked(osd, json.dumps(wish)))
         return int(told[_LOGGER][_COUNTER])
     except (OSError, ValueError, KeyError):
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -176,9 +176,10 @@ class Recipe(ABC):
         """Ask for copies to be made equal now, where it would take its time; what came of it is in ``health``."""
         return
 
-    def used_bytes(self, lab: Lab) -> int | None:
-        """Bytes in use on the servers' disks now; None where one does not say. Asked ten times a second."""
-        return sum(_used(one.seen(one.disk)) for one in lab.servers) if self.has_disks else 0
+    def used_bytes(self, lab: Lab) -> Callable[[], int | None]:
+        """Who tells, ten times a second, the bytes in use on the servers' disks; None where one does not say."""
+        disks = [one.seen(one.disk) for one in lab.servers] if self.has_disks else []
+        return lambda: sum(map(_used, disks))
 
     def count_operations(self, lab: Lab, on: bool) -> None:
         """Have servers count their operations from now on, or no more."""
