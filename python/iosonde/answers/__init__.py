@@ -15,7 +15,8 @@ if TYPE_CHECKING:
         advise, anova, as_tool, bound, bound_inputs, candidates, check, cluster_file, compare, diagnose, doctor,
         explain, explain_difference, fit, gate, held_out, model_file, page, parse, path_study, plot, predict, printed,
         published,
-        published_side, queue, rank, regress, report, roofline, scale, show, slowest, store, summary, thesis,
+        published_side, queue, rank, regress, report, roofline, scale, show, slowest, store, summary, survey,
+        survey_plan, survey_simulate, thesis,
         time_model, time_parts, upgrade, validate, verify,
     )  # fmt: skip
 
