@@ -87,6 +87,8 @@ CASES = [
      "access=sync,request_KiB=16 --where processes=1",
      lambda p: iosonde.advise(p["MATTERS"], ["access", "request_KiB"], "write", given="file_system", depth=2,
                               current={"access": "sync", "request_KiB": 16.0}, where=["processes=1"])),
+    ("survey plan --population 300000000 --capacity 50PB --rate 5GiB/s --per-file 2ms --level 0.9",
+     lambda p: iosonde.survey_plan(300_000_000, "50PB", rate="5GiB/s", per_file=0.002, level=0.9)),
     ("parse IOR", lambda p: iosonde.parse(p["IOR"])),
     ("parse IOR IOZONE", lambda p: iosonde.parse([p["IOR"], str(p["IOZONE"])])),
     ("show STORE --where nodes=1", lambda p: iosonde.show(p["STORE"], where="nodes=1")),

@@ -160,7 +160,8 @@ def survey(asked: SurveyAsked, on_progress: Callable[[str, int], object] | None 
     return Survey(
         asked.path, asked.seed, walk_summary(walked, asked.allocated),
         tuple(one.said(level) for one in samples.values()), tuple(_estimates(samples, asked.codecs, level)),
-        sum(one.read_bytes > 0 for one in looked), sum(one.read_bytes for one in looked), dict(Counter(one.why for one in looked if one.why)),
+        sum(one.read_bytes > 0 for one in looked), sum(one.read_bytes for one in looked),
+        dict(Counter(one.why for one in looked if one.why)),
         sum(one.touched for one in looked), time.monotonic() - began,
     )  # fmt: skip
 

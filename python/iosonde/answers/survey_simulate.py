@@ -18,6 +18,7 @@ from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval
 from iosonde.stats.sampling.shares import DrawnSample, hansen_hurwitz, share
 from iosonde.survey.contents import LookAsked, look_at_all
+from iosonde.survey.magic import EMPTY
 from iosonde.survey.walk import WalkAsked, walk
 
 from .answer import Answer
@@ -129,7 +130,7 @@ def simulated(
     random = np.random.default_rng(seed)
     for _ in range(repetitions):
         for way, n, chosen, sample in _draws(whole, random, sizes):
-            for kind in kinds:
+            for kind in kinds if way == BY_COUNT else [one for one in kinds if one != EMPTY]:
                 has = whole.kinds[kind][chosen]
                 found = share(sample, has, level).estimate if sample else hansen_hurwitz(has, level)
                 said.setdefault((way, n, kind), []).append(found)

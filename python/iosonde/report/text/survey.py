@@ -24,9 +24,11 @@ def lines(made: Survey) -> Iterator[str]:
     numbers = walked.numbers
     yield from wrapped(
         f"{made.path}: {counted(walked.files, 'file')}, {format_size(numbers['bytes'])} "
-        f"({format_size(numbers['allocated_bytes'])} allocated), in {numbers['directories']:,} directories, walked in "
-        f"{format_seconds(walked.seconds)}. Read {counted(made.files_read, 'file')}, {format_size(made.bytes_read)}, "
-        f"in all {format_seconds(made.seconds)}."
+        f"({format_size(numbers['allocated_bytes'])} allocated) in {directories(numbers['directories'])}."
+    )
+    yield from wrapped(
+        f"Walked in {format_seconds(walked.seconds)}; read {counted(made.files_read, 'file')}, "
+        f"{format_size(made.bytes_read)}; in all {format_seconds(made.seconds)}."
     )
     if made.estimates:
         yield ""
@@ -40,6 +42,11 @@ def lines(made: Survey) -> Iterator[str]:
         yield ""
     for note in notes:
         yield from wrapped(f"~ {note}", "  ")
+
+
+def directories(many: int) -> str:
+    """``1 directory``, ``3 directories``."""
+    return f"{many:,} {'directory' if many == 1 else 'directories'}"
 
 
 def _kinds(made: Survey) -> Iterator[str]:
@@ -63,14 +70,15 @@ def _share(one: SurveyEstimate | None) -> str:
 
 def _compression(made: Survey) -> Iterator[str]:
     saved, cpu = ({one.name: one for one in made.of(what, "capacity")} for what in ("saved", "cpu"))
-    for one in made.of("compressed", "capacity"):
-        yield from wrapped(
-            f"{one.name} makes of the capacity {percent_interval(one.found.estimate)}, which saves "
-            f"{estimate_text(saved[one.name].found.estimate, 'bytes')}, for "
-            f"{_time(cpu[one.name].found.estimate)} of this machine's CPU.", "  "
-        )  # fmt: skip
+    rows = [
+        (one.name, percent_interval(one.found.estimate), estimate_text(saved[one.name].found.estimate, "bytes"),
+         _time(cpu[one.name].found.estimate))
+        for one in made.of("compressed", "capacity")
+    ]  # fmt: skip
+    if rows:
+        yield from table(("codec", "leaves of capacity", "saves", "CPU, as here"), rows, "Lrrr").splitlines()
     for one in made.of("zeros", "capacity"):
-        yield from wrapped(f"{one.name} of zeros: {percent_interval(one.found.estimate)} of the capacity.", "  ")
+        yield from wrapped(f"{one.name} of zeros: {percent_interval(one.found.estimate)} of the capacity")
 
 
 def _time(amount: Estimate) -> str:
@@ -84,15 +92,15 @@ def _exact(made: Survey) -> Iterator[str]:
     walked = made.walked
     yield "Of all files, no estimates:"
     for tail in walked.tails:
-        yield from wrapped(f"files of {format_size(tail.least)} and more hold {percent(tail.share)} of the capacity, "
-                           f"and are {percent(tail.files)} of the files", "  ", "  ")  # fmt: skip
+        yield from wrapped(f"{percent(tail.share)} of the capacity is in the {percent(tail.files)} of the files with "
+                           f"{format_size(tail.least)} and more", "    ", "  ")  # fmt: skip
     yield from wrapped(f"not modified for a year: {percent(walked.old[0])} of the files, {percent(walked.old[1])} of "
-                       "the capacity", "  ", "  ")  # fmt: skip
-    yield from wrapped(
-        f"{counted(walked.owners, 'owner')}, the largest with {percent(walked.largest_owner)} of the capacity; "
-        f"{walked.numbers['empty']:,} files are empty; {walked.numbers['hard_links']:,} further names (hard links), "
-        f"{walked.numbers['links']:,} symbolic links", "  ", "  "
-    )  # fmt: skip
+                       "the capacity", "    ", "  ")  # fmt: skip
+    yield from wrapped(f"{counted(walked.owners, 'owner')}, the largest with {percent(walked.largest_owner)} of the "
+                       "capacity", "    ", "  ")  # fmt: skip
+    numbers = walked.numbers
+    others = {"empty": "empty file", "hard_links": "further hard link", "links": "symbolic link"}
+    yield from wrapped(", ".join(counted(numbers[name], noun) for name, noun in others.items()), "    ", "  ")
 
 
 def _no_answer(made: Survey) -> Iterator[str]:
@@ -100,7 +108,7 @@ def _no_answer(made: Survey) -> Iterator[str]:
         why = ", ".join(f"{many} {escape(name)}" for name, many in sorted(made.no_answer.items()))
         parts = [f"{percent_interval(one.missing.estimate)} of the {one.by}" for one in made.samples
                  if one.missing.estimate.value]  # fmt: skip
-        yield (f"of the drawn files gave no answer: {why}. That stands for {' and '.join(parts)}; the shares are of the "
-               "rest, and may be off by as much (if_missing_none, if_missing_all in --json)")  # fmt: skip
+        yield (f"of the drawn files gave no answer: {why}. That stands for {' and '.join(parts)}; the shares are of "
+               "the rest, and may be off by as much (if_missing_none, if_missing_all in --json)")  # fmt: skip
     if made.touched:
         yield f"access times of {counted(made.touched, 'file')} changed: others' files, and we are not root"

@@ -41,14 +41,15 @@ def _long(seconds: float) -> str:
 
 def simulation_lines(made: Simulation) -> Iterator[str]:
     """The text of a simulation: a block for each way."""
-    yield from wrapped(f"{made.path}: {counted(made.files, 'file')}, {format_size(made.capacity)}, all of them looked at "
-                       f"in {format_seconds(made.seconds)}; then {made.repetitions:,} surveys of each kind.")  # fmt: skip
+    whole = f"{counted(made.files, 'file')}, {format_size(made.capacity)}"
+    yield from wrapped(f"{made.path}: {whole}, all of them looked at, then {made.repetitions:,} surveys of each kind, "
+                       f"in {format_seconds(made.seconds)}.")  # fmt: skip
     for way in dict.fromkeys(one.way for one in made.shares):
         yield ""
         yield from _way(way, [one for one in made.shares if one.way == way])
     yield ""
-    yield from wrapped(f"error: 95 of 100 are within so many points. held: how often the {percent(made.level)} interval "
-                       "held the truth.")  # fmt: skip
+    yield from wrapped("error: 95 of 100 are within so many points. held: how often the "
+                       f"{percent(made.level)} interval held the truth.")  # fmt: skip
     if made.left_out:
         yield from wrapped(f"~ {counted(made.left_out, 'file')} could not be looked at, and are left out", "  ")
 

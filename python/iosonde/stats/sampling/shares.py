@@ -89,6 +89,13 @@ class _Split:
         return (known + (self.rest * self.mean if len(self.values) else 0.0)) / self.mass
 
     @property
+    def alike(self) -> bool:
+        """Whether the rest has values from 0 to 1 without a spread, though other draws were possible."""
+        one = self.values[:1]
+        drawn = len(one) > 0 and bool((self.chances < 1).any())
+        return drawn and bool((self.values == one).all()) and 0 <= float(one[0]) <= 1
+
+    @property
     def variance(self) -> float:
         """Of the mean of the rest, which no draw could change where all of it was drawn."""
         n = len(self.values)
@@ -137,12 +144,24 @@ def mean(
     outer = 0.0 if not len(split.values) else split.variance * (split.rest / split.mass) ** 2
     if math.isnan(outer):
         return OfWhole(Estimate(split.value, None, None, level, n, (_ONE,)), None, *bounds)
+    if split.alike:
+        return OfWhole(_of_alike(split, level, n, inner), None, *bounds)
     half = t_critical(level, max(1, len(split.values) - 1)) * math.sqrt(inner + outer)
     few = 0 < len(split.values) < _FEW
     warnings = (f"{len(split.values)} files drawn at random are few for an interval of a mean",) if few else ()
     found = Estimate(split.value, split.value - half, split.value + half, level, n, warnings).within(low=0.0)
     spread = float(np.var(numbers[mask])) if n > 1 else 0.0
     return OfWhole(found, _ratio(inner + outer, spread, n), *bounds)
+
+
+def _of_alike(split: _Split, level: float, n: int, inner: float) -> Estimate:
+    """Where all draws of the rest say the same: others are as rare as draws that met none allow, and 0 or 1. ``inner``
+    is the variance of what was certain."""
+    effective = len(split.values) / float((1 - split.chances).mean())
+    part = binomial_interval(0, effective, level)[1] * split.rest / split.mass  # type: ignore[arg-type]
+    known = t_critical(level, max(1, len(split.values) - 1)) * math.sqrt(inner)
+    below, above = math.hypot(part * split.mean, known), math.hypot(part * (1 - split.mean), known)
+    return Estimate(split.value, split.value - below, split.value + above, level, n).within(low=0.0)
 
 
 _NOBODY = "nothing that was drawn could be looked at"
