@@ -10,15 +10,17 @@ import pytest
 from iosonde.core.errors import InputError
 from iosonde.survey import opening
 from iosonde.survey.contents import LookAsked, look_at, look_at_all
-from iosonde.survey.opening import Seen
+from iosonde.survey.opening import WalkedFile
 from iosonde.survey.walk import WalkAsked, walk
 
 ZLIB = LookAsked(("zlib",), 0)
 
 
-def seen(path) -> Seen:
+def seen(path) -> WalkedFile:
     stat = path.stat()
-    return Seen(os.fsencode(path.name), stat.st_size, stat.st_blocks * 512, stat.st_dev, stat.st_ino, stat.st_mtime_ns)
+    return WalkedFile(
+        os.fsencode(path.name), stat.st_size, stat.st_blocks * 512, stat.st_dev, stat.st_ino, stat.st_mtime_ns
+    )
 
 
 @pytest.fixture
@@ -114,7 +116,7 @@ def test_others_files_are_read_and_their_access_time_is_said_to_change(root, fil
 def test_no_descriptor_stays_open(root, file, tmp_path):
     before = len(os.listdir("/proc/self/fd"))
     good = seen(file)
-    bad = Seen(b"none/at/all", 5, 4096, 1, 1, 1)
+    bad = WalkedFile(b"none/at/all", 5, 4096, 1, 1, 1)
     look_at_all(str(tmp_path), [good, bad] * 20, ZLIB)
     assert len(os.listdir("/proc/self/fd")) == before
 

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from iosonde.stats.sampling.shares import DrawnSample, OfWhole, mean, share
 from iosonde.stats.sampling.size import sample_size
 from iosonde.survey.contents import CODECS, Contents, LookAsked, Piece, look_at_all
 from iosonde.survey.magic import EMPTY
-from iosonde.survey.opening import Seen
+from iosonde.survey.opening import WalkedFile
 from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, chances_of, walk
 
 from .answer import Answer
@@ -166,10 +167,10 @@ def survey(asked: SurveyAsked, on_progress: Callable[[str, int], object] | None 
     )  # fmt: skip
 
 
-def seen_of(drawn: DrawnFiles) -> Iterable[Seen]:
+def seen_of(drawn: DrawnFiles) -> Iterable[WalkedFile]:
     """The drawn files as they are looked at."""
     columns = [drawn.columns[name].tolist() for name in ("size", "allocated", "device", "inode", "modified_ns")]
-    return (Seen(path, *row) for path, *row in zip(drawn.paths, *columns, strict=True))
+    return (WalkedFile(path, *row) for path, *row in zip(drawn.paths, *columns, strict=True))
 
 
 class _Sample:
@@ -225,14 +226,23 @@ def _estimates(samples: dict[str, _Sample], codecs: Sequence[str], level: float)
     by_size = samples[CAPACITY]
     mass = by_size.drawn.mass
     for codec in codecs if mass else ():
-        ratio = by_size.mean(lambda piece, c=codec: min(1.0, piece.compressed[c] / piece.size), level)  # type: ignore[misc]
-        speed = by_size.mean(lambda piece, c=codec: piece.cpu_s[c] / piece.size, level)  # type: ignore[misc]
+        ratio = by_size.mean(partial(_left, codec), level)
+        speed = by_size.mean(partial(_cpu_per_byte, codec), level)
         yield SurveyEstimate("compressed", codec, CAPACITY, "share", ratio)
         yield SurveyEstimate("saved", codec, CAPACITY, "bytes", _rest_of(ratio, mass))
         yield SurveyEstimate("cpu", codec, CAPACITY, "s", speed.times(mass))
     if codecs and mass:
         zeros = by_size.mean(lambda piece: piece.zeros / piece.blocks if piece.blocks else 0.0, level)
         yield SurveyEstimate("zeros", "4 KiB blocks", CAPACITY, "share", zeros)
+
+
+def _left(codec: str, piece: Piece) -> float:
+    """What a codec makes of it; who compresses keeps the original where that is smaller."""
+    return min(1.0, piece.compressed[codec] / piece.size)
+
+
+def _cpu_per_byte(codec: str, piece: Piece) -> float:
+    return piece.cpu_s[codec] / piece.size
 
 
 def _rest_of(ratio: OfWhole, mass: float) -> OfWhole:

@@ -30,7 +30,7 @@ class SurveyOptions(TypedDict, total=False):
 
 
 @takes(SurveyOptions)
-def survey(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Survey]:
+def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Survey]:
     """What a tree of files holds: a walk of all, and some hundred that are drawn and read.
 
     Parameters

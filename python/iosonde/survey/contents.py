@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from .magic import EMPTY, HEAD_BYTES, LONG_HEAD_BYTES, kind_of, needs_long_head
-from .opening import RELEASED, NoAnswerError, Opened, Seen, opened
+from .opening import RELEASED, Opened, UnansweredError, WalkedFile, opened
 
 WHOLE_BYTES = 1 << 20  # a file up to here is read whole
 PIECES, PIECE_BYTES = 4, 1 << 18
@@ -62,7 +62,7 @@ class LookAsked:
 
 
 def look_at_all(
-    root: str, files: Sequence[Seen], asked: LookAsked, on_done: Callable[[int], object] | None = None
+    root: str, files: Sequence[WalkedFile], asked: LookAsked, on_done: Callable[[int], object] | None = None
 ) -> list[Contents]:
     """Each file's contents, several at a time. ``on_done`` is told how many are done."""
     handle = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -85,7 +85,7 @@ def _told(work: Sequence[_T], on_done: Callable[[int], object] | None) -> Iterat
             on_done(done + 1)
 
 
-def look_at(root: int, seen: Seen, asked: LookAsked) -> Contents:
+def look_at(root: int, seen: WalkedFile, asked: LookAsked) -> Contents:
     """One file. It is opened only if it has blocks; what changes while it is read counts as no answer."""
     if not seen.size:
         return Contents(EMPTY)
@@ -94,11 +94,11 @@ def look_at(root: int, seen: Seen, asked: LookAsked) -> Contents:
     try:
         with opened(root, seen) as file:
             return _contents(file, seen, asked)
-    except NoAnswerError as error:
+    except UnansweredError as error:
         return Contents(None, why=str(error))
 
 
-def _contents(file: Opened, seen: Seen, asked: LookAsked) -> Contents:
+def _contents(file: Opened, seen: WalkedFile, asked: LookAsked) -> Contents:
     head = os.pread(file.fd, HEAD_BYTES, 0)
     if needs_long_head(head):
         head = os.pread(file.fd, LONG_HEAD_BYTES, 0)
@@ -120,7 +120,7 @@ def _is_there(name: bytes, directory: int) -> bool:
     return True
 
 
-def _places(seen: Seen, seed: int) -> Iterable[tuple[int, int]]:
+def _places(seen: WalkedFile, seed: int) -> Iterable[tuple[int, int]]:
     """The whole of a small file; of a large one a piece at random in each quarter, on a block's begin."""
     if seen.size <= WHOLE_BYTES:
         return [(0, seen.size)]

@@ -14,7 +14,7 @@ _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 @dataclass(frozen=True)
-class Seen:
+class WalkedFile:
     """What the walk saw of a file; one that differs now is another, or was changed."""
 
     path: bytes
@@ -35,7 +35,7 @@ class Seen:
         return there == (self.device, self.inode, self.size, self.modified_ns)
 
 
-class NoAnswerError(Exception):
+class UnansweredError(Exception):
     """A drawn file cannot be looked at; the text is one of ``REASONS``."""
 
 
@@ -53,8 +53,8 @@ class Opened:
 
 
 @contextmanager
-def opened(root: int, seen: Seen) -> Iterator[Opened]:
-    """A drawn file, from the open root of the walk. Raises NoAnswerError.
+def opened(root: int, seen: WalkedFile) -> Iterator[Opened]:
+    """A drawn file, from the open root of the walk. Raises UnansweredError.
 
     It is looked at before it is opened (``O_PATH`` opens nothing): a file without a block is on tape or a hole, and to
     open it could call it back. What has another inode by now is not read.
@@ -75,19 +75,19 @@ def opened(root: int, seen: Seen) -> Iterator[Opened]:
         held.append(fd)
         yield Opened(fd, at, touched)
         if not seen.same(os.fstat(fd)):
-            raise NoAnswerError(CHANGED)
+            raise UnansweredError(CHANGED)
     except OSError as error:
-        raise NoAnswerError(_reason(error)) from error
+        raise UnansweredError(_reason(error)) from error
     finally:
         for one in held:
             os.close(one)
 
 
-def _check(seen: Seen, now: os.stat_result) -> None:
+def _check(seen: WalkedFile, now: os.stat_result) -> None:
     if not stat.S_ISREG(now.st_mode) or not seen.same(now):
-        raise NoAnswerError(CHANGED)
+        raise UnansweredError(CHANGED)
     if now.st_size and not now.st_blocks:
-        raise NoAnswerError(RELEASED)
+        raise UnansweredError(RELEASED)
 
 
 def _for_reading(there: int) -> tuple[int, bool]:

@@ -158,7 +158,7 @@ def _of_alike(split: _Split, level: float, n: int, inner: float) -> Estimate:
     """Where all draws of the rest say the same: others are as rare as draws that met none allow, and 0 or 1. ``inner``
     is the variance of what was certain."""
     effective = len(split.values) / float((1 - split.chances).mean())
-    part = binomial_interval(0, effective, level)[1] * split.rest / split.mass  # type: ignore[arg-type]
+    part = binomial_interval(0, effective, level)[1] * split.rest / split.mass
     known = t_critical(level, max(1, len(split.values) - 1)) * math.sqrt(inner)
     below, above = math.hypot(part * split.mean, known), math.hypot(part * (1 - split.mean), known)
     return Estimate(split.value, split.value - below, split.value + above, level, n).within(low=0.0)
@@ -196,7 +196,7 @@ def _interval(split: _Split, level: float) -> tuple[float, float]:
         return p, p
     variance = split.variance
     effective = p * (1 - p) / variance if n > 1 and 0 < p < 1 and variance > 0 else n / free
-    return binomial_interval(p * effective, effective, level)  # type: ignore[arg-type]  # not whole, as hits are
+    return binomial_interval(p * effective, effective, level)
 
 
 def _design_effect(split: _Split, spread: float, n: int) -> float | None:
