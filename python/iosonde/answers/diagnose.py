@@ -16,6 +16,7 @@ from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses, density_classes
 from iosonde.explain.cost import Account, ClassShares, Cost, account, cost_of, shares_of
 from iosonde.explain.places import ClassPlaces, PlaceCounts, of_class, places, together
+from iosonde.explain.readings import Reading, Times, reading
 from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merged, of_values
 from iosonde.stats.estimate.summarise import mean
@@ -39,7 +40,8 @@ LIMITS = (
 @dataclass(frozen=True)
 class OperationClass:
     """One class: from ``low_s`` to ``high_s``, ``typical_s`` in the middle of its operations. ``label``: one of the
-    words above; ``reasons``: what its operations have in common, what explains most first."""
+    words above; ``reasons``: what its operations have in common, what explains most first; ``reading``: what that
+    reads like, None where it cannot be told."""
 
     label: str
     low_s: float
@@ -49,6 +51,7 @@ class OperationClass:
     shares: ClassShares
     where: ClassPlaces
     reasons: tuple[Reason, ...]
+    reading: Reading | None
 
     @property
     def cause(self) -> str | None:
@@ -61,6 +64,8 @@ class OperationClass:
             "label": self.label, "low": self.low_s, "high": self.high_s, "typical": self.typical_s, "n": self.n,
             "share": self.shares.share.to_json(), "time_share": self.shares.time_share.to_json(),
             "cost_s": self.shares.cost_s.to_json(), "cause": self.cause,
+            "mechanism": self.reading.mechanism if self.reading else None,
+            "reading": self.reading.words if self.reading else None,
             "where": {"run": list(self.where.run), "offset": list(self.where.offset),
                       "ranks": {str(rank): share for rank, share in self.where.ranks.items()},
                       "words": self.where.words},
@@ -83,6 +88,11 @@ class DiagnosedOperations:
     tail: Estimate
     drawn: DrawnOperations
     notes: tuple[str, ...]
+
+    @property
+    def slow(self) -> list[OperationClass]:
+        """The classes that are slower than the fast one, that which costs most first."""
+        return sorted(self.classes[self.density.fast + 1 :], key=lambda one: -(one.shares.cost_s.value or 0.0))
 
     def to_json(self) -> dict[str, Any]:
         """The stable form, without the classes."""
@@ -128,7 +138,8 @@ class OperationCauses(Answer):
                     **group.group.flat(), "class": one.label, "low_s": one.low_s, "high_s": one.high_s,
                     "typical_s": one.typical_s, "n": one.n, **one.shares.share.flat("share"),
                     **one.shares.time_share.flat("time_share"), **one.shares.cost_s.flat("cost_s"),
-                    "cause": one.cause, "code": first.code if first else None,
+                    "cause": one.cause, "mechanism": one.reading.mechanism if one.reading else None,
+                    "code": first.code if first else None,
                     "kappa": first.agreement.kappa if first else None,
                 }  # fmt: skip
 
@@ -207,10 +218,12 @@ def _group(
     where = together([one.places for one in seen])
     bounds = (density.ends_ns[0], *density.bounds_ns, density.ends_ns[1])
     counts = np.sum([one.counts.sum(axis=0) for one in accounts], axis=0)
+    found = [tuple(reasons([one.suspects.get(place, []) for one in seen], _between(seen, density, place)))
+             for place in range(density.count)]  # fmt: skip
     classes = tuple(
         OperationClass(_label(density, place), bounds[place] / 1e9, bounds[place + 1] / 1e9,
                        density.typical_ns[place] / 1e9, int(counts[place]), shares[place], of_class(where, place),
-                       tuple(reasons([one.suspects.get(place, []) for one in seen], _between(seen, density, place))))
+                       found[place], _reading(group, density, place, found[place]))
         for place in range(density.count)
     )  # fmt: skip
     notes = dict.fromkeys(note for one in seen for note in one.notes)
@@ -219,6 +232,13 @@ def _group(
         cost_of(accounts, density, level), mean([one.slowest(TAIL) for one in histograms], level).within(0.0, 1.0),
         seen[-1].drawn, tuple(notes),
     )  # fmt: skip
+
+
+def _reading(
+    group: OperationGroup, density: DensityClasses, place: int, found: Sequence[Reason]
+) -> Reading | None:  # fmt: skip
+    times = Times(group.kind, group.size, density.typical_ns[density.fast] / 1e9, density.typical_ns[place] / 1e9)
+    return reading([one.suspect for one in found], times)
 
 
 def _between(seen: Sequence[_Seen], density: DensityClasses, place: int) -> list[Suspect]:

@@ -74,6 +74,8 @@ def _share(share: Estimate) -> str:
 def _class(one: OperationClass) -> Iterator[str]:
     place = f"; {one.where.words}" if one.where.words else ""
     yield from wrapped(f"{one.label}: costs {estimate_text(one.shares.cost_s, 's')} of the run{place}")
+    if one.reading:
+        yield from wrapped(f"reads like {one.reading.words}", "  ", "  ")
     for reason in one.reasons:
         found = reason.suspect
         trials = f" In {reason.seen} of {counted(reason.of, 'trial')}." if reason.of > 1 else ""
