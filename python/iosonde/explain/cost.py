@@ -1,8 +1,7 @@
 """What slow operations cost: seconds of the run, and the rate if every operation had been a fast one.
 
 One trial is an ``Account``: sums by class in 40 parts of its time. The unit is the trial; of a single one the parts are
-resampled as blocks (Künsch 1989, Annals of Statistics 17, 1217-1241), so that operations that follow each other may
-resemble each other, and that is said.
+its blocks (``one_trial``), so that operations that follow each other may resemble each other, and that is said.
 
 The ranks work side by side, each with up to ``depth`` operations under way: what operations took too long, divided by
 both, is time of the run. It is the most that could be gained: where a slow operation does the work of fast ones (a
@@ -20,15 +19,12 @@ import numpy.typing as npt
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.summarise import mean
 
+from . import one_trial
 from .classes import DensityClasses
 from .operations import Operations
 
 BLOCKS = 40
-_FEWEST = 200  # operations for so many blocks
-_DRAWS = 2000
-_SEED = 1989
 _CHUNK = 1 << 18
-ONE_TRIAL = "one trial: blocks of its time were resampled; how trials differ is not in it"
 Array = npt.NDArray[np.float64]
 
 
@@ -91,8 +87,8 @@ def shares_of(trials: Sequence[Account], classes: DensityClasses, level: float) 
 
     def of(place: int) -> ClassShares:
         return ClassShares(
-            _estimate(trials, lambda n, s, _: n[:, place] / n.sum(axis=1), level).within(0.0, 1.0),
-            _estimate(trials, lambda n, s, _: s[:, place] / s.sum(axis=1), level).within(0.0, 1.0),
+            _estimate(trials, lambda n, s, _: n[:, place] / n.sum(axis=1), level, 1.0).within(0.0, 1.0),
+            _estimate(trials, lambda n, s, _: s[:, place] / s.sum(axis=1), level, 1.0).within(0.0, 1.0),
             _estimate(trials, lambda n, s, one: _lost(n, s, one, classes.fast)[:, place], level).within(0.0),
         )
 
@@ -135,16 +131,13 @@ def _lost(n: Array, s: Array, one: Account, fast: int) -> Array:
     return lost
 
 
-def _estimate(trials: Sequence[Account], value: Callable[[Array, Array, Account], Array], level: float) -> Estimate:
-    """The mean over trials; of a single one with the interval of its resampled blocks."""
-    found = [float(value(one.counts.sum(axis=0)[None], one.seconds.sum(axis=0)[None], one)[0]) for one in trials]
-    if len(found) > 1:
+def _estimate(
+    trials: Sequence[Account], value: Callable[[Array, Array, Account], Array], level: float, whole: float | None = None
+) -> Estimate:
+    """The mean over trials; of a single one by its blocks. ``whole``: what it cannot pass."""
+    if len(trials) > 1:
+        found = [float(value(one.counts.sum(axis=0)[None], one.seconds.sum(axis=0)[None], one)[0]) for one in trials]
         return mean(found, level)
     one = trials[0]
     used = np.flatnonzero(one.counts.sum(axis=1))
-    if one.counts.sum() < _FEWEST or used.size < BLOCKS // 4:
-        return Estimate(found[0], None, None, level, 1, ("one trial with too few operations for an interval",))
-    drawn = np.random.default_rng(_SEED).multinomial(used.size, np.full(used.size, 1 / used.size), _DRAWS)
-    again = value(drawn @ one.counts[used], drawn @ one.seconds[used], one)
-    low, high = np.quantile(again, [(1 - level) / 2, (1 + level) / 2])
-    return Estimate(found[0], min(float(low), found[0]), max(float(high), found[0]), level, 1, (ONE_TRIAL,))
+    return one_trial.interval(lambda n, s: value(n, s, one), one.counts[used], one.seconds[used], level, whole)

@@ -104,15 +104,18 @@ def _exact(some: Array, near: float, width: float, reach: float) -> float:
     tried = np.linspace(near - width, near + width, many)
     agree = [abs(np.exp(2j * np.pi / length * some).sum()) for length in tried]
     length = float(tried[int(np.argmax(agree))])
-    turns = some / length
-    phase = (turns - middle_phase(turns) + 0.5) % 1.0 - 0.5
-    away = np.abs(phase - np.median(phase))
-    usual = away <= _USUAL * np.median(away)  # one that is far off would turn the line
-    number = np.round(turns - middle_phase(turns))[usual]
+    phase = phases(some, length)
+    usual = ~np.isnan(phase)
+    number = np.round(some / length - phase)[usual]
     slope = float(np.polyfit(number, some[usual], 1)[0]) if np.ptp(number) else length
     return slope if abs(slope / length - 1) < _DRIFT else length
 
 
-def middle_phase(turns: Array) -> float:
-    """The mean phase, in turns."""
-    return float(np.angle(np.exp(2j * np.pi * turns).sum()) / (2 * np.pi))
+def phases(at: npt.NDArray[Any], length: float) -> Array:
+    """Where in the period each value is, in turns around their mean; NaN of those that are far from the others: of
+    another cause, they would turn a line and move an edge."""
+    turns = at / length
+    middle = float(np.angle(np.exp(2j * np.pi * turns).sum()) / (2 * np.pi))
+    phase = (turns - middle + 0.5) % 1.0 - 0.5
+    away = np.abs(phase - np.median(phase))
+    return np.where(away <= _USUAL * np.median(away), middle + phase, np.nan)

@@ -30,11 +30,12 @@ import numpy as np
 from iosonde.core.units import format_rate
 from iosonde.core.words import percent
 
-from ..folding import fold, lengths, middle_phase
+from ..folding import fold, lengths, phases
 from .target import LEAST, Agreement, Suspect, Target
 
 CODE = "S402"
 _BINS, _SLOTS = 4096, 32
+_SOON = 8  # part of a period
 _EDGE = 0.01  # a moment is where so many of the phases lie before it
 
 
@@ -72,11 +73,9 @@ def _after_moments(target: Target, length: float) -> list[Agreement]:
     """Of what begins first, and soon, after each moment, and of what is under way then. Not of what begins later: where
     one slow operation fills a period the next one would always be meant."""
     operations = target.operations
-    turns = operations.start_ns[target.some_slow] / length
-    middle = middle_phase(turns)
-    early = middle + np.quantile((turns - middle + 0.5) % 1.0 - 0.5, _EDGE)
+    early = float(np.nanquantile(phases(operations.start_ns[target.some_slow], length), _EDGE))
     moments = (early % 1.0 + np.arange(-1, int(operations.elapsed_ns / length) + 1)) * length
-    begun, soon = [], length / _SLOTS * 2
+    begun, soon = [], length / _SOON
     for _, begin, end in operations.ranks:
         starts = operations.start_ns[begin:end]
         at = np.searchsorted(starts, moments)
