@@ -27,7 +27,7 @@ def diagnose(
         Of the density of log duration: ``"stable"`` (the number of hills that stays over most bandwidths), ``"isj"``,
         ``"silverman"``, ``"scott"``, or a number, as 0.05 for 5 %.
     **options
-        ``where``, ``metric`` (names of operations), ``experiment``, ``level``; ``clock`` says nothing here.
+        ``where``, ``metric`` (names of operations), ``experiment``, ``level``; no ``clock``: each operation has its own.
 
     Returns
     -------
@@ -43,6 +43,8 @@ def diagnose(
     from iosonde.report.figures.diagnose import figure
     from iosonde.report.text.diagnose import lines
 
+    if "clock" in options:
+        raise InputError("diagnose takes no clock", "clocks are of rates; each operation has its own duration")
     width = bandwidth_of(bandwidth)
     source, asked = one_experiment(data, response, None, options, alike=False)
     return Result(answer(source, asked.level, asked.metric, asked.response, width), lines, figure)

@@ -11,7 +11,7 @@ from iosonde.cli.output import emit, tell, write_figure
 
 
 @click.command(epilog="Example: iosonde diagnose results --metric read_large --plot classes.png")
-@data_options("Of a table: the column that says how long each operation took.", on=None)
+@data_options("Of a table: the column that says how long each operation took.", on=None, clock=False)
 @click.option("--bandwidth", default="stable", show_default=True, metavar="RULE|H",
               help="Of the density: stable, isj, silverman, scott, or a number, as 0.05 for 5 %.")  # fmt: skip
 @click.option("--plot", type=FigureFile(), metavar="FILE", help="Operations by class as .png, .svg or .pdf.")

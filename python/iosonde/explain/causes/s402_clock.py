@@ -35,7 +35,8 @@ from .target import LEAST, Agreement, Suspect, Target
 
 CODE = "S402"
 _BINS, _SLOTS = 4096, 32
-_SOON = 8  # part of a period
+_SOON = 8  # part of a period, at most
+_LONGEST_USUAL, _USUAL_ONES = 0.99, 1.5
 _EDGE = 0.01  # a moment is where so many of the phases lie before it
 
 
@@ -70,12 +71,13 @@ def _folded(target: Target, length: float) -> Agreement:
 
 
 def _after_moments(target: Target, length: float) -> list[Agreement]:
-    """Of what begins first, and soon, after each moment, and of what is under way then. Not of what begins later: where
-    one slow operation fills a period the next one would always be meant."""
+    """Of what begins first after each moment, within a usual operation, and of what is under way then. What begins
+    later has nothing to do with the clock: of a buffer that fills the moments wander by more than that."""
     operations = target.operations
     early = float(np.nanquantile(phases(operations.start_ns[target.some_slow], length), _EDGE))
     moments = (early % 1.0 + np.arange(-1, int(operations.elapsed_ns / length) + 1)) * length
-    begun, soon = [], length / _SOON
+    usual = float(np.quantile(operations.duration_ns[target.some_others], _LONGEST_USUAL))
+    begun, soon = [], min(length / _SOON, _USUAL_ONES * usual + length / _BINS)
     for _, begin, end in operations.ranks:
         starts = operations.start_ns[begin:end]
         at = np.searchsorted(starts, moments)
