@@ -27,7 +27,7 @@ def diagnose(
         Of the density of log duration: ``"stable"`` (the number of hills that stays over most bandwidths), ``"isj"``,
         ``"silverman"``, ``"scott"``, or a number, as 0.05 for 5 %.
     **options
-        ``where``, ``metric`` (names of operations), ``experiment``, ``level``; no ``clock``: each operation has its own.
+        ``where``, ``metric`` (names of operations), ``experiment``, ``level``; no ``clock``: operations have their own.
 
     Returns
     -------
@@ -40,6 +40,7 @@ def diagnose(
     """
     from iosonde.answers.diagnose import bandwidth_of
     from iosonde.answers.diagnose import diagnose as answer
+    from iosonde.core.errors import InputError
     from iosonde.report.figures.diagnose import figure
     from iosonde.report.text.diagnose import lines
 

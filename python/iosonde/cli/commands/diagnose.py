@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.options.types import FigureFile
-from iosonde.cli.output import emit, tell, write_figure
+from iosonde.cli.output import emit, talk, tell, write_figure
+from iosonde.core.errors import InputError
+from iosonde.core.whole_file import replace_file
 
 
 @click.command(epilog="Example: iosonde diagnose results --metric read_large --plot classes.png")
@@ -15,7 +19,8 @@ from iosonde.cli.output import emit, tell, write_figure
 @click.option("--bandwidth", default="stable", show_default=True, metavar="RULE|H",
               help="Of the density: stable, isj, silverman, scott, or a number, as 0.05 for 5 %.")  # fmt: skip
 @click.option("--plot", type=FigureFile(), metavar="FILE", help="Operations by class as .png, .svg or .pdf.")
-def command(asked: DataOptions, bandwidth: str, plot: str | None) -> None:
+@click.option("--confirm", metavar="FILE", help="Write the experiment that would confirm the costliest finding.")
+def command(asked: DataOptions, bandwidth: str, plot: str | None, confirm: str | None) -> None:
     """Classes of operations by how long they took, what each has in common, what it costs.
 
     DATA is a store with recorded operations, or a .csv or .parquet with a row for each operation. --metric names
@@ -27,4 +32,13 @@ def command(asked: DataOptions, bandwidth: str, plot: str | None) -> None:
     made = answers.diagnose.diagnose(source, asked.level, asked.metric, asked.response, width)
     if plot is not None:
         write_figure(plot, report.figures.diagnose.figure(made))
+    if confirm is not None:
+        talk(f"wrote {_new(confirm, answers.diagnose_confirm.confirm_text(source, made))}")
     emit(made, report.text.diagnose.lines(made), asked.as_json)
+
+
+def _new(name: str, content: str) -> Path:
+    """A file that is not there yet: an experiment may be somebody's work. Raises InputError for one that is."""
+    if Path(name).is_file():
+        raise InputError(f"{name} is there already", "name a file that is not")
+    return replace_file(Path(name), content.encode())

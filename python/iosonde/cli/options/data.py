@@ -94,8 +94,8 @@ def data_options(
                 talk(warning(level))
             asked = DataOptions(
                 given.pop("data"), _names(given.pop("response", None)), _names(given.pop("on", None)),
-                _names(given.pop("by", None)), given.pop("where"), given.pop("clock", LAST_DONE), _names(given.pop("metric")),
-                given.pop("experiment"), level, given.pop("as_json"),
+                _names(given.pop("by", None)), given.pop("where"), given.pop("clock", LAST_DONE),
+                _names(given.pop("metric")), given.pop("experiment"), level, given.pop("as_json"),
             )  # fmt: skip
             return command(asked=asked, **given)
 
