@@ -12,6 +12,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
 from iosonde.data.source import Source
 from iosonde.explain.causes import s410_trials
+from iosonde.explain.causes.s413_drift import Drift, drift
 from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses, density_classes
 from iosonde.explain.cost import Account, ClassShares, Cost, account, cost_of, shares_of
@@ -21,12 +22,14 @@ from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merged, of_values
 from iosonde.stats.estimate.summarise import mean
 
+from . import path_study
 from .answer import Answer
 from .diagnose_drawn import DrawnOperations, drawn
 from .diagnose_group import OperationGroup, OperationTrials, TrialOperations
 from .diagnose_table import TableTrials
 from .diagnose_trials import StoredTrials
 from .diagnose_why import Reason, reasons, trial_suspects
+from .path_study import PathStudy
 
 TAIL = 0.01
 _MOST = 40  # groups
@@ -75,8 +78,9 @@ class OperationClass:
 
 @dataclass(frozen=True)
 class DiagnosedOperations:
-    """The operations of one kind and size of an operation, at one setting, over its trials. ``tail``: the share of the
-    time that the slowest 1 % take; ``notes``: what was not there to see."""
+    """The operations of one kind and size of an operation, at one setting, over its trials. ``drift``: of fast
+    operations over a trial, None where there is none; ``tail``: the share of the time that the slowest 1 % take;
+    ``notes``: what was not there to see."""
 
     group: OperationGroup
     trials: int
@@ -85,6 +89,7 @@ class DiagnosedOperations:
     classes: tuple[OperationClass, ...]
     density: DensityClasses
     cost: Cost
+    drift: Drift | None
     tail: Estimate
     drawn: DrawnOperations
     notes: tuple[str, ...]
@@ -106,15 +111,18 @@ class DiagnosedOperations:
             "mixture": {"components": len(self.density.mixture.weights), "hills": self.density.mixture.hills},
             "cost_s": self.cost.cost_s.to_json(), "elapsed_s": self.cost.elapsed_s.to_json(), "unit": self.cost.unit,
             "rate": self.cost.rate.to_json(), "rate_if_fast": self.cost.rate_if_fast.to_json(),
-            "tail_time_share": self.tail.to_json(), "notes": list(self.notes),
+            "tail_time_share": self.tail.to_json(), "drift": self.drift.change.to_json() if self.drift else None,
+            "notes": list(self.notes),
         }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class OperationCauses(Answer):
-    """What was diagnosed, that with the highest cost first. ``notes``: what was left out."""
+    """What was diagnosed, that with the highest cost first. ``study``: the study of paths that the store holds, None
+    without one; ``notes``: what was left out."""
 
     groups: tuple[DiagnosedOperations, ...]
+    study: PathStudy | None
     level: float
     notes: tuple[str, ...]
 
@@ -123,7 +131,9 @@ class OperationCauses(Answer):
         return {
             "level": self.level,
             "classes": [{**group.group.to_json(), **one.to_json()} for group in self.groups for one in group.classes],
-            "groups": [group.to_json() for group in self.groups], "limits": list(LIMITS), "notes": list(self.notes),
+            "groups": [group.to_json() for group in self.groups],
+            "studies": self.study.content()["studies"] if self.study else [], "limits": list(LIMITS),
+            "notes": list(self.notes),
         }  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
@@ -181,7 +191,8 @@ def diagnose(
     if len(longest) > _MOST:
         notes.append(f"{_MOST} of {len(longest)} kinds of operations are shown, those that took most time: --metric "
                      "names others")  # fmt: skip
-    return OperationCauses(tuple(sorted(done, key=lambda one: -(one.cost.cost_s.value or 0.0))), level, tuple(notes))
+    done.sort(key=lambda one: -(one.cost.cost_s.value or 0.0))
+    return OperationCauses(tuple(done), path_study.of_some(source, level, names), level, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -229,7 +240,8 @@ def _group(
     notes = dict.fromkeys(note for one in seen for note in one.notes)
     return DiagnosedOperations(
         group, len(seen), int(counts.sum()), sum(one.failed for one in seen), classes, density,
-        cost_of(accounts, density, level), mean([one.slowest(TAIL) for one in histograms], level).within(0.0, 1.0),
+        cost_of(accounts, density, level), drift(accounts, density.fast, level),
+        mean([one.slowest(TAIL) for one in histograms], level).within(0.0, 1.0),
         seen[-1].drawn, tuple(notes),
     )  # fmt: skip
 

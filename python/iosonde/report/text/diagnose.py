@@ -10,6 +10,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_size
 from iosonde.core.words import counted, decimals, percent, plural
 
+from . import path_study
 from .layout import table, wrapped
 
 if TYPE_CHECKING:
@@ -20,6 +21,13 @@ _LOW_P = 0.05
 
 def lines(made: OperationCauses) -> Iterator[str]:
     """The lines of the text."""
+    for study in made.study.studies if made.study else ():
+        if study.study.name:
+            yield from wrapped(f"{study.study.name}:")
+        yield from path_study.pattern_lines(study, made.level)
+    if made.study:
+        yield from path_study.mixed_lines()
+        yield ""
     several = [one for one in made.groups if len(one.classes) > 1]
     single = [one for one in made.groups if len(one.classes) == 1]
     for place, group in enumerate(several):
@@ -30,7 +38,8 @@ def lines(made: OperationCauses) -> Iterator[str]:
         yield ""
     for group in single:
         typical = format_rate(group.classes[0].typical_s, "s")
-        yield from wrapped(f"{_title(group)}: one class around {typical}.", "  ")
+        trend = f" S413: {group.drift.sentence}." if group.drift else ""
+        yield from wrapped(f"{_title(group)}: one class around {typical}.{trend}", "  ")
     notes = [*made.notes, *dict.fromkeys(note for group in made.groups for note in group.notes)]
     if notes:
         yield ""
@@ -48,6 +57,8 @@ def _group(group: DiagnosedOperations, level: float) -> Iterator[str]:
     for one in group.classes:
         if one.shares.cost_s.value:
             yield from _class(one)
+    if group.drift:
+        yield from wrapped(f"S413: {group.drift.sentence}.", "  ")
     yield from wrapped(_cost(group))
     yield from wrapped(_sure(group))
 
@@ -106,5 +117,12 @@ def _sure(group: DiagnosedOperations) -> str:
         said += (
             f"; more than one: p={test.p:.2g}" if test.p < _LOW_P else f"; one alone is not excluded: p={test.p:.2g}"
         )
-    trials = "; one trial: the intervals are of blocks of its time" if group.trials == 1 else ""
-    return f"{said}{trials}."
+    return f"{said}{_one_trial(group)}."
+
+
+def _one_trial(group: DiagnosedOperations) -> str:
+    if group.trials > 1:
+        return ""
+    few = any(one.shares.share.low is None for one in group.classes)
+    return "; one trial: the intervals are of blocks of its time" + (", too few moments decide where there is ~" if few
+                                                                      else "")  # fmt: skip
