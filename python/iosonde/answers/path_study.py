@@ -120,7 +120,7 @@ def studies(source: Source) -> list[Study]:
     """The studies of a store; its operations are read, one run at a time."""
     groups: dict[str, list[tuple[StoredRun, StoredPhase]]] = {}
     for run in source.runs:
-        for phase in run.phases if run.complete else ():
+        for phase in run.phases if run.counts else ():
             if set(FACTORS) <= run.factors.keys() and not phase.is_command and run.n_operations:
                 groups.setdefault(_setting(source, run), []).append((run, phase))
     return [_study(source, name, found) for name, found in groups.items()]

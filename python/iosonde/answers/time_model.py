@@ -155,7 +155,7 @@ def _of_store(
     trials: dict[str, list[Classified]] = {}
     notes: dict[str, None] = {}
     for run in source.runs:
-        rows = source.store.operations(run.id) if run.complete else None
+        rows = source.store.operations(run.id) if run.counts else None
         if rows is None:
             continue
         for phase in run.phases:

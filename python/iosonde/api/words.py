@@ -14,6 +14,7 @@ from typing import Annotated, Any, ParamSpec, TypedDict, TypeVar, get_args, get_
 from iosonde.core import levels
 from iosonde.core.errors import InputError, IosondeWarning
 from iosonde.core.table import tidy
+from iosonde.core.where import ALSO_INCOMPLETE
 from iosonde.data.asked import LAST_DONE, Asked
 from iosonde.data.source import Source, by_itself, narrowed, open_data
 
@@ -26,12 +27,13 @@ _T = TypeVar("_T")
 class DataOptions(TypedDict, total=False):
     """What every function about DATA takes besides its own words.
 
-    ``where``: conditions as ``"fs=nfs"``; ``metric``: only these metrics of a store, or ``"all"``; ``clock``: until
-    when its rates count; ``experiment``: only this one of a store (``"last"``, ``"all"``); ``level``: the
-    confidence of every interval.
+    ``where``: conditions as ``"fs=nfs"``; ``incomplete``: with the incomplete runs of a store; ``metric``: only these
+    metrics of a store, or ``"all"``; ``clock``: until when its rates count; ``experiment``: only this one of a store
+    (``"last"``, ``"all"``); ``level``: the confidence of every interval.
     """
 
     where: Annotated[Names, ()]
+    incomplete: Annotated[bool, False]
     metric: Annotated[Names, None]
     clock: Annotated[str, LAST_DONE]
     experiment: Annotated[str | None, None]
@@ -101,10 +103,10 @@ def open(data: Any, where: Names = (), experiment: str | None = None) -> Source:
     InputError, DataError
         What is wrong with it, and where.
     """
-    conditions = names(where, "where")
+    chosen = names(where, "where")
     if isinstance(data, Source):
-        return narrowed(data, conditions, experiment)
-    source = open_data(data, conditions, experiment)
+        return narrowed(data, chosen, experiment)
+    source = open_data(data, chosen, experiment)
     for problem in source.problems:
         warn(problem)
     return source
@@ -113,7 +115,7 @@ def open(data: Any, where: Names = (), experiment: str | None = None) -> Source:
 def asked(data: Any, response: Names, on: Names, options: DataOptions) -> tuple[Source, Asked]:
     """DATA opened, and what the answers take of the words that all functions share."""
     level = checked(options["level"])
-    source = open(data, options["where"], options["experiment"])
+    source = open(data, conditions(options), options["experiment"])
     metric = names(options["metric"], "metric")
     return source, Asked(names(response, "response"), names(on, "on"), options["clock"], level, metric)
 
@@ -128,6 +130,11 @@ def one_experiment(
     if note:
         warn(note)
     return source, wanted
+
+
+def conditions(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """``where``, with what ``incomplete`` stands for. Raises InputError."""
+    return (*names(options["where"], "where"), *([ALSO_INCOMPLETE] if options["incomplete"] else []))
 
 
 def nothing(options: DataOptions) -> tuple[None, Asked]:

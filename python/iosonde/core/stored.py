@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -194,9 +194,11 @@ class StoredPhase:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """One stored run without its tables. ``document`` is the content of run.json (docs/store.md)."""
+    """One stored run without its tables. ``document`` is the content of run.json (docs/store.md). ``asked_for``: it is
+    to be taken even if it is incomplete."""
 
     document: Mapping[str, Any]
+    asked_for: bool = False
 
     @property
     def id(self) -> str:
@@ -249,6 +251,11 @@ class StoredRun:
     def complete(self) -> bool:
         """Whether every rank did everything that was asked."""
         return not self.missing
+
+    @property
+    def counts(self) -> bool:
+        """Whether it belongs into totals: it is complete, or was asked for all the same."""
+        return self.complete or self.asked_for
 
     @cached_property
     def phases(self) -> tuple[StoredPhase, ...]:
@@ -335,3 +342,11 @@ class StoredRun:
             "source": self.source,
         }  # fmt: skip
         return of_the_run.get(name, self.live_options.get(name))
+
+
+def fate_of_incomplete(runs: Iterable[StoredRun]) -> str:
+    """What became of the incomplete runs among these, in words; empty where there is none."""
+    incomplete = [run for run in runs if not run.complete]
+    if not incomplete:
+        return ""
+    return "in it, as was asked" if incomplete[0].counts else "left out"

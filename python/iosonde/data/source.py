@@ -17,7 +17,7 @@ from iosonde.core.schema import ROW_COLUMNS
 from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
-from iosonde.core.where import parse_where
+from iosonde.core.where import COMPLETE, parse_where, takes_incomplete
 
 from . import experiments, factors, headlines, stored, tables
 from .asked import EVERY, LAST_DONE, MetricChoice
@@ -60,7 +60,8 @@ class Source:
         if self.store is None:
             return ()
         return tuple(
-            StoredRun(document) for document in self.store.runs(experiment=self.experiment, where=_of_runs(self.where))
+            StoredRun(document, takes_incomplete(self.where))
+            for document in self.store.runs(experiment=self.experiment, where=_of_runs(self.where))
         )
 
     @cached_property
@@ -159,7 +160,7 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     if isinstance(data, Store):
         return _of_store(data, conditions, experiment)
     table = tables.of_memory(data)
-    return Source(tables.filtered(table, conditions), table.source or "the table", where=conditions)
+    return Source(_of_rows(table, conditions), table.source or "the table", where=conditions)
 
 
 def _of_file(path: Path, name: str, conditions: Conditions) -> Source:
@@ -167,7 +168,14 @@ def _of_file(path: Path, name: str, conditions: Conditions) -> Source:
         raise InputError(f"{name} does not exist", "give a store, a .csv or a .parquet file")
     if not stat.S_ISREG(path.stat().st_mode):
         raise InputError(f"{name} is a pipe or a device and not a file", "write the table to a file first")
-    return Source(tables.filtered(tables.read_file(path), conditions), name, where=tuple(conditions))
+    return Source(_of_rows(tables.read_file(path), conditions), name, where=tuple(conditions))
+
+
+def _of_rows(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
+    """A table's rows that fulfil the conditions. Raises InputError."""
+    if takes_incomplete(conditions) and COMPLETE not in table.columns:
+        raise InputError("incomplete runs are those of a store, and this is a table", "leave --incomplete out")
+    return tables.filtered(table, conditions)
 
 
 def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None = None) -> Source:

@@ -1,7 +1,9 @@
 """What slow operations cost: seconds of the run, and the rate if every operation had been a fast one.
 
-One trial is an ``Account``: sums by class in 40 parts of its time. The unit is the trial; of a single one the parts are
-its blocks (``one_trial``), so that operations that follow each other may resemble each other, and that is said.
+One trial is an ``Account``: sums by class in 40 parts of its time. The unit is the trial; of a single one blocks of
+neighbouring parts are resampled (Künsch 1989, Annals of Statistics 17, 1217-1241; round the end, as Politis and Romano
+1992), so that operations that follow each other may resemble each other, and that is said. A trial has five blocks:
+what they spread is widened as Student's t is for so few.
 
 The ranks work side by side, each with up to ``depth`` operations under way: what operations took too long, divided by
 both, is time of the run. It is the most that could be gained: where a slow operation does the work of fast ones (a
@@ -17,14 +19,19 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
+from iosonde.stats.estimate.distributions import normal_quantile, t_quantile
 from iosonde.stats.estimate.summarise import mean
 
-from . import one_trial
 from .classes import DensityClasses
 from .operations import Operations
 
 BLOCKS = 40
+_NEIGHBOURS = 8  # parts of a resampled block: an episode of slow operations may last for several of them
+_FEWEST = 200  # operations for so many blocks
+_DRAWS = 2000
+_SEED = 1989
 _CHUNK = 1 << 18
+ONE_TRIAL = "one trial: blocks of its time were resampled; how trials differ is not in it"
 Array = npt.NDArray[np.float64]
 
 
@@ -87,8 +94,8 @@ def shares_of(trials: Sequence[Account], classes: DensityClasses, level: float) 
 
     def of(place: int) -> ClassShares:
         return ClassShares(
-            _estimate(trials, lambda n, s, _: n[:, place] / n.sum(axis=1), level, 1.0).within(0.0, 1.0),
-            _estimate(trials, lambda n, s, _: s[:, place] / s.sum(axis=1), level, 1.0).within(0.0, 1.0),
+            _estimate(trials, lambda n, s, _: n[:, place] / n.sum(axis=1), level).within(0.0, 1.0),
+            _estimate(trials, lambda n, s, _: s[:, place] / s.sum(axis=1), level).within(0.0, 1.0),
             _estimate(trials, lambda n, s, one: _lost(n, s, one, classes.fast)[:, place], level).within(0.0),
         )
 
@@ -131,13 +138,27 @@ def _lost(n: Array, s: Array, one: Account, fast: int) -> Array:
     return lost
 
 
-def _estimate(
-    trials: Sequence[Account], value: Callable[[Array, Array, Account], Array], level: float, whole: float | None = None
-) -> Estimate:
-    """The mean over trials; of a single one by its blocks. ``whole``: what it cannot pass."""
-    if len(trials) > 1:
-        found = [float(value(one.counts.sum(axis=0)[None], one.seconds.sum(axis=0)[None], one)[0]) for one in trials]
+def _estimate(trials: Sequence[Account], value: Callable[[Array, Array, Account], Array], level: float) -> Estimate:
+    """The mean over trials; of a single one with the interval of its resampled blocks."""
+    found = [float(value(one.counts.sum(axis=0)[None], one.seconds.sum(axis=0)[None], one)[0]) for one in trials]
+    if len(found) > 1:
         return mean(found, level)
     one = trials[0]
     used = np.flatnonzero(one.counts.sum(axis=1))
-    return one_trial.interval(lambda n, s: value(n, s, one), one.counts[used], one.seconds[used], level, whole)
+    if one.counts.sum() < _FEWEST or used.size < BLOCKS // 4:
+        return Estimate(found[0], None, None, level, 1, ("one trial with too few operations for an interval",))
+    drawn = _resampled(used.size)
+    again = value(drawn @ one.counts[used], drawn @ one.seconds[used], one)
+    tail = (1 - level) / 2
+    wider = t_quantile(1 - tail, BLOCKS // _NEIGHBOURS - 1) / normal_quantile(1 - tail)
+    low, high = found[0] + wider * (np.quantile(again, [tail, 1 - tail]) - found[0])
+    return Estimate(found[0], min(float(low), found[0]), max(float(high), found[0]), level, 1, (ONE_TRIAL,))
+
+
+def _resampled(parts: int) -> Array:
+    """How often each part is in each draw of blocks, which together are as long as the trial."""
+    blocks = -(-parts // _NEIGHBOURS)
+    starts = np.random.default_rng(_SEED).integers(parts, size=(_DRAWS, blocks))
+    places = (starts[:, :, None] + np.arange(_NEIGHBOURS)).reshape(_DRAWS, -1) % parts
+    cells = np.arange(_DRAWS)[:, None] * parts + places
+    return np.bincount(cells.ravel(), minlength=_DRAWS * parts).reshape(_DRAWS, parts).astype(float)

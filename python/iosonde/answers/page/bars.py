@@ -84,7 +84,7 @@ def bars_section(bars: Sequence[Bars], runs: Sequence[StoredRun]) -> Section[Bar
     if not runs:
         return Section(missing=("The store holds no runs yet: iosonde run --target DIR --store STORE measures.",))
     if not bars:
-        if any(run.complete for run in runs):
+        if any(run.counts for run in runs):
             return Section(missing=("The trials hold no rate that could be drawn.",))
         lost = runs[-1].missing
         why = f" The last one lacks: {'; '.join(lost)}." if lost else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from iosonde.core.level_text import level_shown
-from iosonde.core.stored import StoredRun
+from iosonde.core.stored import StoredRun, fate_of_incomplete
 from iosonde.core.table import Cell
 from iosonde.core.types import count_of
 from iosonde.core.units import format_seconds, size_of
@@ -50,7 +50,7 @@ def measured(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: in
         yield "The store holds no runs."
         return
     complete = sum(run.complete for run in runs)
-    lost = f", {len(runs) - complete} of them incomplete and left out" if complete < len(runs) else ""
+    lost = f", {len(runs) - complete} of them incomplete and {fate_of_incomplete(runs)}" if complete < len(runs) else ""
     swept = _swept(overview)
     if all(run.imported for run in runs):
         yield f"{counted(len(runs), 'run')} of {tools_of(runs, True)}{lost}, imported{': ' + swept if swept else ''}."

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from iosonde import answers, report
-from iosonde.cli.options.data import clock_option, one_experiment, open_data, split_names
+from iosonde.cli.options.data import clock_option, incomplete_option, one_experiment, open_data, split_names
 from iosonde.cli.options.level import checked_level
 from iosonde.cli.output import emit, show, talk
 from iosonde.core.errors import DataError, InputError
@@ -71,6 +71,7 @@ class _Made:
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Of the files in a directory [default: png].")
 @click.option("--experiment", metavar="ID", help="Only this experiment.")
 @click.option("--where", multiple=True, metavar="COND", help="Only what fulfils it, as 'nodes>=2'. Repeatable.")
+@incomplete_option
 @clock_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of every interval.")
 @click.option("--json", "as_json", is_flag=True, help="What is drawn as JSON on stdout; no file is written.")

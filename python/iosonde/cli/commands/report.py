@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from iosonde import answers, report
-from iosonde.cli.options.data import clock_option, metric_option, open_data, split_names
+from iosonde.cli.options.data import clock_option, incomplete_option, metric_option, open_data, split_names
 from iosonde.cli.options.level import level_options
 from iosonde.cli.output import show, show_json, talk
 from iosonde.core.errors import InputError
@@ -38,6 +38,7 @@ _NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "metric
 @click.option("--experiment", metavar="ID|all", help="Store: this experiment instead of the last.")
 @click.option("--where", multiple=True, metavar="COND", help="Only what fulfils it, as 'nodes>=2'. Repeatable.")
 @metric_option
+@incomplete_option
 @clock_option
 @level_options
 def command(output: str, as_json: bool, **given: Any) -> None:

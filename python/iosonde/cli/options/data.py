@@ -12,6 +12,7 @@ import click
 
 from iosonde.cli.output import talk, tell_reading
 from iosonde.core.levels import check_level, warning
+from iosonde.core.where import ALSO_INCOMPLETE
 from iosonde.data.asked import LAST_DONE, Asked
 
 if TYPE_CHECKING:
@@ -99,8 +100,8 @@ def data_options(
             )  # fmt: skip
             return command(asked=asked, **given)
 
-        made: Command = called
-        for one in reversed(_options(response, on, by, clock)):
+        made: Command = incomplete_option(called)
+        for one in reversed(_options(response, on, by)):
             made = one(made)
         return click.argument("data", metavar=argument if required else f"[{argument}]", required=required)(made)
 
@@ -110,6 +111,18 @@ def data_options(
 def split_names(text: str | None) -> list[str]:
     """``a, b`` → ["a", "b"]; a name that holds a comma cannot be given."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def incomplete_option(command: Command) -> Command:
+    """``--incomplete``, which is one more condition of ``where``."""
+
+    @functools.wraps(command)
+    def called(*args: Any, incomplete: bool, where: tuple[str, ...], **given: Any) -> Any:
+        return command(*args, where=(*where, ALSO_INCOMPLETE) if incomplete else where, **given)
+
+    return click.option(
+        "--incomplete", is_flag=True, help="Store: with incomplete runs, which are else left out."
+    )(called)  # fmt: skip
 
 
 def clock_option(command: Command) -> Command:

@@ -117,12 +117,5 @@ def _sure(group: DiagnosedOperations) -> str:
         said += (
             f"; more than one: p={test.p:.2g}" if test.p < _LOW_P else f"; one alone is not excluded: p={test.p:.2g}"
         )
-    return f"{said}{_one_trial(group)}."
-
-
-def _one_trial(group: DiagnosedOperations) -> str:
-    if group.trials > 1:
-        return ""
-    few = any(one.shares.share.low is None for one in group.classes)
-    return "; one trial: the intervals are of blocks of its time" + (", too few moments decide where there is ~" if few
-                                                                      else "")  # fmt: skip
+    trials = "; one trial: the intervals are of blocks of its time" if group.trials == 1 else ""
+    return f"{said}{trials}."

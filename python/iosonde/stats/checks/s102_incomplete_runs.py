@@ -15,11 +15,13 @@ When it is wrong
 
 What to do
     Read what is missing (iosonde show STORE RUN), cure it, and run the same
-    command again: it measures only what lacks.
+    command again: it measures only what lacks. Where what is missing does not
+    matter, --incomplete takes them in, with every command.
 """
 
 from __future__ import annotations
 
+from iosonde.core.stored import fate_of_incomplete
 from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject
@@ -34,15 +36,17 @@ def check(subject: Subject) -> list[Finding]:
     if not incomplete:
         return []
     first = incomplete[0].missing[0]
+    cure = "" if incomplete[0].counts else "; --incomplete takes them in as they are"
     return [
         Finding(
             CODE,
             Severity.WARNING,
-            f"{len(incomplete)} of {len(subject.runs)} runs are incomplete and left out; the first: {first}",
+            f"{len(incomplete)} of {len(subject.runs)} runs are incomplete and {fate_of_incomplete(incomplete)}; "
+            f"the first: {first}",
             {
                 "runs": {run.id: list(run.missing) for run in incomplete[:SHOWN]},
                 "n_runs": len(incomplete),
             },
-            "see what is missing with iosonde show, cure it, and run the same command again",
+            f"see what is missing with iosonde show, cure it, and run the same command again{cure}",
         )
     ]
