@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 
-import machine_matrix as matrix
 import pytest
+
+import machine_matrix as matrix
 
 SEED = 77
 COUNT = 3

@@ -13,7 +13,7 @@ from iosonde.core.types import Estimate
 from iosonde.data.asked import LAST_DONE
 from iosonde.data.source import Source
 from iosonde.explain.causes import s410_trials
-from iosonde.explain.causes.s413_drift import Drift, drift
+from iosonde.explain.causes.s413_drift import FastDrift, drift
 from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses, density_classes
 from iosonde.explain.cost import Account, ClassShares, Cost, account, cost_of, shares_of
@@ -90,7 +90,7 @@ class DiagnosedOperations:
     classes: tuple[OperationClass, ...]
     density: DensityClasses
     cost: Cost
-    drift: Drift | None
+    drift: FastDrift | None
     tail: Estimate
     drawn: DrawnOperations
     notes: tuple[str, ...]

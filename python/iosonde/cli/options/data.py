@@ -101,7 +101,7 @@ def data_options(
             return command(asked=asked, **given)
 
         made: Command = incomplete_option(called)
-        for one in reversed(_options(response, on, by)):
+        for one in reversed(_options(response, on, by, clock)):
             made = one(made)
         return click.argument("data", metavar=argument if required else f"[{argument}]", required=required)(made)
 

@@ -43,7 +43,7 @@ _BLOCKS, _OPERATIONS = 10, 5  # parts, and operations in each
 
 
 @dataclass(frozen=True)
-class Drift:
+class FastDrift:
     """``change``: how much longer a fast operation takes at the end than at the beginning (0.1: a tenth)."""
 
     change: Estimate
@@ -59,7 +59,7 @@ class Drift:
         return f"at the end fast operations take {percent(abs(value))}{between} {way} than at the beginning"
 
 
-def drift(trials: Sequence[Account], fast: int, level: float) -> Drift | None:
+def drift(trials: Sequence[Account], fast: int, level: float) -> FastDrift | None:
     """Of the fast class; None where there is none, or where not most trials show it."""
     found = [one for trial in trials if (one := _trend(trial, fast, level)) is not None]
     if not found or 2 * len(found) < len(trials):
@@ -68,10 +68,10 @@ def drift(trials: Sequence[Account], fast: int, level: float) -> Drift | None:
     whole = found[0].change if len(found) == 1 else mean(changes, level)
     p = float(np.median([one.p for one in found]))
     sure = whole.low is not None and whole.high is not None and whole.low * whole.high > 0
-    return Drift(whole, p) if p < _ALPHA and sure and abs(whole.value or 0.0) >= _LEAST else None
+    return FastDrift(whole, p) if p < _ALPHA and sure and abs(whole.value or 0.0) >= _LEAST else None
 
 
-def _trend(trial: Account, fast: int, level: float) -> Drift | None:
+def _trend(trial: Account, fast: int, level: float) -> FastDrift | None:
     """Sen, Journal of the American Statistical Association 63 (1968), 1379-1389; Mann, Econometrica 13 (1945),
     245-259."""
     at = np.flatnonzero(trial.counts[:, fast] >= _OPERATIONS)
@@ -88,4 +88,4 @@ def _trend(trial: Account, fast: int, level: float) -> Drift | None:
     ends = [int(np.clip(round((slopes.size + way * half) / 2), 0, slopes.size - 1)) for way in (-1, 1)]
     value, low, high = (math.expm1(slope * (at[-1] - at[0])) for slope in
                         (float(np.median(slopes)), slopes[ends[0]], slopes[ends[1]]))  # fmt: skip
-    return Drift(Estimate(value, min(low, value), max(high, value), level, 1), p)
+    return FastDrift(Estimate(value, min(low, value), max(high, value), level, 1), p)

@@ -75,8 +75,7 @@ def _best(rows: list[PatternRow]) -> Iterator[str]:
 
 
 def _lost(lost: Estimate) -> tuple[str, str]:
-    """In percent; what was as fast as the line, or faster, lost nothing."""
-    value, low, high = (None if one is None else 100 * max(one, 0.0) for one in (lost.value, lost.low, lost.high))
+    value, low, high = (None if one is None else 100 * one for one in (lost.value, lost.low, lost.high))
     said = f"{decimals(value or 0.0, 1)} %"
     return said, CANNOT_TELL if low is None or high is None else f"{decimals(low, 1)}–{decimals(high, 1)}"
 
