@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from iosonde.core import yaml_text
-from iosonde.core.errors import DataError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import plain
+from iosonde.core.whole_file import replace_file
 from iosonde.data.source import Source
 from iosonde.explain.causes.target import Suspect
 from iosonde.explain.confirm import confirmation
 
 from .diagnose import DiagnosedOperations, OperationCauses
+
+
+def write(source: Source, made: OperationCauses, path: Path) -> Path:
+    """Its file, which must not be there yet: an experiment may be somebody's work. Raises InputError for one that is,
+    DataError as ``confirm_text``."""
+    if path.is_file():
+        raise InputError(f"{path} is there already", "name a file that is not")
+    return replace_file(path, confirm_text(source, made).encode())
 
 
 def confirm_text(source: Source, made: OperationCauses) -> str:

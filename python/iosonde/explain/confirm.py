@@ -21,7 +21,7 @@ from .causes.target import Suspect
 
 REPETITIONS, AGAIN = 3, 6
 _SIZES = ("transfer_size", "access_size")
-_AMOUNTS = ("large_file_size", "size", "operations")
+_BYTES, _COUNTS = ("large_file_size", "size"), ("operations",)
 _LIMITS = ("bytes", "time_limit")
 _ORDERS = ("place", "offsets")
 _BESIDE = (decision.KEY, "file", "design", "until", "seed")
@@ -105,7 +105,8 @@ def _twice(made: dict[str, Any], suspect: Suspect) -> list[str] | None:
         for name in _LIMITS:  # what would end it earlier
             if isinstance(old := _level(made, node.get(name)), int | float):
                 node[name] = 2 * old
-    if not _put(made, _AMOUNTS, "amount", None, lambda old: [old, 2 * old] if isinstance(old, int) else None):
+    if not any(_put(made, keys, "amount", None, lambda old: [old, 2 * old] if isinstance(old, int) else None, unit)
+               for keys, unit in ((_BYTES, "bytes"), (_COUNTS, ""))):
         return None
     if suspect.code == "S402":
         return [f"twice as long: still every {format_rate(suspect.evidence['period_s'], 's')}"]

@@ -10,8 +10,6 @@ from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.options.types import FigureFile
 from iosonde.cli.output import emit, talk, tell, write_figure
-from iosonde.core.errors import InputError
-from iosonde.core.whole_file import replace_file
 
 
 @click.command(epilog="Example: iosonde diagnose results --metric read_large --plot classes.png")
@@ -27,19 +25,11 @@ def command(asked: DataOptions, bandwidth: str, plot: str | None, confirm: str |
     operations, as read_large.
     """
     width = answers.diagnose.bandwidth_of(bandwidth)
-    answers.diagnose.check_clock(asked.clock)
     source = asked.open_one(alike=False)
     tell("diagnose", source.table)
     made = answers.diagnose.diagnose(source, asked.level, asked.metric, asked.response, width)
     if plot is not None:
         write_figure(plot, report.figures.diagnose.figure(made))
     if confirm is not None:
-        talk(f"wrote {_new(confirm, answers.diagnose_confirm.confirm_text(source, made))}")
+        talk(f"wrote {answers.diagnose_confirm.write(source, made, Path(confirm))}")
     emit(made, report.text.diagnose.lines(made), asked.as_json)
-
-
-def _new(name: str, content: str) -> Path:
-    """A file that is not there yet: an experiment may be somebody's work. Raises InputError for one that is."""
-    if Path(name).is_file():
-        raise InputError(f"{name} is there already", "name a file that is not")
-    return replace_file(Path(name), content.encode())
