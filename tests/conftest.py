@@ -15,7 +15,7 @@ from faults import faultfs
 SLOW_FILES = (
     # Commands and functions from end to end, pages and figures.
     "test_api.py", "test_api_parity.py", "test_answers_options.py", "test_answers_path_study.py",
-    "test_data_experiments.py",
+    "test_data_experiments.py", "test_diagnose_machines.py",
     "test_cli_*.py", "test_console.py", "test_example_*.py", "test_report_figures.py", "test_report_cluster_figure.py",
     "test_report_page.py", "test_report_cells.py", "test_report_png.py", "test_schemas.py", "test_importers_seam.py",
     # Processes, ranks, and what happens when they end.

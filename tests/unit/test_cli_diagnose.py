@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from iosonde.answers.diagnose import diagnose
 from iosonde.cli.group import cli
+from iosonde.core.errors import InputError
 from iosonde.data.source import open_data
 from iosonde.report.figures.diagnose import figure
 
@@ -52,3 +53,18 @@ def test_the_figure_is_binned(store, tmp_path):
 def test_a_wrong_word_is_a_sentence(store, words):
     done = CliRunner().invoke(cli, ["diagnose", str(store), *words])
     assert done.exit_code != 0 and "Traceback" not in done.output
+
+
+def test_the_experiment_that_would_confirm_is_one_that_plan_takes_and_is_never_written_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    given = ["run", "path-study", "--fake", "read-ahead", "--store", "s", "--budget", "20s"]
+    assert CliRunner().invoke(cli, given).exit_code == 0
+    done = CliRunner().invoke(cli, ["diagnose", "s", "--confirm", "c.yaml"])
+    assert done.exit_code == 0, done.output
+    plan = CliRunner().invoke(cli, ["plan", "c.yaml", "--json"])
+    assert plan.exit_code == 0 and "confirm S4" in plan.stdout, plan.output
+    before = (tmp_path / "c.yaml").read_bytes()
+    again = CliRunner().invoke(cli, ["diagnose", "s", "--confirm", "c.yaml"])
+    assert isinstance(again.exception, InputError) or "is there already" in again.output
+    assert (tmp_path / "c.yaml").read_bytes() == before

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from click.testing import CliRunner
 
-from iosonde.cli.group import cli
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import DataError
 from iosonde.explain.causes.target import Agreement, Suspect
 from iosonde.explain.confirm import confirmation
 
@@ -51,18 +49,3 @@ def test_what_was_not_measured_cannot_be_measured_again():
         asked("S401", settings={}, period_bytes=MIB)
     with pytest.raises(DataError, match="two sides"):
         asked("S401", settings={**SETTINGS, "against": {}}, period_bytes=MIB)
-
-
-def test_its_file_is_one_that_plan_takes_and_is_never_written_over(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    given = ["run", "path-study", "--fake", "read-ahead", "--store", "s", "--budget", "20s"]
-    assert CliRunner().invoke(cli, given).exit_code == 0
-    done = CliRunner().invoke(cli, ["diagnose", "s", "--confirm", "c.yaml"])
-    assert done.exit_code == 0, done.output
-    plan = CliRunner().invoke(cli, ["plan", "c.yaml", "--json"])
-    assert plan.exit_code == 0 and "confirm S4" in plan.stdout, plan.output
-    before = (tmp_path / "c.yaml").read_bytes()
-    again = CliRunner().invoke(cli, ["diagnose", "s", "--confirm", "c.yaml"])
-    assert isinstance(again.exception, InputError) or "is there already" in again.output
-    assert (tmp_path / "c.yaml").read_bytes() == before

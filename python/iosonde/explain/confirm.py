@@ -105,8 +105,10 @@ def _twice(made: dict[str, Any], suspect: Suspect) -> list[str] | None:
         for name in _LIMITS:  # what would end it earlier
             if isinstance(old := _level(made, node.get(name)), int | float):
                 node[name] = 2 * old
-    if not any(_put(made, keys, "amount", None, lambda old: [old, 2 * old] if isinstance(old, int) else None, unit)
-               for keys, unit in ((_BYTES, "bytes"), (_COUNTS, ""))):
+    if not any(
+        _put(made, keys, "amount", None, lambda old: [old, 2 * old] if isinstance(old, int) else None, unit)
+        for keys, unit in ((_BYTES, "bytes"), (_COUNTS, ""))
+    ):
         return None
     if suspect.code == "S402":
         return [f"twice as long: still every {format_rate(suspect.evidence['period_s'], 's')}"]
