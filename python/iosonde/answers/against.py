@@ -102,7 +102,7 @@ def _runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[Pa
         row = (str(operation), str(metric), str(unit), float(value), str(inside or ""))
         rows.setdefault(str(run), []).append(row)
     for one in source.runs:
-        if one.experiment == experiment.id and one.id in rows:
+        if one.experiment == experiment.id and one.id in rows and one.complete:
             yield paired_run(rule, cells, one.factors, own_clock(rows[one.id]))
 
 
@@ -138,6 +138,8 @@ def _warnings(source: Source, asked: Asked, found: Sequence[Experiment], rule: P
         yield f"the level is the sealed one, {100 * rule.level:g} %"
     if any(column not in ("operation", "metric") for column, _, _ in source.where):
         yield "some pairs are left out by a condition that nobody sealed: the interval promises nothing"
+    if source.notes:
+        yield "the sealed rule counts complete runs alone: incomplete ones stay out, though they were asked for"
     if len(found) > 1:
         yield (
             f"this is the newest of {len(found)} comparisons in the store (--experiment chooses): of several the one "

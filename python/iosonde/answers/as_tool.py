@@ -86,12 +86,13 @@ def as_tool(chosen: ChosenRuns, tool: str) -> AsTool:
 def _recompute(store: Store, tool: str, runs: Sequence[StoredRun]) -> list[Recomputed]:
     settings: dict[tuple[Any, ...], list[StoredRun]] = {}
     for run in runs:
-        if run.n_operations and run.complete:
+        if run.n_operations and run.counts:
             setting = {name: value for name, value in run.factors.items() if name not in _COUNTED}
             settings.setdefault((run.experiment, *sorted(map(str, setting.items()))), []).append(run)
     if not settings:
         raise DataError(
-            f"no complete run here has recorded operations, from which {tool}'s numbers could be recomputed",
+            f"no {'complete ' if not all(run.counts for run in runs) else ''}run here has recorded operations, from "
+            f"which {tool}'s numbers could be recomputed",
             "results of other tools and samples keep only totals; measure with 'iosonde run'",
         )
     return [_of_setting(store, tool, chosen) for chosen in settings.values()]

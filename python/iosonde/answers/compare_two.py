@@ -67,7 +67,8 @@ def _responses(source: Source, asked: Asked) -> dict[str, Response]:
     found = responses(source, asked)
     if source.store is None:
         found = [replace(one, rows=numbered(one.rows), warnings=()) for one in found]
-    return {one.title: one for one in found}
+    # What is to be said of one DATA as a whole is said with its name.
+    return {one.title: replace(one, warnings=tuple(w for w in one.warnings if w not in source.notes)) for one in found}
 
 
 def names_of(a: Source, b: Source) -> tuple[str, str]:

@@ -28,7 +28,7 @@ class StoredTrials:
         self._name = source.name
         self._only = set(names)
         recorded = [run for run in source.runs if run.n_operations]
-        self._runs = [run for run in recorded if run.complete] or recorded
+        self._runs = [run for run in recorded if run.counts] or recorded
         self._factors = source.known.names
         self._units = source.units()
         self._last: tuple[str, list[tuple[OperationGroup, TrialOperations]]] = ("", [])
@@ -37,7 +37,9 @@ class StoredTrials:
             raise DataError(f"{source.name} holds no recorded operations", "iosonde run records those of its own "
                             "engine; of other tools give a .csv with a row for each operation")  # fmt: skip
         if left := len(recorded) - len(self._runs):
-            self.notes.append(f"{counted(left, 'incomplete run')} left out")
+            self.notes.append(f"{counted(left, 'incomplete run')} left out (--incomplete takes them in)")
+        elif source.notes:
+            self.notes += source.notes
         elif not recorded[0].complete:
             self.notes.append("no run is complete: these are what there is")
 

@@ -107,7 +107,7 @@ class FaultEffects:
 
     def wants(self, run: StoredRun) -> bool:
         """Trials with faults, of which nothing is missing."""
-        return bool(run.faults) and run.complete and bool(run.n_operations)
+        return bool(run.faults) and run.counts and bool(run.n_operations)
 
     def take(self, run: StoredRun, operations: Operations) -> None:
         """Cut its phases at the moments of its faults."""

@@ -33,7 +33,7 @@ COLD_VERIFIED = "cold-verified"
 @dataclass(frozen=True)
 class Study:
     """All cells of the study at one setting of everything else (``name``), with the models that were fitted to them.
-    ``notes``: which states could not be brought about."""
+    ``notes``: which states could not be brought about; how many runs are incomplete."""
 
     name: str
     cells: tuple[PathCell, ...] = field(repr=False)
@@ -111,7 +111,7 @@ def studies(source: Source) -> list[Study]:
     """The studies of a store; its operations are read, one run at a time."""
     groups: dict[str, list[tuple[StoredRun, StoredPhase]]] = {}
     for run in source.runs:
-        for phase in run.phases if run.complete else ():
+        for phase in run.phases if run.counts else ():
             if set(FACTORS) <= run.factors.keys() and not phase.is_command and run.n_operations:
                 groups.setdefault(_setting(source, run), []).append((run, phase))
     return [_study(source, name, found) for name, found in groups.items()]
@@ -130,7 +130,7 @@ def _study(source: Source, name: str, found: list[tuple[StoredRun, StoredPhase]]
         rows = source.store.operations(run.id)
         cells += [cell for cell in [_cell(run, phase, rows[rows["phase"] == phase.index])] if cell.seconds.size]
     models = path_models.fit(cells)
-    return Study(name, tuple(cells), models, tuple(_notes(cells, models)))
+    return Study(name, tuple(cells), models, (*_notes(cells, models), *source.notes))
 
 
 def _cell(run: StoredRun, phase: StoredPhase, rows: npt.NDArray[Any]) -> PathCell:

@@ -15,7 +15,7 @@ from .words import (
     names,
     nothing,
     one_experiment,
-    open,
+    opened,
     takes,
     texts,
 )  # fmt: skip
@@ -204,7 +204,7 @@ def compare(
     from iosonde.report.text.compare_markdown import markdown
 
     source, wanted = asked(data, options["response"], None, options) if data is not None else nothing(options)
-    other = None if b is None else open(b, options["where"], options["experiment"])
+    other = None if b is None else opened(b, options)
     adjust = None if options["adjust"] is None else names(options["adjust"], "adjust")
     sides = Sides(
         levels_of(levels, "levels"), group, names(options["by"], "by"), names(options["pair"], "pair"),

@@ -18,6 +18,7 @@ from .words import (
     one_experiment,
     one_of,
     open,
+    opened,
     takes,
     texts,
     within,
@@ -272,7 +273,7 @@ def advise(
         not options["unweighted"],
     )  # fmt: skip
     of_one = None if workload is None else texts(workload, "workload")
-    new = None if options["against"] is None else open(options["against"], options["where"], options["experiment"])
+    new = None if options["against"] is None else opened(options["against"], options)
     return Result(answer(source, wanted, how, of_one, new), lines, figure)
 
 

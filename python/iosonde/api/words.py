@@ -27,14 +27,15 @@ class DataOptions(TypedDict, total=False):
     """What every function about DATA takes besides its own words.
 
     ``where``: conditions as ``"fs=nfs"``; ``metric``: only these metrics of a store, or ``"all"``; ``clock``: until
-    when its rates count; ``experiment``: only this one of a store (``"last"``, ``"all"``); ``level``: the
-    confidence of every interval.
+    when its rates count; ``experiment``: only this one of a store (``"last"``, ``"all"``); ``incomplete``: runs that
+    lack something count, too; ``level``: the confidence of every interval.
     """
 
     where: Annotated[Names, ()]
     metric: Annotated[Names, None]
     clock: Annotated[str, LAST_DONE]
     experiment: Annotated[str | None, None]
+    incomplete: Annotated[bool, False]
     level: Annotated[float, 0.95]
 
 
@@ -79,7 +80,9 @@ def takes(words: type[Any]) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
     return decorate
 
 
-def open(data: Any, where: Names = (), experiment: str | None = None) -> Source:  # noqa: A001
+def open(  # noqa: A001
+    data: Any, where: Names = (), experiment: str | None = None, incomplete: bool = False
+) -> Source:
     """DATA, opened once for several questions.
 
     Parameters
@@ -90,6 +93,8 @@ def open(data: Any, where: Names = (), experiment: str | None = None) -> Source:
         Conditions that the rows fulfil, as ``"fs=nfs"`` or ``"nodes>=2"``.
     experiment : str, optional
         Only this experiment of a store.
+    incomplete : bool, optional
+        Runs of a store that lack something count, too; every answer then says how many they are.
 
     Returns
     -------
@@ -103,17 +108,22 @@ def open(data: Any, where: Names = (), experiment: str | None = None) -> Source:
     """
     conditions = names(where, "where")
     if isinstance(data, Source):
-        return narrowed(data, conditions, experiment)
-    source = open_data(data, conditions, experiment)
+        return narrowed(data, conditions, experiment, incomplete)
+    source = open_data(data, conditions, experiment, incomplete)
     for problem in source.problems:
         warn(problem)
     return source
 
 
+def opened(data: Any, options: Any) -> Source:
+    """DATA (or another one) by the words that all functions share."""
+    return open(data, options["where"], options["experiment"], options["incomplete"])
+
+
 def asked(data: Any, response: Names, on: Names, options: DataOptions) -> tuple[Source, Asked]:
     """DATA opened, and what the answers take of the words that all functions share."""
     level = checked(options["level"])
-    source = open(data, options["where"], options["experiment"])
+    source = opened(data, options)
     metric = names(options["metric"], "metric")
     return source, Asked(names(response, "response"), names(on, "on"), options["clock"], level, metric)
 
@@ -123,8 +133,8 @@ def one_experiment(
 ) -> tuple[Source, Asked]:
     """As ``asked``; of a store the last experiment alone, which is said, where several would be in one cell of ``on``
     and ``cells``; as ``by_itself``."""
-    opened, wanted = asked(data, response, on, options)
-    source, note = by_itself(opened, (*wanted.on, *names(cells, "by")), alike)
+    whole, wanted = asked(data, response, on, options)
+    source, note = by_itself(whole, (*wanted.on, *names(cells, "by")), alike)
     if note:
         warn(note)
     return source, wanted

@@ -9,6 +9,7 @@ from typing import Any
 
 from .faults import FaultDone
 from .types import FactorValue, Finding, Severity
+from .words import counted
 
 FILESYSTEM, TARGET = "filesystem", "target"
 LEVELS_FOUND = "levels_found"
@@ -194,9 +195,11 @@ class StoredPhase:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """One stored run without its tables. ``document`` is the content of run.json (docs/store.md)."""
+    """One stored run without its tables. ``document`` is the content of run.json (docs/store.md). ``asked_for``:
+    incomplete runs were."""
 
     document: Mapping[str, Any]
+    asked_for: bool = False
 
     @property
     def id(self) -> str:
@@ -249,6 +252,11 @@ class StoredRun:
     def complete(self) -> bool:
         """Whether every rank did everything that was asked."""
         return not self.missing
+
+    @property
+    def counts(self) -> bool:
+        """Whether totals are over it: it is complete, or incomplete runs were asked for."""
+        return self.complete or self.asked_for
 
     @cached_property
     def phases(self) -> tuple[StoredPhase, ...]:
@@ -335,3 +343,13 @@ class StoredRun:
             "source": self.source,
         }  # fmt: skip
         return of_the_run.get(name, self.live_options.get(name))
+
+
+def counted_as_asked(runs: Sequence[StoredRun]) -> tuple[str, ...]:
+    """How many of the runs that count are incomplete, in words; nothing where none is."""
+    broken = sum(run.counts and not run.complete for run in runs)
+    if not broken:
+        return ()
+    return (
+        f"{broken} of {counted(len(runs), 'run')} {'is' if broken == 1 else 'are'} incomplete, and counted as asked",
+    )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import InputError
 from iosonde.core.headlines import SPEEDS
 from iosonde.core.metrics import metric_of
 from iosonde.core.table import Column, Table
@@ -96,6 +96,7 @@ def responses(source: Source, asked: Asked) -> list[Response]:
     if source.store is None:
         found = _of_table(source, asked)
     else:
+        source.refuse_empty()
         found = list(_of_store(source, asked))
     return [one.on(source.apart(asked.on)) for one in found] if asked.on else found
 
@@ -147,7 +148,7 @@ def _of_store(source: Source, asked: Asked) -> Iterator[Response]:
     if not asked.response:
         made = source.trials(asked.choice)
         if not len(made.rows):
-            raise DataError(f"{source.name} holds no complete trial", "iosonde show says what it holds")
+            raise source.without_trial
         yield from _metrics(source, asked, asked.choice, made)
         return
     for text in asked.response:
@@ -258,7 +259,7 @@ def _of_known(one: Response, source: Source, warnings: tuple[str, ...] = ()) -> 
     known = source.known
     mine = tuple(factor for factor in known.factors if factor.name != one.title)
     return replace(one, factors=mine, confounded=tuple(known.confounded.items()), twins=known.twins,
-                   warnings=warnings)  # fmt: skip
+                   warnings=tuple(dict.fromkeys((*source.notes, *warnings))))  # fmt: skip
 
 
 def _iterations(source: Source, choice: MetricChoice, operation: str, metric: str) -> Table:

@@ -28,7 +28,7 @@ def headline(target: str, tools: str, runs: Sequence[StoredRun], overview: Overv
     runs varied it is of the largest, with its interval."""
     rows = [row for row in overview.rows if row.mean.value is not None]
     if not rows:
-        return _NO_RATE if any(run.complete for run in runs) else _NOTHING
+        return _NO_RATE if any(run.counts for run in runs) else _NOTHING
     if set(overview.by) <= {axis.factor}:
         size = max(axis.size(row.by) for row in rows)
         rows = [row for row in rows if axis.size(row.by) == size]

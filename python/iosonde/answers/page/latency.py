@@ -32,7 +32,7 @@ class Shapes:
 
     def wants(self, run: StoredRun) -> bool:
         """Complete ones."""
-        return run.complete
+        return run.counts
 
     def take(self, run: StoredRun, operations: Operations) -> None:
         """Of the phases that kept every operation from these, of the others from the engine's histograms."""

@@ -49,8 +49,9 @@ def measured(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: in
     if not runs:
         yield "The store holds no runs."
         return
-    complete = sum(run.complete for run in runs)
-    lost = f", {len(runs) - complete} of them incomplete and left out" if complete < len(runs) else ""
+    broken = sum(not run.complete for run in runs)
+    kept = "counted, as asked" if all(run.counts for run in runs) else "left out"
+    lost = f", {broken} of them incomplete and {kept}" if broken else ""
     swept = _swept(overview)
     if all(run.imported for run in runs):
         yield f"{counted(len(runs), 'run')} of {tools_of(runs, True)}{lost}, imported{': ' + swept if swept else ''}."

@@ -99,7 +99,7 @@ def page_of_store(
 
 def _last_hit(source: Source) -> OverTimePlot | None:
     """The last whole trial with faults, over its time; None where there is none whose operations were recorded."""
-    runs = [run for run in source.runs if run.faults and run.complete and run.n_operations]
+    runs = [run for run in source.runs if run.faults and run.counts and run.n_operations]
     if not runs:
         return None
     made = of_run(source, runs[-1], len(runs), ())

@@ -20,7 +20,7 @@ _LATE = 0.01  # of the phase
 def timelines_of(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timeline], str]:
     """The phases of one trial, and a sentence on which trial it is."""
     ready = [run for run in runs if _timed(run)]
-    complete = [run for run in ready if run.complete] or ready
+    complete = [run for run in ready if run.counts] or ready
     if not complete:
         return Section(missing=("No trial holds the times of its ranks.",)), ""
     most = max(_ranks(run) for run in complete)

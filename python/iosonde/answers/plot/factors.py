@@ -33,11 +33,13 @@ _MOST_PANELS = 60
 
 @dataclass(frozen=True)
 class Panels:
-    """A row for each response, of so many ``columns``; ``left`` says what is not drawn, and why."""
+    """A row for each response, of so many ``columns``; ``left`` says what is not drawn, and why. ``notes``: what
+    else is to be known."""
 
     items: tuple[FactorPanel, ...]
     columns: int
     left: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def panels(source: Source, asked: Asked, together: bool = False) -> Panels:
@@ -63,7 +65,7 @@ def panels(source: Source, asked: Asked, together: bool = False) -> Panels:
     if len(found) > _MOST_PANELS:
         raise InputError(f"these are {len(found)} panels, more than {_MOST_PANELS}",
                          "name fewer with --response, --on, --where")  # fmt: skip
-    return Panels(tuple(found), len(on), tuple(error.message for error in left))
+    return Panels(tuple(found), len(on), tuple(error.message for error in left), source.notes)
 
 
 def _others(source: Source, responses: Sequence[str], columns: Sequence[str]) -> list[str]:

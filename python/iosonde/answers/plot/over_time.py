@@ -55,7 +55,7 @@ def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
     if source.store is None or not runs:
         raise DataError(f"{source.name} holds no recorded operations", "iosonde run records those of its own engine; "
                         "of other tools import a log of operations, as of fio's --write_lat_log")  # fmt: skip
-    run = [one for one in runs if one.complete][-1:] or runs[-1:]
+    run = [one for one in runs if one.counts][-1:] or runs[-1:]
     return of_run(source, run[0], len(runs), names)
 
 

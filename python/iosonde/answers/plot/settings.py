@@ -238,10 +238,10 @@ def _title(made: Sequence[_Measured], levels: Mapping[str, FactorLevels], places
 
 def _notes(source: Source, made: Sequence[_Measured]) -> list[str]:
     notes = []
-    broken = sum(not run.complete for run in source.runs)
+    broken = sum(not run.counts for run in source.runs)
     if broken:
         notes.append(f"{broken} of {counted(len(source.runs), 'trial')} {'is' if broken == 1 else 'are'} incomplete "
-                     "and left out")  # fmt: skip
+                     "and left out (--incomplete takes them in)")  # fmt: skip
     single = sum(len(point.trials) == 1 for one in made for _, point in one.points)
     every = sum(len(one.points) for one in made)
     if single and single == every:

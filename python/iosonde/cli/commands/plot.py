@@ -11,11 +11,12 @@ from typing import Any
 import click
 
 from iosonde import answers, report
-from iosonde.cli.options.data import clock_option, one_experiment, open_data, split_names
+from iosonde.cli.options.data import clock_option, incomplete_option, one_experiment, open_data, split_names
 from iosonde.cli.options.level import checked_level
 from iosonde.cli.output import emit, show, talk
 from iosonde.core.errors import DataError, InputError
 from iosonde.data.asked import LAST_DONE, Asked
+from iosonde.data.source import Source
 from iosonde.report.figures.files import FORMATS, format_of
 
 OF_PAGE = ("bars", "latency", "timeline")
@@ -71,6 +72,7 @@ class _Made:
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Of the files in a directory [default: png].")
 @click.option("--experiment", metavar="ID", help="Only this experiment.")
 @click.option("--where", multiple=True, metavar="COND", help="Only what fulfils it, as 'nodes>=2'. Repeatable.")
+@incomplete_option
 @clock_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of every interval.")
 @click.option("--json", "as_json", is_flag=True, help="What is drawn as JSON on stdout; no file is written.")
@@ -130,11 +132,19 @@ def _not_with(given: dict[str, Any], option: str, *names: str) -> None:
             raise InputError(f"--{option} and --{name} do not go together", f"leave --{name} out")
 
 
+def _opener(given: dict[str, Any]) -> answers.page.experiment.Opener:
+    return partial(open_data, incomplete=given["incomplete"])
+
+
+def _open(data: str, given: dict[str, Any]) -> Source:
+    return _opener(given)(data, given["where"], given["experiment"])
+
+
 def _settings(data: str, level: float, kind: str, given: dict[str, Any]) -> _Made:
     """Every metric by the settings that varied, in one figure."""
     kinds = report.figures.kinds
     roles = answers.plot.layout.PlotRoles(given["x"] or "", given["color"] or "", tuple(split_names(given["panel"])))
-    source = open_data(data, given["where"], given["experiment"])
+    source = _open(data, given)
     asked = Asked(tuple(split_names(given["response"])), (), given["clock"], level, tuple(split_names(given["metric"])))
     plots = answers.plot
     drawn = plots.percentiles.percentiles_plot if kind == "percentiles" else plots.settings.settings_plot
@@ -145,7 +155,7 @@ def _settings(data: str, level: float, kind: str, given: dict[str, Any]) -> _Mad
 
 def _over_time(data: str, given: dict[str, Any]) -> _Made:
     """Rate and latency of the phases of one trial."""
-    source = open_data(data, given["where"], given["experiment"])
+    source = _open(data, given)
     made = answers.plot.over_time.over_time_plot(source, split_names(given["metric"]))
     figure = partial(report.figures.over_time.over_time_figure, made)
     return _Made([(OVER_TIME, made)], [(OVER_TIME, figure)], (*made.notes, *made.left))
@@ -158,30 +168,33 @@ def _factors(data: str, level: float, given: dict[str, Any]) -> _Made:
         raise InputError("--on names no factor", "write --on nodes,fs")
     names = [*split_names(given["response"]), *split_names(given["metric"])]
     asked = Asked(tuple(names), tuple(on), given["clock"], level)
-    source = one_experiment(open_data(data, given["where"], given["experiment"]), on)
+    source = one_experiment(_open(data, given), on)
     made = answers.plot.factors.panels(source, asked, given["together"])
     figure = partial(report.figures.factors.factors_figure, made.items, made.columns)
     return _Made(
-        [("factors", one) for one in made.items], [("factors", figure)], [f"not drawn: {why}" for why in made.left]
-    )
+        [("factors", one) for one in made.items], [("factors", figure)],
+        [*(f"not drawn: {why}" for why in made.left), *made.notes],
+    )  # fmt: skip
 
 
 def _totals(data: str, level: float, given: dict[str, Any], in_one: bool) -> _Made:
     """Each metric by node count: a file for each, or panels of one file."""
     names = split_names(given["metric"])
-    items = answers.plot.totals.totals(data, names, level, given["experiment"], given["where"])
+    items, notes = answers.plot.totals.totals(
+        data, names, level, given["experiment"], given["where"], given["incomplete"]
+    )
     figures, drawn = report.figures, [("bars", one) for one in items]
     if in_one:
-        return _Made(drawn, [("", partial(figures.kinds.panels, "bars", items, "node"))])
+        return _Made(drawn, [("", partial(figures.kinds.panels, "bars", items, "node"))], notes)
     called = figures.files.names_of_files([one.operation for one in items])
     return _Made(drawn, [(name, partial(figures.bars.bars_figure, one, "node"))
-                                 for name, one in zip(called, items, strict=True)])  # fmt: skip
+                                 for name, one in zip(called, items, strict=True)], notes)  # fmt: skip
 
 
 def _kinds(data: str, level: float, given: dict[str, Any]) -> _Made:
     """Figures of the page, by kind: one file holds one of them."""
     kinds, names = OF_PAGE if given["kind"] == PAGE else (given["kind"],), split_names(given["metric"])
-    source, _ = answers.page.experiment.open_chosen(data, given["experiment"], given["where"], open_data)
+    source, _ = answers.page.experiment.open_chosen(data, given["experiment"], given["where"], _opener(given))
     shown = answers.page.of_store.figures_of_store(source, Asked(clock=given["clock"], level=level), kinds)
     sections: tuple[answers.page.content.tables.Section[Any], ...] = (shown.bars, shown.latencies, shown.timelines)
     data_of, figures, gone = [], [], []
@@ -196,7 +209,7 @@ def _kinds(data: str, level: float, given: dict[str, Any]) -> _Made:
             gone.append(report.figures.kinds.why_missing(kind, section, names))
     if not figures:
         raise DataError(f"nothing of {data} can be drawn", " ".join(gone))
-    return _Made(data_of, figures, gone)
+    return _Made(data_of, figures, [*gone, *source.notes])
 
 
 def _place(path: Path, form: str | None, kind: str) -> Place:

@@ -39,6 +39,7 @@ class DataOptions:
     experiment: str | None
     level: float
     as_json: bool
+    incomplete: bool = False
 
     @property
     def asked(self) -> Asked:
@@ -48,7 +49,7 @@ class DataOptions:
     def open(self, data: str | None = None) -> Source:
         """DATA (or another one) with the conditions applied; a damaged store is said to be. Raises InputError,
         DataError."""
-        return open_data(str(data or self.data), self.where, self.experiment)
+        return open_data(str(data or self.data), self.where, self.experiment, self.incomplete)
 
     def open_one(self, *cells: str, data: str | None = None, alike: bool = True) -> Source:
         """DATA as ``open`` has it; of a store the last experiment alone, which is said, where several would be one cell
@@ -66,14 +67,16 @@ def one_experiment(source: Source, cells: Sequence[str] = (), alike: bool = True
     return source
 
 
-def open_data(data: str | Store, where: Sequence[str] = (), experiment: str | None = None) -> Source:
+def open_data(
+    data: str | Store, where: Sequence[str] = (), experiment: str | None = None, incomplete: bool = False
+) -> Source:
     """DATA (also a store that is open) with the conditions applied; a damaged store is said to be. Raises InputError,
     DataError."""
     from iosonde.data.source import open_data as opened
 
     if isinstance(data, str):
         tell_reading(Path(data))
-    source = opened(data, where, experiment)
+    source = opened(data, where, experiment, incomplete)
     for problem in source.problems:
         talk(f"warning: {problem}")
     return source
@@ -95,7 +98,7 @@ def data_options(
             asked = DataOptions(
                 given.pop("data"), _names(given.pop("response", None)), _names(given.pop("on", None)),
                 _names(given.pop("by", None)), given.pop("where"), given.pop("clock"), _names(given.pop("metric")),
-                given.pop("experiment"), level, given.pop("as_json"),
+                given.pop("experiment"), level, given.pop("as_json"), given.pop("incomplete"),
             )  # fmt: skip
             return command(asked=asked, **given)
 
@@ -128,6 +131,11 @@ def metric_option(command: Command) -> Command:
     )(command)  # fmt: skip
 
 
+def incomplete_option(command: Command) -> Command:
+    """``--incomplete``, handed to the command as ``incomplete``."""
+    return click.option("--incomplete", is_flag=True, help="Store: count runs that lack something, too.")(command)
+
+
 def _names(text: str | None) -> tuple[str, ...]:
     return tuple(split_names(text))
 
@@ -145,6 +153,7 @@ def _options(response: str | None, on: str | None, by: str | None) -> list[Calla
         metric_option,
         clock_option,
         click.option("--experiment", metavar="ID|last|all", help="Store: only this experiment."),
+        incomplete_option,
         click.option("--level", type=float, default=0.95, show_default=True,
                      help="Confidence level of every interval."),
         click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout."),

@@ -16,7 +16,7 @@ def together_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[StoredPhase
     same time; not steps that go from rank to rank, nor what only sets up or tears down."""
     found: dict[str, list[StoredPhase]] = {}
     for run in runs:
-        if not run.complete:
+        if not run.counts:
             continue
         nodes = run.factors.get("nodes")
         for phase in run.phases:

@@ -3,7 +3,7 @@
 What it says
     Some runs lack something: a rank died or hung, a tool ended with an error,
     a table ended early, the disk was full. They are kept in the store and left
-    out of every total.
+    out of every total, unless --incomplete asks for them.
 
 How we know
     Every run says itself what is missing: each rank's part is written before
@@ -15,7 +15,8 @@ When it is wrong
 
 What to do
     Read what is missing (iosonde show STORE RUN), cure it, and run the same
-    command again: it measures only what lacks.
+    command again: it measures only what lacks. If what is missing does not
+    concern your question, --incomplete takes these runs in.
 """
 
 from __future__ import annotations
@@ -33,12 +34,14 @@ def check(subject: Subject) -> list[Finding]:
     incomplete = [run for run in subject.runs if run.missing]
     if not incomplete:
         return []
+    counted = all(run.counts for run in incomplete)
+    kept = "and counted, as asked" if counted else "and left out (--incomplete takes them in)"
     first = incomplete[0].missing[0]
     return [
         Finding(
             CODE,
             Severity.WARNING,
-            f"{len(incomplete)} of {len(subject.runs)} runs are incomplete and left out; the first: {first}",
+            f"{len(incomplete)} of {len(subject.runs)} runs are incomplete {kept}; the first: {first}",
             {
                 "runs": {run.id: list(run.missing) for run in incomplete[:SHOWN]},
                 "n_runs": len(incomplete),

@@ -35,7 +35,7 @@ def check(subject: Subject) -> list[Finding]:
     unread: dict[str, int] = {}
     trials: dict[str, int] = {}
     for run in subject.runs:
-        for phase in run.phases if run.complete else ():
+        for phase in run.phases if run.counts else ():
             name = phase.operation
             trials[name] = trials.get(name, 0) + 1
             if phase.unread:

@@ -41,7 +41,7 @@ def check(subject: Subject) -> list[Finding]:
     wrong: dict[str, int] = {}
     trials: dict[str, int] = {}
     for run in subject.runs:
-        for phase in run.phases if run.complete else ():
+        for phase in run.phases if run.counts else ():
             trials[phase.operation] = trials.get(phase.operation, 0) + 1
             if phase.is_step and (said := _wrong(phase, run)):
                 wrong[phase.operation] = wrong.get(phase.operation, 0) + 1

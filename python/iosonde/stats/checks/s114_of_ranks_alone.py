@@ -32,7 +32,7 @@ NEEDS_RUNS = True
 def check(subject: Subject) -> list[Finding]:
     """One finding for all such numbers."""
     trials: dict[str, int] = {}
-    runs = [run for run in subject.runs if run.complete]
+    runs = [run for run in subject.runs if run.counts]
     for run in runs:
         for name in {" ".join(pair) for phase in run.phases for pair in phase.of_ranks_alone}:
             trials[name] = trials.get(name, 0) + 1

@@ -151,7 +151,7 @@ def _latency(
 ) -> list[OverviewLatency]:
     cells: dict[tuple[Any, ...], list[TrialPercentiles]] = {}
     for run in runs:
-        if not run.complete:
+        if not run.counts:
             continue
         setting = tuple(run.level(name) for name in by)
         for trial in latencies.get(run.id, ()):
