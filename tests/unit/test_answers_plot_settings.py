@@ -190,7 +190,7 @@ def test_incomplete_trials_are_left_out_and_counted(tmp_path):
     store = stats_sample.store(tmp_path / "store", repetitions=2)
     store.append(stats_sample.run(1, 7, np.random.default_rng(1), missing=["rank 1 died"]))
     made = settings_plot(open_data(str(tmp_path / "store")), Asked())
-    assert "1 of 5 trials is incomplete and left out" in made.notes
+    assert "1 of 5 trials is incomplete and left out (--incomplete takes them in)" in made.notes
     assert [point.mean.n for point in made.panels[0].points] == [2, 2]
 
 

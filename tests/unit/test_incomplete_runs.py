@@ -130,4 +130,6 @@ def test_verify_looks_at_them(places):
 def test_an_export_has_them_where_asked(line, places):
     without, with_them = (asked(f"{line}{words}", places)[1] for words in ("", " --incomplete"))
     assert "x-1-5" in with_them and "x-1-5" not in without and SAID in with_them
+    assert SAID.replace("18", "6").replace("4 of", "2 of") in asked(f"{line} --incomplete --where nodes=1 --where "
+                                                                   "metric=rate_last_done", places)[1]  # fmt: skip
     assert "--incomplete is about numbers" in asked("show DATA --incomplete", places)[1]

@@ -48,7 +48,11 @@ class ChosenRuns:
     @property
     def notes(self) -> tuple[str, ...]:
         """How many of the runs that count are incomplete."""
-        return counted_as_asked(self.runs)
+        if not self.incomplete:
+            return ()
+        of_runs = [one for one in self.conditions if one[0] not in ROW_COLUMNS]  # the others choose results
+        found = self.store.runs(experiment=self.experiment, where=of_runs)
+        return counted_as_asked([StoredRun(one, True) for one in found])
 
     @property
     def problems(self) -> list[Finding]:

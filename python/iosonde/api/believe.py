@@ -43,7 +43,7 @@ def summary(data: Any, response: Names = None, by: Names = None, **options: Unpa
         The columns that make the cells; by default the factors that the experiments of a store declare, or that look
         set in a table of which no response is named.
     **options
-        ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
+        ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def check(
     bound : str or float, optional
         What the hardware can carry: ``"117MB/s"``, ``"1Gbit/s"``, or a number in the response's own unit.
     **options
-        ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
+        ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def noise(data: Any, response: Names = None, by: Names = None, **options: Unpack
     by : str or sequence of str, optional
         The settings; by default those that are known of a store, or look like settings in a table.
     **options
-        ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
+        ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def verify(store: Any, **options: Unpack[DataOptions]) -> Result[Verification]:
     ----------
     store : path or Source
     **options
-        ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
+        ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
 
     Returns
     -------
@@ -184,7 +184,8 @@ def compare(
         varies. ``margin``: what counts as practically equal, ``0.02`` or ``"2%"``. ``fail_if``: conditions as
         ``"slower>5%"``, ``strict``: also where one cannot be told; ``.answer.problem`` is what they come to.
         ``markdown``: its text is a Markdown table. ``a_summary``, ``b_summary``: a published side, as
-        ``{"mean": 177.1, "sd": 14.2, "n": 8}``. And ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
+        ``{"mean": 177.1, "sd": 14.2, "n": 8}``. And ``where``, ``metric``, ``clock``, ``experiment``,
+        ``incomplete``, ``level``.
 
     Returns
     -------

@@ -27,7 +27,8 @@ def diagnose(
         Of the density of log duration: ``"stable"`` (the number of hills that stays over most bandwidths), ``"isj"``,
         ``"silverman"``, ``"scott"``, or a number, as 0.05 for 5 %.
     **options
-        ``where``, ``metric`` (names of operations), ``experiment``, ``level``; ``clock`` says nothing here.
+        ``where``, ``metric`` (names of operations), ``experiment``, ``incomplete``, ``level``; ``clock`` says
+        nothing here.
 
     Returns
     -------

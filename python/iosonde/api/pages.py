@@ -30,7 +30,9 @@ class Report:
 
     def __str__(self) -> str:
         """What the terminal shows: the first sentence."""
-        return self.page.answers.headline
+        from iosonde.report.text.layout import wrapped
+
+        return "\n".join(wrapped(self.page.answers.headline))
 
     __repr__ = __str__
 

@@ -249,7 +249,7 @@ def _of_store(store: Store, conditions: Conditions, word: str | None, incomplete
     declared = {name for run in runs for name in run.factors}
     ours = [one for one in conditions if one[0] in (FILESYSTEM, TARGET) and one[0] not in declared]
     asked = [one for one in conditions if one not in ours]
-    results = tables.of_arrow(store.results(experiment, asked, incomplete), data)
+    results = tables.of_arrow(store.results(experiment=experiment, where=asked, include_incomplete=incomplete), data)
     table = stored.with_places(results, runs, always=[column for column, _, _ in ours])
     table = experiments.entitled(stored.as_declared(table, store.experiments(), runs), called)
     damage = tuple(store.problems(contents=False))
