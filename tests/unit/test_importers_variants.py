@@ -499,3 +499,69 @@ def test_a_run_without_any_phase_of_mdtests_gets_no_empty_table():
     from iosonde.report import as_tool
 
     assert list(as_tool.mdtest([])) == []
+
+
+STREAMS = """Connecting to host 10.0.0.2, port 5201
+[  5] local 10.0.0.1 port 40 connected to 10.0.0.2 port 5201
+[  7] local 10.0.0.1 port 42 connected to 10.0.0.2 port 5201
+[  5]   0.00-10.00  sec  1.10 GBytes   800 Mbits/sec    3             sender
+[  5]   0.00-10.00  sec  1.10 GBytes   720 Mbits/sec                  receiver
+[  7]   0.00-10.00  sec  1.10 GBytes   640 Mbits/sec    1             sender
+[  7]   0.00-10.00  sec  1.10 GBytes   560 Mbits/sec                  receiver
+[SUM]   0.00-10.00  sec  2.20 GBytes  1.44 Gbits/sec    4             sender
+[SUM]   0.00-10.00  sec  2.20 GBytes  1.28 Gbits/sec                  receiver
+"""
+OF_IPERF_2 = """Client connecting to 10.0.0.2, TCP port 5001
+[  1] local 10.0.0.1 port 46710 connected with 10.0.0.2 port 5001
+[  2] local 10.0.0.1 port 46712 connected with 10.0.0.2 port 5001
+[  1] 0.0000-10.0086 sec  1.00 GBytes  800 Mbits/sec
+[  2] 0.0000-10.0086 sec  1.00 GBytes  800 Mbits/sec
+[SUM] 0.0000-10.0086 sec  2.00 GBytes  1.60 Gbits/sec
+"""
+UDP_STREAM = """MIGRATED UDP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET
+Socket  Message  Elapsed      Messages
+Size    Size     Time         Okay Errors   Throughput
+bytes   bytes    secs            #      #   10^6bits/sec
+
+212992    1024   2.00       212141      0     868.90
+212992           2.00       139309            570.59
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "says"),
+    [
+        (STREAMS, 9, ""),
+        (STREAMS, 8, "tcp_receive: 2 streams"),
+        (STREAMS, 7, "2 streams, and the line of their sum is not there"),
+        (STREAMS, 5, "2 streams, and the line of their sum is not there"),  # one of them looks like all
+        (STREAMS, 4, "the receiver's line is not there"),
+        (OF_IPERF_2, 6, ""),
+        (OF_IPERF_2, 5, "2 streams, and the line of their sum is not there"),
+        (OF_IPERF_2, 4, "2 streams, and the line of their sum is not there"),
+        (UDP_STREAM, 7, ""),
+        (UDP_STREAM, 6, "the receiver's line is not there"),
+    ],
+)
+def test_streams_without_their_sum_and_a_sender_without_its_receiver_are_no_total(text, lines, says):
+    cut = "".join(text.splitlines(True)[:lines])
+    found = of(cut)
+    assert says in missing(found) and bool(missing(found)) == bool(says)
+    if "sum" in says:
+        assert not values(found, "bandwidth") and not values(found, "bandwidth_sum_of_ranks")
+
+
+def test_iperf2_says_in_its_header_how_many_streams_there_are():
+    head = OF_IPERF_2.splitlines()[0].replace("5001", "5001 with pid 19 (2 flows)")
+    found = of(f"{head}\n{OF_IPERF_2.splitlines()[3]}\n")
+    assert "2 streams" in missing(found) and not values(found, "bandwidth")
+
+
+def test_both_ways_at_once_are_both_there():
+    role = STREAMS.replace("]   0.00", "][TX-C]   0.00")
+    assert "other direction" in missing(of(role))
+    other = role.split("\n", 3)[3].replace("TX-C", "RX-C").replace("[  5]", "[  9]").replace("[  7]", "[ 12]")
+    opened = "[  9] local 10.0.0.1 port 44 connected to 10.0.0.2 port 5201\n" * 2
+    head, rest = role.split("\n", 1)
+    both = of(f"{head}\n{opened}{rest}{other}")
+    assert not missing(both) and len(values(both, "bandwidth")) == 4
