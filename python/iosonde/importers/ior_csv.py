@@ -1,18 +1,27 @@
-"""IOR's CSVs: ``saveRankPerformanceDetailsCSV`` (a row for each rank) and ``savePerOpDataCSV`` (for each operation).
+"""IOR's CSVs: ``summaryFormat=CSV`` (a row for each iteration), ``saveRankPerformanceDetailsCSV`` (for each rank) and
+``savePerOpDataCSV`` (for each operation).
 
     access,rank,runtime-with-openclose,runtime,throughput-withopenclose,throughput
     write,0,2.5560855865e-02,2.5542020798e-02,4.1022726528e+07,4.1052977300e+07
 
 becomes ``write bandwidth_own`` of rank 0 in bytes/s, once with open and close inside and once, as
 ``bandwidth_own_access``, without; and the two times. ``time,runtime,tp`` becomes recorded operations.
+
+    access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),numTasks,iter
+    write,277.1444,4773.7135,0.0002,256.0000,64.0000,0.0002,0.0017,0.0009,0.0018,2,1
+
+becomes the rows of the text form. It names neither the command nor the version, and a time that is 0 in its four
+decimals is left out: it is none.
 """
 
 from __future__ import annotations
 
+from .ior_table import IorTable
 from .operation_log import read_log
 from .parsed import Parsed, Row
 from .reading import number, whole_number
 from .text import Text
+from .trouble import note_trouble
 
 _COLUMNS = {
     "runtime-with-openclose": ("total_time", "s", "open,close"),
@@ -56,3 +65,68 @@ def parse_ranks(text: Text, head: int) -> Parsed:
 def parse_operations(text: Text) -> Parsed:
     """``time,runtime,tp``: when an operation began (s), how long it took (s), bytes/s; what it was is not said."""
     return read_log(text, first_line=2, columns=3, operation="access")
+
+
+_SETTINGS = {"numTasks": ("ranks", 1), "block(KiB)": ("block_size", 1024), "xfer(KiB)": ("transfer_size", 1024)}
+
+
+def parse_summary(text: Text) -> list[Parsed]:
+    """One Parsed for each test: where sizes or tasks are others, or the iterations begin again."""
+    runs: list[Parsed] = []
+    names: list[str] = []
+    seen: set[tuple[str, str]] = set()
+    settings: dict[str, int] = {}
+    table: IorTable | None = None
+    for at, line in text.numbered():
+        cells = line.strip().split(",")
+        if cells[:2] == ["access", "bw(MiB/s)"]:
+            names, table = cells, None
+        elif names and cells[0] in ("write", "read", "remove"):
+            found = _settings(names, cells)
+            key = (cells[0], cells[-1])
+            if len(cells) == len(names) and (table is None or found != settings or key in seen):
+                runs.append(Parsed())
+                runs[-1].factors.update(found)
+                runs[-1].warn(at, "IOR's CSV has four decimals: times that are 0 in them are left out")
+                table = IorTable(runs[-1], ["Latency(s)" if name == "Latency" else name for name in names])
+                settings, seen = found, set()
+            if table is None:
+                runs.append(Parsed())
+                table = IorTable(runs[-1], names)
+            seen.add(key)
+            table.add(at, ["-" if _is_too_short(*pair) else pair[1] for pair in zip(names, cells, strict=False)])
+            if len(cells) != len(names):
+                runs[-1].lacks(at, "the row is cut: left out")
+        elif runs:
+            note_trouble(runs[-1], at, line)
+    for run in runs:
+        _even(run, text.last_line)
+    if not runs:
+        runs.append(Parsed())
+        runs[-1].lacks(text.last_line, "the table has no rows")
+    return runs
+
+
+def _is_too_short(name: str, cell: str) -> bool:
+    return (name == "Latency" or name.endswith("(s)")) and number(cell) == 0
+
+
+def _settings(names: list[str], cells: list[str]) -> dict[str, int]:
+    """The sizes in bytes and the number of tasks of one row."""
+    by_name = dict(zip(names, cells, strict=False))
+    known = ((factor, number(by_name.get(name, "")), unit) for name, (factor, unit) in _SETTINGS.items())
+    return {factor: round(value * unit) for factor, value, unit in known if value is not None}
+
+
+def _even(run: Parsed, last: int) -> None:
+    """Writes and reads take turns: one with fewer iterations than the other lost some. How many were asked for is not
+    said."""
+    seen: dict[str, int] = {}
+    for row in run.rows:
+        if row.metric == "bandwidth_last_done":
+            seen[row.operation] = seen.get(row.operation, 0) + 1
+    most = max(seen.values(), default=0)
+    run.factors["iterations"] = most
+    for operation, there in seen.items():
+        if there < most:
+            run.lacks(last, f"{operation}: {there} of {most} iterations are there")
