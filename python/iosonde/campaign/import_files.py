@@ -14,9 +14,11 @@ from typing import Any
 
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.types import Experiment, FactorValue, Run
-from iosonde.importers import importers, read, understand
+from iosonde.core.words import counted
+from iosonde.importers import Text, Understood, importers, read, understand
 from iosonde.importers.archives import is_archive, unpack
 from iosonde.importers.paths import Factors, joined, manifest_factors, pattern_factors
+from iosonde.importers.quoting import quotes
 from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, runs_of
 from iosonde.store import Store
 
@@ -27,18 +29,21 @@ ALONE_FILES = 50
 
 @dataclass(frozen=True)
 class Found:
-    """A file, and its path relative to the directory that was named."""
+    """A file, and its path relative to the directory that was named; ``named``: it was itself, and is read whatever it
+    is."""
 
     path: Path
     relative: PurePath
     size: int
     name: str = ""
     damage: str = ""
+    named: bool = False
 
 
 @dataclass(frozen=True)
 class FileOutcome:
-    """What became of one file. ``reason`` is '' unless it was not understood; ``there``: stored before."""
+    """What became of one file. ``reason`` is '' unless it was not understood; ``there``: stored before;
+    ``quoted``: it is a source or a document that quotes output of this format."""
 
     file: str
     format: str = ""
@@ -47,6 +52,7 @@ class FileOutcome:
     warnings: int = 0
     there: bool = False
     reason: str = ""
+    quoted: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,11 @@ class Imported:
     def failed(self) -> list[FileOutcome]:
         """What was not understood."""
         return [outcome for outcome in self.outcomes if outcome.reason]
+
+    @property
+    def quoted(self) -> list[FileOutcome]:
+        """Sources and documents that quote output, and were not taken."""
+        return [outcome for outcome in self.outcomes if outcome.quoted]
 
     @property
     def n_runs(self) -> int:
@@ -78,8 +89,9 @@ class Imported:
             "imported": [
                 {"file": o.file, "format": o.format, "runs": o.runs, "incomplete": o.incomplete, "warnings": o.warnings}
                 for o in self.outcomes
-                if not o.reason and not o.there
+                if not o.reason and not o.there and not o.quoted
             ],
+            "quoted": [{"file": one.file, "format": one.format} for one in self.quoted],
             "unknown": [{"file": one.file, "reason": one.reason} for one in self.failed],
             "warnings": list(self.warnings),
         }
@@ -92,7 +104,10 @@ class Imported:
         """Raises DataError where nothing was imported, InputError where a file that was named ``one_by_one`` was
         not."""
         failed = self.failed
-        if failed and len(failed) == len(self.outcomes):
+        if self.outcomes and len(failed) + len(self.quoted) == len(self.outcomes):
+            if self.quoted:
+                quoting = f"{counted(len(self.quoted), 'file')} only quote{'s' if len(self.quoted) == 1 else ''} output"
+                raise DataError(f"nothing was imported: {quoting}", f"to read one, name it: {self.quoted[0].file}")
             raise DataError(
                 f"nothing was imported: {failed[0].reason}", "'iosonde parse FILE' says more about one file"
             )
@@ -181,7 +196,7 @@ def _named_files(names: Sequence[str], recursive: bool, store: Path) -> list[Fou
             raise InputError(f"{name} is not there", "name a file or, with -r, a directory")
         for one in sorted(_below(path, inside)) if path.is_dir() else [path]:
             relative = PurePath(one.relative_to(path)) if path.is_dir() else PurePath(one)
-            found.setdefault(one, Found(one, relative, one.stat().st_size))
+            found.setdefault(one, Found(one, relative, one.stat().st_size, named=not path.is_dir()))
     return list(found.values())
 
 
@@ -251,6 +266,8 @@ def _import_one(
             return FileOutcome(name, known[digest], there=True), []
         understood = understand(text, plan.form)
         text.name = found.relative.as_posix()
+        if not found.named and _is_quoted(name, text, understood):
+            return FileOutcome(name, understood.format, quoted=True), []
         runs = runs_of(understood, text, plan.experiment, factors)
         known[digest] = understood.format
     except IosondeError as error:
@@ -261,6 +278,12 @@ def _import_one(
         return FileOutcome(name, understood.format, reason=_no_result(understood.warnings)), []
     incomplete = sum(bool(run.missing) for run in runs)
     return FileOutcome(name, understood.format, len(runs), incomplete, len(understood.warnings)), runs
+
+
+def _is_quoted(name: str, text: Text, understood: Understood) -> bool:
+    """Whether output of this format is there, and only quoted."""
+    there = understood.claim.score or any(run.rows for run in understood.runs)
+    return bool(there) and quotes(name, text, understood.claim.line)
 
 
 def _no_result(warnings: Sequence[tuple[int, str]]) -> str:
