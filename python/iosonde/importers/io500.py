@@ -14,7 +14,7 @@ import re
 
 from .io500_list import GIB, RESULT, SCORE, of_list
 from .io500_score import check_score
-from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, whole_number
 from .text import Text
 
@@ -23,6 +23,7 @@ HEADLINE = ("bandwidth", "rate", "total")
 
 _FIND = re.compile(r"runtime: (\S+) rate: (\S+)")
 _SECTION = re.compile(r"\[([\w-]+)\]\s*$")
+_GLUED = re.compile(r"^[\w-]+\s*=.*\[[a-z][a-z-]+\]\s*$|^\[[a-z][a-z-]+\]\s*[a-z]")
 _VALUE = re.compile(r"([\w-]+)\s*=\s?(.*)$")
 _COMPLAINT = re.compile(r"\s*;\s*(?:ERROR|WARNING)\b")
 _PHASE = re.compile(r"(ior|mdtest|find|mdworkbench)\b")
@@ -58,6 +59,9 @@ def _sections(text: Text) -> Parsed:
     for at, line in text.numbered():
         if found := _SECTION.match(line.strip()):
             section, sections = found.group(1), sections + 1
+        elif _GLUED.search(line):
+            run.lacks(at, GLUED)
+            section = ""
         elif found := _VALUE.match(line.strip()):
             _value(run, at, section, *found.groups())
         elif line.startswith("; START"):

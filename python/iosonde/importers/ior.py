@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 
 from .ior_table import IorSummary, IorTable
-from .parsed import CERTAIN, LIKELY, Claim, Parsed
+from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed
 from .reading import iso_date, option, size_bytes, words_of
 from .text import Text
 from .trouble import note_trouble
@@ -30,6 +30,7 @@ HEADLINE = ("bandwidth",)
 
 _BANNER = re.compile(r"\s*IOR-(\S+): MPI Coordinated Test of Parallel I/O")
 _SETTING = re.compile(r"\s*([A-Za-z][A-Za-z ()/-]{0,60})[:=]\s?(.*)$")
+_GLUED = re.compile(r"[A-Za-z]\s+[:=]\s")
 # IOR 3 prints both, and its older versions the first; it goes on after them.
 _WARNING = re.compile(r"(?:ior )?WARNING:(.*)$")
 # After these the numbers are of something else: data that was wrong, or never moved.
@@ -198,6 +199,8 @@ class _Reader:
         elif key == "TestID" and value.isdigit():
             self._test(int(value[:9]))
         else:
+            if _GLUED.search(value) and key not in ("Path", "FS", "test filename"):
+                run.lacks(at, GLUED)  # and the setting of the second is lost, on which the table's reading may depend
             set_factor(run, key, value)
             if key in ("Path", "FS", "test filename"):
                 run.facts[key.lower().replace(" ", "_")] = value[:1000]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, words_of
 from .text import Text
 from .trouble import note_trouble
@@ -59,6 +59,9 @@ def parse(text: Text) -> list[Parsed]:
             if not runs:
                 runs.append(Parsed())
             phase = found.group(1)
+            if line.count(" process max:") > 1:
+                runs[-1].lacks(at, GLUED)
+                continue
             seen[phase] = seen.get(phase, -1) + 1
             _phase(runs[-1], at, found, seen[phase])
         elif line.startswith("Total runtime:"):
