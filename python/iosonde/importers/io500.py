@@ -23,7 +23,7 @@ HEADLINE = ("bandwidth", "rate", "total")
 
 _FIND = re.compile(r"runtime: (\S+) rate: (\S+)")
 _SECTION = re.compile(r"\[([\w-]+)\]\s*$")
-_GLUED = re.compile(r"^[\w-]+\s*=.*\[[a-z][a-z-]+\]\s*$|^\[[a-z][a-z-]+\]\s*[a-z]")
+_GLUED = re.compile(r"^[\w-]+\s*=.*\[[a-z][a-z-]+\]\s*$|^\[[a-z][a-z-]+\]\s*[\w-]+\s*=")
 _VALUE = re.compile(r"([\w-]+)\s*=\s?(.*)$")
 _COMPLAINT = re.compile(r"\s*;\s*(?:ERROR|WARNING)\b")
 _PHASE = re.compile(r"(ior|mdtest|find|mdworkbench)\b")

@@ -30,7 +30,6 @@ HEADLINE = ("bandwidth",)
 
 _BANNER = re.compile(r"\s*IOR-(\S+): MPI Coordinated Test of Parallel I/O")
 _SETTING = re.compile(r"\s*([A-Za-z][A-Za-z ()/-]{0,60})[:=]\s?(.*)$")
-_GLUED = re.compile(r"[A-Za-z]\s+[:=]\s")
 # IOR 3 prints both, and its older versions the first; it goes on after them.
 _WARNING = re.compile(r"(?:ior )?WARNING:(.*)$")
 # After these the numbers are of something else: data that was wrong, or never moved.
@@ -49,6 +48,8 @@ _COUNTS = {
 }  # fmt: skip
 _WORDS = {"api": "api", "access": "access", "type": "type", "ordering in a file": "ordering",
           "ordering inter file": "ordering_between_files"}  # fmt: skip
+# Behind another setting in one line: `constant task offsets = 1` is a value of its own.
+_GLUED = re.compile(rf"(?:{'|'.join([*_SIZES, *_COUNTS, *_WORDS])})\s*[:=]\s")
 
 
 def claims(text: Text) -> Claim | None:
@@ -199,7 +200,8 @@ class _Reader:
         elif key == "TestID" and value.isdigit():
             self._test(int(value[:9]))
         else:
-            if _GLUED.search(value) and key not in ("Path", "FS", "test filename"):
+            no_count = key in _COUNTS and not value.isdigit()
+            if no_count or (_GLUED.search(value) and key not in ("Path", "FS", "test filename")):
                 run.lacks(at, GLUED)  # and the setting of the second is lost, on which the table's reading may depend
             set_factor(run, key, value)
             if key in ("Path", "FS", "test filename"):
