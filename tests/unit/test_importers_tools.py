@@ -357,3 +357,23 @@ access    bw(MiB/s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   tota
 write     900.00     1024.00    1024.00    0.001      0.001      0.001      0.002      0
 Finished: Tue Nov  7 10:11:32 2017
 """
+
+
+SIZES = """IOR-3.3.0: MPI Coordinated Test of Parallel I/O
+Command line        : ior -w -t 2m -b 9920000m -s 3 -o /x
+segments            : 3
+tasks               : 10
+xfersize            : 2 MiB
+blocksize           : {block}
+aggregate filesize  : 283.81 TiB
+access    bw(MiB/s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter
+write     900.00     1024.00    1024.00    0.001      0.001      0.001      0.002      0
+"""
+
+
+def test_the_sizes_of_iors_command_are_exact_where_its_text_is_rounded():
+    factors = of(SIZES.format(block="9.46 TiB")).runs[0].factors
+    assert factors["block_size"] == 9920000 << 20 and factors["transfer_size"] == 2 << 20
+    assert factors["aggregate_size"] == 30 * (9920000 << 20)
+    other = of(SIZES.format(block="1 MiB")).runs[0].factors  # of another test of a script: the text is right
+    assert other["block_size"] == 1 << 20

@@ -16,6 +16,7 @@ close; an fsync is inside with ``-e``), ``rate_last_done`` (accesses over their 
 
 from __future__ import annotations
 
+import math
 import re
 
 from .ior_table import IorSummary, IorTable
@@ -48,6 +49,7 @@ _COUNTS = {
 }  # fmt: skip
 _WORDS = {"api": "api", "access": "access", "type": "type", "ordering in a file": "ordering",
           "ordering inter file": "ordering_between_files"}  # fmt: skip
+_ROUNDED = 0.006  # of a size: three digits are shown
 # Behind another setting in one line: `constant task offsets = 1` is a value of its own.
 _GLUED = re.compile(rf"(?:{'|'.join([*_SIZES, *_COUNTS, *_WORDS])})\s*[:=]\s")
 
@@ -247,6 +249,7 @@ def _trouble(run: Parsed, at: int, line: str) -> None:
 def _close(run: Parsed, finished: bool, last: int) -> None:
     """Whether everything that was asked for is there. IO500 prints IOR's table without summary and end."""
     words = words_of(str(run.facts.get("command", "")))
+    _exact_sizes(run, words)
     wanted = run.factors.get("iterations") or int(_number_after(words, "-i") or 1)
     asked = {name for name, flag in (("write", "-w"), ("read", "-r")) if flag in words}
     rows = [row for row in run.rows if row.metric == "bandwidth_last_done"]
@@ -264,6 +267,28 @@ def _close(run: Parsed, finished: bool, last: int) -> None:
         run.lacks(last, "the output ends here, without 'Run finished'")
     elif not finished and not run.missing:
         run.warn(last, "the output ends without 'Finished', as IO500's do: all iterations asked for are there")
+
+
+def _exact_sizes(run: Parsed, words: list[str]) -> None:
+    """IOR prints three digits of a size (9.46 TiB): the command has all of it, where the two agree. What all
+    ranks moved follows from them."""
+
+    def correct(name: str, exact: int | None) -> None:
+        printed = run.factors.get(name)
+        if exact and isinstance(printed, int) and abs(printed - exact) <= _ROUNDED * exact:
+            run.factors[name] = exact
+
+    for flag, name in (("-t", "transfer_size"), ("-b", "block_size")):
+        correct(name, _size_of(option(words, flag) or ""))
+    each = [run.factors.get(name) for name in ("block_size", "segments", "ranks")]
+    if all(isinstance(one, int) for one in each):
+        correct("aggregate_size", math.prod(one for one in each if isinstance(one, int)))
+
+
+def _size_of(word: str) -> int | None:
+    """``9920000m`` as IOR reads it: in steps of 1024."""
+    found = re.fullmatch(r"(\d{1,18})([kmgtKMGT]?)", word)
+    return int(found.group(1)) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[found.group(2).lower()] if found else None
 
 
 def _number_after(words: list[str], name: str) -> str | None:
