@@ -14,18 +14,22 @@ from faults import faultfs
 # is marked where it stands: @pytest.mark.slow.
 SLOW_FILES = (
     # Commands and functions from end to end, pages and figures.
-    "test_api_parity.py", "test_answers_options.py",
+    "test_api.py", "test_api_parity.py", "test_answers_options.py", "test_answers_path_study.py",
+    "test_data_experiments.py",
     "test_cli_*.py", "test_console.py", "test_example_*.py", "test_report_figures.py", "test_report_cluster_figure.py",
-    "test_report_page.py", "test_report_cells.py", "test_schemas.py", "test_importers_seam.py",
+    "test_report_page.py", "test_report_cells.py", "test_report_png.py", "test_schemas.py", "test_importers_seam.py",
     # Processes, ranks, and what happens when they end.
     "test_run_faults.py", "test_ranks_*.py", "test_campaign_benchmarks.py", "test_measure_command.py",
-    "test_measure_controls.py", "test_measure_steps.py", "test_measure_probe*.py", "test_measure_load.py",
+    "test_measure_conditions.py", "test_measure_controls.py", "test_measure_load.py", "test_measure_probe*.py",
+    "test_measure_restore.py", "test_measure_steps.py", "test_lab_attend.py",
     # The disk.
     "test_store_*.py", "test_measure_source_tree.py", "test_measure_spool*.py",
     # Simulations: does an interval cover what it promises, does a test cry wolf?
-    "test_answers_rank_designs.py", "test_explain_advise.py", "test_model_blocks.py", "test_model_designs.py",
-    "test_model_fuzz.py", "test_model_predict.py", "test_model_sensitivity.py", "test_stats_coverage.py",
-    "test_stats_noise.py",
+    "test_answers_rank_designs.py", "test_explain_advise.py", "test_explain_causes.py", "test_explain_path_models.py",
+    "test_model_blocks.py", "test_model_designs.py", "test_model_fuzz.py", "test_model_predict.py",
+    "test_model_sensitivity.py", "test_model_validate.py", "test_stats_copies.py", "test_stats_coverage.py",
+    "test_stats_density.py", "test_stats_noise.py", "test_stats_sequential.py", "test_stats_story.py",
+    "test_stats_strata.py",
     # Second implementations, which take seconds to import.
     "test_stats_anova.py", "test_stats_distributions.py", "test_stats_peers.py", "test_stats_regress.py",
 )  # fmt: skip

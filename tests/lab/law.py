@@ -6,19 +6,19 @@ enough for a steady state: seconds, with fsync and close.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import pytest
 from lab_here import iosonde
 
+from iosonde.core.units import parse_size
 from iosonde.lab import cgroups, disks, links
 from iosonde.lab.lab import Lab
 from iosonde.stats.checks.s118_emulated import BUSY
@@ -27,7 +27,6 @@ from iosonde.store import Store
 N = 5  # trials of each measurement: what an interval of a mean needs to be narrow
 LINKS = ("network_clients", "network_servers")
 _ATTEMPTS = 3
-_ONE_AT_A_TIME = Path("/tmp/lab.lock")  # two labs that measure at once share the machine's CPUs
 _FILE = """
 name: law
 nodes: {clients}
@@ -75,8 +74,8 @@ SETUPS = {
         Setup("copies-by-client", "glusterfs", _SERVERS, 2, 3, options={"replica": "2"}),
         Setup("chained-copies", "moosefs", _SERVERS, 2, 2, options={"goal": "2"}),
         Setup("stripes", "glusterfs", _CLIENTS, 3, 2, options={"disperse": "3"}),
-        Setup("cpu-bound", "glusterfs", _CPU, 1, 1, net="400mbit", disk="80MB/s", size="48MiB", transfer="4KiB",
-              cpus=0.3),
+        Setup("cpu-bound", "glusterfs", _CPU, 1, 1, net="993mbit", disk="80MB/s", size="64MiB", transfer="4KiB",
+              cpus=0.2),
     )
 }  # fmt: skip
 # No term is the runner-up that is far enough away, or the law itself is in question: the rate alone is looked at.
@@ -120,21 +119,11 @@ class Bounded:
         return self.terms[self.runners_up[0]] / self.s
 
 
-@contextmanager
-def alone() -> Iterator[None]:
-    """While nobody else on this machine measures in a lab, as far as they ask for it, too."""
-    with _ONE_AT_A_TIME.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def measure(lab: Lab, setup: Setup, store: Path, repetitions: int = N, size: str = "") -> Path:
+def measure(lab: Lab, setup: Setup, store: Path) -> Path:
     """Trials of the set-up's stream from all of its clients."""
     file = store.with_suffix(".yaml")
-    file.write_text(_FILE.format(clients=setup.clients, transfer=setup.transfer, size=size or setup.size))
-    with alone():
-        done = iosonde("lab", "run", "--lab", lab.name, file, "--repetitions", repetitions, "--store", store,
-                       limit_s=280)  # fmt: skip
+    file.write_text(_FILE.format(clients=setup.clients, transfer=setup.transfer, size=setup.size))
+    done = iosonde("lab", "run", "--lab", lab.name, file, "--repetitions", N, "--store", store, limit_s=280)
     assert done.returncode == 0, done.stderr
     return store
 
@@ -185,14 +174,15 @@ def limit_cpu(lab: Lab, cpus: float) -> None:
         cgroups.make(lab.directory, client.name, cpus)
 
 
-def cpu_per_byte(lab: Lab, setup: Setup, directory: Path) -> float:
-    """CPU seconds of a client for each byte: of longer less of shorter streams, so that what starts them is not in."""
-    used = []
-    for size in ("16MiB", "80MiB"):
-        before = cgroups.cpu_seconds(lab.directory, lab.clients[0].name)
-        measure(lab, setup, directory / f"cpu-{size}", 2, size)
-        used.append(cgroups.cpu_seconds(lab.directory, lab.clients[0].name) - before)
-    return (used[1] - used[0]) / (2 * 64 * 2**20)
+def cpu_per_byte(store: Path, setup: Setup) -> float:
+    """CPU seconds of a client, with the daemon of its mount, for each byte, in the very trials of a store: what a byte
+    takes depends on how fast they come, and on who else is on the machine's cores (a minute later a third more)."""
+    found = []
+    for run in Store.open(store).runs():
+        load = run["facts"]["loads"][0]
+        used_s = (load["own_share"] + load["client_daemon_share"]) * load["seconds"] * (os.cpu_count() or 1)
+        found.append(used_s / parse_size(setup.size))
+    return mean(found)
 
 
 def set_capacity(lab: Lab, setup: Setup, terms: tuple[str, ...], times: float) -> None:

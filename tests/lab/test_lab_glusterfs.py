@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from lab_here import iosonde
+from lab_here import SOURCE, command, iosonde
 
 from iosonde import lab as labs
 from iosonde.core.errors import InputError
@@ -50,6 +50,9 @@ def digest(lab, name: str, client: int = 0) -> str:
 def test_a_file_is_on_every_server_of_its_copies(copies):
     put(copies, "a", 3 * MIB)
     assert labs.placement(copies, copies.mount_point / "a").n_bytes == {"server1": 3 * MIB, "server2": 3 * MIB}
+    for host in (copies.clients[0], copies.servers[0]):  # asked there, too
+        told = host.run("env", f"PYTHONPATH={SOURCE}", *command("lab", "placement", "a", "--json"))
+        assert json.loads(told)["bytes"] == {"server1": 3 * MIB, "server2": 3 * MIB}
     told = recipe_of(copies).layout(copies)
     assert (told.copies, told.copied_by, told.parity_parts) == (2, "client", 0)
     with pytest.raises(InputError, match="no brick has such a file"):
@@ -243,10 +246,12 @@ def test_a_slow_link_and_a_slow_disk_are_as_slow_as_was_asked_for(healthy):
         assert seconds_to_put(healthy, 6 * MIB) < 2.5
 
 
-def test_a_full_disk_drops_its_copy_in_silence_and_heals(healthy):
+def test_a_full_disk_drops_its_copy_in_silence_and_heals_also_where_its_brick_has_ended(healthy):
     labs.inflict(healthy, "fill-disk", healthy.servers[0])
     meanwhile = put(healthy, "full", 4 * MIB)
     assert "server2: its brick knows of" in " ".join(recipe_of(healthy).health(healthy))
+    for brick in recipe_of(healthy).server_processes(healthy, healthy.servers[0]):  # as its own look at the disk does
+        healthy.servers[0].run("kill", str(brick))
     assert labs.heal(healthy).healed_s is not None
     brick = healthy.servers[0].seen(healthy.servers[0].disk / "brick" / "full")
     assert hashlib.sha256(brick.read_bytes()).hexdigest() == meanwhile

@@ -1,7 +1,7 @@
 """The rate law in a lab: what is measured is what ``iosonde bound`` says without being told anything, and doubling what
 it names raises the rate where doubling the runner-up does not.
 
-`make test-lab` takes two set-ups, `make test-lab-law` all.
+`make test-lab` takes one of the first, `make test-lab-law` all.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import pytest
 
 from iosonde import lab as labs
 
-IN_CI = ("copies-by-client", "chained-copies-one-client")
-WITHIN = (0.9, 1.02)  # of the law
+IN_CI = ("chained-copies-one-client",)
+WITHIN = (0.9, 1.02)  # of the law, whose capacities were set
+WITHIN_MEASURED = (0.9, 1.1)  # where one of them is measured
 AS_BEFORE = (0.97, 1.03)  # what an interval that leaves 1 out may be and still be of no use to anybody
 
 
@@ -43,8 +44,9 @@ def law_holds(setup, store, *options):
     law.tell(setup.name, "+".join(found.limit), f"S {found.s / 1e6:.2f} MB/s mean {found.mean / 1e6:.2f}", share,
              f"n {found.n}", *options)  # fmt: skip
     assert found.limit == setup.limit and found.n == law.N
-    assert found.share <= WITHIN[1]
-    assert found.share >= WITHIN[0] or setup.outside
+    least, most = WITHIN_MEASURED if setup.cpus else WITHIN
+    assert found.share <= most
+    assert found.share >= least or setup.outside
     return found
 
 
@@ -57,14 +59,14 @@ def test_the_rate_is_what_the_law_says(setup, brought_up, tmp_path):
 
 @pytest.mark.parametrize("setup", cases(law.SETUPS))
 def test_doubling_what_limits_raises_the_rate_and_doubling_the_next_does_not(setup, brought_up, tmp_path):
-    lab, options = brought_up(setup), []
+    lab = brought_up(setup)
     if setup.cpus:
-        per_byte = law.cpu_per_byte(lab, setup, tmp_path)
         law.limit_cpu(lab, setup.cpus)
-        options = ["--cpu", f"{per_byte / setup.cpus * 1e6:.6g}s/MB"]
 
     def look(place):
-        base = law.measure(lab, setup, place / "base")
+        base, options = law.measure(lab, setup, place / "base"), []
+        if setup.cpus:  # the law then says that all the CPU time that it may have is used
+            options = ["--cpu", f"{law.cpu_per_byte(base, setup) / setup.cpus * 1e6:.6g}s/MB"]
         found = law_holds(setup, base, *options)
         assert found.distance >= 1.25
         _, low, _ = times(place, base, found.limit)

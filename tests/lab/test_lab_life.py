@@ -242,3 +242,19 @@ def test_a_command_of_a_host_has_its_exit_code_and_its_own_options(root):
     assert "Size" in iosonde("lab", "exec", "client1", "df", "-h").stdout
     refused = iosonde("lab", "exec", "client9", "true")
     assert refused.returncode == 2 and "client1" in refused.stderr
+
+
+def test_a_delay_is_in_every_round_trip_or_the_kernel_cannot_and_nothing_is_made(root):
+    words = ["lab", "up", "local", "--name", noting("far"), "--servers", "1", "--clients", "2", "--disk-size", "512MiB"]
+    done = iosonde(*words, "--net", "993mbit", "--delay", "8ms", "--json")
+    if done.returncode == 2:
+        assert "no netem" in done.stderr and "modprobe sch_netem" in done.stderr and place.names() == []
+        return
+    emulated = json.loads(done.stdout)["emulated"]
+    assert [one["rtt_s"] - emulated["rtt_without_delay_s"] for one in emulated["links"]] == [
+        pytest.approx(8e-3, rel=0.1)
+    ] * 3
+    lab = labs.open_lab("far")
+    labs.inflict(lab, "slow-link", lab.clients[0], "100mbit")  # shapes it anew
+    told = lab.clients[0].run("tc", "qdisc", "show", "dev", links.DEVICE)
+    assert "netem" in told and "tbf" in told

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 import short_life
 
 from iosonde import lab as labs
 from iosonde.lab.status import status
 
 
+@pytest.mark.slow
 def test_its_life():
     with short_life.a_lab("openafs", servers=1) as lab:
         found = status(lab.name)

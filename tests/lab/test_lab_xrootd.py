@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 import short_life
 
 from iosonde.lab.filesystems import recipe_of
 from iosonde.lab.status import status
 
 
+@pytest.mark.slow
 def test_its_life():
     with short_life.a_lab("xrootd", servers=2) as lab:
         assert status(lab.name).layout["copies"] == 1

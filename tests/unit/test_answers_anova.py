@@ -68,7 +68,6 @@ def test_iterations_of_one_run_are_said_to_be_that(tmp_path):
     [
         (Asked(("fs",), ("fs",)), SumsOfSquares(), "both the response and a predictor"),
         (Asked(("log(write)",), ("nodes",)), SumsOfSquares("nope"), "no column 'nope'"),
-        (Asked((), ("nodes",)), SumsOfSquares(), "--response is missing"),
         (Asked(("write",), ("nodes",)), SumsOfSquares(kind=4), "type 4"),
     ],
 )

@@ -146,6 +146,7 @@ def test_too_many_panels_are_cut_and_said(tmp_path):
     assert any("4 of 12 settings" in line for line in settings_figure(made).spec["title"]["subtitle"])
 
 
+@pytest.mark.slow
 def test_two_thousand_settings_are_one_figure_of_points(tmp_path):
     rng = np.random.default_rng(2)
     rows = [(f"{x:.4f}", f"{100 + x + rng.normal():.2f}") for x in rng.uniform(1, 50, 2000)]
@@ -190,7 +191,7 @@ def test_incomplete_trials_are_left_out_and_counted(tmp_path):
     store = stats_sample.store(tmp_path / "store", repetitions=2)
     store.append(stats_sample.run(1, 7, np.random.default_rng(1), missing=["rank 1 died"]))
     made = settings_plot(open_data(str(tmp_path / "store")), Asked())
-    assert "1 of 5 trials is incomplete and left out (--incomplete takes them in)" in made.notes
+    assert "1 of 5 trials is incomplete and left out" in made.notes
     assert [point.mean.n for point in made.panels[0].points] == [2, 2]
 
 

@@ -62,6 +62,12 @@ def test_without_on_a_store_is_explained_by_its_factors(place):
     assert any("servers always changes with nodes" in said for said in made.to_dict()["warnings"])
 
 
+def test_the_only_operation_of_a_store_need_not_be_named(place):
+    source = open_data(place, ["operation=write", "fs=nfs"], "old")
+    made = regress(source, Asked((), ("nodes",)))
+    assert made.regression.response == "write bandwidth_last_done"
+
+
 def test_iterations_of_one_run_are_said_to_be_that(tmp_path):
     declared_sample.imported(tmp_path / "s")
     made = regress(open_data(tmp_path / "s"), Asked(("write",), ("nodes",)))
@@ -75,7 +81,6 @@ def test_iterations_of_one_run_are_said_to_be_that(tmp_path):
         (("log(write)",), ("write bandwidth_last_done",), "no column"),
         (("none",), ("nodes",), "no response 'none'"),
         (("log(value - value)",), ("nodes",), "does not exist"),
-        ((), ("nodes",), "--response is missing"),
         (("write",), ("node",), "no column 'node'"),
     ],
 )

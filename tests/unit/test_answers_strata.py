@@ -85,9 +85,11 @@ def test_columns_of_a_table_number_bring_ups_where_they_are_named():
 @pytest.mark.parametrize("by", [("copies",), ("copies", "size")])
 def test_a_summary_counts_bring_ups(place, by):
     for source, response in ((of_table(), ("rate",)), (open_data(place), ("write",))):
-        made = summary(source, Asked(response), by).overview
+        made, counted = summary(source, Asked(response), by).overview, "bring-ups" if by == ("copies",) else "trials"
         assert {row.n for row in made.rows} == {4} and {row.mean.n for row in made.rows} == {4}
+        assert made.to_json()["n_counts"] == counted
         assert ("n counts bring-ups" in " ".join(made.warnings)) == (by == ("copies",))
+        assert made.counted == ("bring-up" if by == ("copies",) else "trial")
 
 
 def test_the_mean_of_bring_ups_has_their_spread():

@@ -180,6 +180,7 @@ SEAMS = {
     "test_answers_plot_settings.py": {"report"},
     "test_answers_show.py": {"cli"},
     "test_api.py": {"cli"},
+    "test_api_incomplete.py": {"cli"},
     "test_api_parity.py": {"cli"},
     "test_campaign_against.py": {"answers", "data", "report"},
     "test_campaign_in_lab.py": {"lab"},

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from iosonde.campaign.bring_ups import BringUps, held_together
+from iosonde.campaign.bring_ups import BringUps, held_together, set_once
 from iosonde.campaign.campaign import campaign
+from iosonde.campaign.plan import plan
 from iosonde.campaign.request import Request
 
 FILE = """
@@ -75,6 +76,13 @@ def test_a_command_that_only_a_trial_can_run_makes_each_a_bring_up(wanted):
     assert [one.every_trial for one in held_together(made.spec)] == [False, True]
     found = told(made.spec, made.experiment(seed=1).trials[:4])
     assert [one[:2] for one in found] == [(0, 0), (0, 1), (0, 2), (0, 3)]
+    assert set_once(made.spec) == {"fs"} and set_once(wanted().spec) == {"fs", "mode"}
+
+
+def test_the_plan_says_which_commands_run_once_a_whole_plot(wanted, tmp_path):
+    wanted()
+    found = plan(Request(what=str(tmp_path / "e.yaml")))
+    assert [one["set_once"] for one in found.to_dict()["controls"]] == [True, True]
 
 
 def test_nodes_that_were_not_there_are_set_too(wanted):

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.campaign import forecast, needs
-from iosonde.campaign.forecast import FinishedTrial, Speeds, TrialWork
+from iosonde.campaign.forecast import FinishedTrial, LabWait, Speeds, TrialWork
 from iosonde.campaign.pace import Pace
 from iosonde.core.errors import InputError
+from iosonde.core.faults import PlannedFault
 from iosonde.core.types import Factor, Run
 from iosonde.measure import design
 from iosonde.measure.workloads import envelope
@@ -95,6 +96,53 @@ def test_what_is_done_after_a_trial_counts():
     ]
     assert needs._between(runs) == pytest.approx(30)
     assert needs._between(runs[:1]) == 0
+
+
+def test_the_healing_of_a_lab_is_no_part_of_the_gap_between_trials():
+    runs = [
+        {"experiment": "e", "started_at": f"2026-11-22T10:0{2 * i}:00.000Z", "seconds": 60.0,
+         "facts": {"order": i, "waited_for_lab_s": 50.0}}
+        for i in range(4)
+    ]  # fmt: skip
+    assert needs._between(runs) == pytest.approx(10)
+
+
+FAULT = Factor("fault", "", ("none", "kill-server", "stop"))
+KILL, STOP = (PlannedFault(kind, "server2") for kind in FAULT.levels[1:])
+
+
+def waits(cell):
+    return LabWait({"none": (), "kill-server": (KILL,), "stop": (STOP,)}[cell["fault"]], True)
+
+
+def test_a_lab_heals_and_settles_as_long_as_it_did_whatever_a_trial_moves():
+    """Ten times the bytes of a trial of 3 s take 30 s and not ten times the 40 s of its healing; a fault that was
+    never tried is taken to heal as others did."""
+    size = 10**6
+    earlier = [
+        FinishedTrial({"size": size, "fault": "none"}, 3 + 4.0, 4.0),
+        *[FinishedTrial({"size": size, "fault": "kill-server"}, 3 + lab_s, lab_s) for lab_s in (39.0, 40.0, 60.0)],
+    ]
+    speeds = Speeds(bytes_per_s=1e6, files_per_s=1.0, start_s=0.0)
+    expected = forecast.estimator(earlier, moved, speeds, waits)
+    assert expected({"size": size, "fault": "kill-server"}) == (43.0, forecast.MEASURED)
+    of = {fault: expected({"size": 10 * size, "fault": fault}) for fault in FAULT.levels}
+    assert of == {
+        "none": (pytest.approx(34), forecast.SCALED), "kill-server": (pytest.approx(70), forecast.SCALED),
+        "stop": (pytest.approx(70), forecast.SCALED),
+    }  # fmt: skip
+    alike = forecast.estimator(earlier, nothing_known, speeds, waits)
+    assert alike({"size": 10 * size, "fault": "none"}) == (pytest.approx(7), forecast.ALIKE)
+    assert alike({"size": 10 * size, "fault": "stop"}) == (pytest.approx(43), forecast.ALIKE)
+
+
+def test_before_the_first_trial_nobody_knows_how_long_a_lab_heals():
+    ahead = design.trials([SIZE, FAULT], design.FULL, range(1), 0, 1)
+    found = forecast.forecast(ahead, [], moved, SPEEDS, waits=waits)
+    assert found.basis.endswith(", without the time until the lab has healed and settled")
+    told = forecast.forecast(ahead, [FinishedTrial({"size": 1, "fault": "none"}, 5.0, 2.0)], moved, SPEEDS, waits=waits)
+    assert "without" not in told.basis
+    assert "without" not in forecast.forecast(trials(), [], moved, SPEEDS, waits=lambda cell: LabWait()).basis
 
 
 def test_the_basis_counts_what_is_mixed():

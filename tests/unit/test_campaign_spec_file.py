@@ -107,6 +107,14 @@ def test_little_is_needed():
     assert spec("steps: [echo hi]\ncache: drop").cache == CacheRegime(CACHE_DROP)
 
 
+def test_the_output_of_a_known_tool_is_read_unless_the_file_says_otherwise():
+    steps = ["dd if=a", "mpirun -n 2 /opt/mdtest -n 9", "sleep 1", {"command": "dd if=a", "parse": "none"}]
+    made = spec(json.dumps({"target": "/", "steps": steps, "set_up": ["dd of=a"], "tear_down": ["dd of=b"]}))
+    assert [one.parse for one in made.steps] == ["auto", "auto", None, None]
+    assert [one.parse for one in (*made.set_up, *made.tear_down)] == [None, None]
+    assert spec(json.dumps(spec_file.to_document(made))).steps == made.steps
+
+
 def test_the_older_form_runs_unchanged():
     """Golden G17: parse is false by default; single and all."""
     text = json.dumps({"commands": [

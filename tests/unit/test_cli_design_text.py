@@ -1,9 +1,12 @@
 """What `plan` says of a design: short lines, everything that the design costs, nothing of a plain one."""
 
 from iosonde.campaign import forecast
+from iosonde.campaign.plan import plan
+from iosonde.campaign.request import Request
 from iosonde.core.types import Factor
 from iosonde.measure import design
 from iosonde.report.text import design as text
+from iosonde.report.text import plan as plan_text
 
 SWITCHES = [Factor(name, "", ("off", "on")) for name in ("stripe", "cache", "ahead", "sync")]
 SIZE = Factor("size", "bytes", (4096, 2**20))
@@ -66,3 +69,14 @@ def test_each_level_and_what_fits():
     assert max(map(len, shown.splitlines())) < 80
     assert not list(text.smaller([], total_s, total_s))
     assert "no smaller design" in said(text.smaller([], total_s, 1.0))
+
+
+def test_a_command_that_runs_once_a_whole_plot_is_said_to(tmp_path):
+    (tmp_path / "e.yaml").write_text(
+        "repetitions: 2\ndesign: {kind: full, hard_to_change: fs}\n"
+        "factors:\n  fs: {levels: [a, b], set: 'mount ${LEVEL}', read: mounted}\n"
+        "  mode: {levels: [m, n], set: 'tune ${LEVEL}'}\n  size: [1, 2]\nsteps: ['dd bs=${size}']\n"
+    )
+    found = " ".join(" ".join(plan_text.lines(plan(Request(what=str(tmp_path / "e.yaml"))))).split())
+    assert "read by mounted (on the first node) set once for all trials of a whole plot; set back at the end" in found
+    assert found.count("set once for all trials") == 1  # mode is set in every trial

@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 
+import declared_sample
 import pytest
 from click.testing import CliRunner
 
@@ -102,6 +103,18 @@ def test_text_of_predictions_fits_a_terminal(runs, model):
     assert "together: it holds if the response only rises" in invoke("predict", model, "size=3000,fs=nfs").replace(
         "\n  ", " "
     )
+
+
+def test_a_text_says_rates_of_a_store_in_units_that_people_read(tmp_path):
+    place = str(tmp_path / "s")
+    declared_sample.store(place)
+    chosen = ("--where", "operation=write", "--where", "fs=nfs", "--experiment", "old", "--family", "linear,mean")
+    made, judged = invoke("fit", place, *chosen, "-o", str(tmp_path / "m.json")), invoke("validate", place, *chosen)
+    for text in (made, judged):
+        assert "error, MiB/s" in text and "e+0" not in text
+    assert re.search(r"by\s[\d.]+\sMiB/s", judged)
+    said = invoke("predict", str(tmp_path / "m.json"), "nodes=4")
+    assert "write bandwidth_last_done in MiB/s by" in said and re.search(r"^\d{3}\.\d ", said, re.MULTILINE)
 
 
 def test_numbers_of_a_table_are_levels_where_the_model_has_text(tmp_path):

@@ -90,6 +90,16 @@ def test_a_wrong_or_missing_column_is_refused_with_the_right_ones(args):
     assert "re" in refused.value.hint
 
 
+def test_where_trials_share_a_bring_up_the_head_counts_bring_ups(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{up % 2},{up},{10 * up + n}" for up in range(1, 9) for n in range(3)]
+    path.write_text("\n".join(["copies,bring_up,rate", *rows]) + "\n")
+    assert invoke(str(path), "--response", "rate", "--by", "copies").startswith(
+        "95 % intervals over 4 bring-ups a cell"
+    )
+    assert as_json(str(path), "--response", "rate", "--by", "copies")["n_counts"] == "bring-ups"
+
+
 def test_missing_values_are_counted_and_a_hidden_column_is_named(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(

@@ -567,38 +567,6 @@ def test_both_ways_at_once_are_both_there():
     assert not missing(both) and len(values(both, "bandwidth")) == 4
 
 
-SUMMARY = """Writing output to s.csv
-access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),numTasks,iter
-write,128.8335,2111.9355,0.0009,256.0000,64.0000,0.0001,0.0038,0.0029,0.0039,2,0
-read,8490.4939,151146.0901,0.0000,256.0000,64.0000,0.0000,0.0001,0.0000,0.0001,2,0
-write,277.1444,4773.7135,0.0002,256.0000,64.0000,0.0002,0.0017,0.0009,0.0018,2,1
-read,7358.4281,135300.1290,0.0000,256.0000,64.0000,0.0000,0.0001,0.0000,0.0001,2,1
-"""
-
-
-def test_iors_csv_summary_is_read_as_its_table():
-    found = of(SUMMARY)
-    assert found.format == "ior" and len(found.runs) == 1 and not missing(found)
-    assert values(found, "bandwidth_last_done", "write") == [128.8335 * MIB, 277.1444 * MIB]
-    assert values(found, "rate_last_done", "read") == [151146.0901, 135300.1290]
-    assert values(found, "access_time", "write") == [0.0038, 0.0017]
-    assert values(found, "latency_mean", "read") == [] and "times that are 0 in them are left out" in said(found)
-    assert found.runs[0].factors == {"ranks": 2, "block_size": 262144, "transfer_size": 65536, "iterations": 2}
-    rows = SUMMARY.splitlines(True)
-    other = of(SUMMARY + "".join(rows[2:4]).replace(",64.0000,", ",32.0000,"))
-    assert [run.factors["transfer_size"] for run in other.runs] == [65536, 32768]
-    again = of(SUMMARY + "".join(rows[1:]))
-    assert len(again.runs) == 2 and not missing(again)
-
-
-def test_iors_csv_summary_that_ends_early_is_incomplete():
-    rows = SUMMARY.splitlines(True)
-    assert "read: 1 of 2 iterations" in missing(of("".join(rows[:-1])))
-    cut = of(SUMMARY[:-20])
-    assert "the row is cut" in missing(cut) and len(values(cut, "bandwidth_last_done", "read")) == 1
-    assert "no rows" in missing(of("".join(rows[:2])))
-
-
 MD_REAL_IO = """MD-REAL-IO total objects: 80000 workingset size: 223.160 MiB (version: a1b2) time: 2017-11-02 10:11:12
 \toffset=1
 WARNING: num > precreate, this may cause the situation that no objects are available to read

@@ -89,6 +89,19 @@ def test_a_fault_comes_after_its_phase_began_lasts_as_asked_and_is_healed(served
     assert 0.1 <= done.heal_s < 2 and done.cpu_s["server1"] == pytest.approx(done.heal_s, abs=0.2)
 
 
+def test_what_was_well_for_a_moment_only_is_healed_when_it_is_well_for_good(served):
+    lab = FakeLab(0.05)
+    exchange = served(lab, KILL)
+    mark(exchange, BEGUN, 1, "write")
+    wait(lambda: len(lab.done) == 2)
+    time.sleep(0.4)  # well: then the client writes what it had held back
+    well_at, lab.undone_at, lab.ill_s = time.monotonic_ns(), time.monotonic(), 0.5
+    exchange.end_steps()
+    wait(lambda: exchange.answered() is not None)
+    (done,), _ = exchange.answered()
+    assert done.healed_ns - well_at > 0.5e9 and done.cpu_s["server1"] == pytest.approx(done.heal_s, abs=0.2)
+
+
 def test_what_was_not_well_before_is_not_waited_for(served):
     lab = FakeLab(0.0)
     usual, lab.health = lab.health, lambda: ["client7: not mounted", *usual()]

@@ -59,6 +59,7 @@ def test_a_description_survives_its_file():
         ({"cpus": float("inf")}, "--cpus inf"), ({"net": "9" * 400 + "gbit"}, "--net inf"),
         ({"disk_size": "1KiB"}, "320 MiB or more"), ({"disk_size": "1KiB", "base_fs": "btrfs"}, "128 MiB or more"),
         ({"disks": 3}, "no such key"), ({"delay": "soon"}, "soon"), ({"disk_size": "big"}, "big"),
+        ({"delay": -1}, "--delay -1"), ({"delay": float("inf")}, "--delay inf"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_with_its_name(words, said):

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from iosonde.core.errors import InputError
-from iosonde.lab import LabDescription, calibrate, faults, hosts, listing, live, place, run_words, teardown, tools
+from iosonde.lab import LabDescription, calibrate, faults, hosts, links, live, place, run_words, teardown, tools
 from iosonde.lab.description import GOODPUT
 from iosonde.lab.filesystems import glusterfs_profile, recipe
 from iosonde.lab.lab import labs, only, open_lab, planned
 from iosonde.lab.links import SWITCH
+from iosonde.lab.listing import listing
 
 
 @pytest.fixture(autouse=True)
@@ -97,6 +101,18 @@ def test_a_lab_is_read_back_as_it_was_planned(root):
     assert "client3" in error.value.hint
 
 
+def test_healing_starts_what_ended_by_itself_and_nothing_that_somebody_killed(root, monkeypatch):
+    lab, done = lab_of(servers=3), []
+    (lab.directory / "faults.json").write_text(json.dumps([faults.LabFault("kill-server", "server1", 0.0).to_dict()]))
+    how = SimpleNamespace(
+        can_be_killed=True, server_processes=lambda lab, server: [7] * (server.name == "server3"),
+        restart=lambda lab, server: done.append(server.name), heal=lambda lab: done.append("healed"),
+    )  # fmt: skip
+    monkeypatch.setattr(faults, "recipe_of", lambda lab: how)
+    faults.ask(lab)
+    assert done == ["server2", "healed"]
+
+
 def test_what_needs_root_says_so(root, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     lab = lab_of()
@@ -151,6 +167,46 @@ def test_what_is_off_by_more_than_a_tenth_is_said(monkeypatch):
         "the machine was busy when this was measured: load 2.5 on 2 CPUs",
     ]  # fmt: skip
     assert calibrate.off(LabDescription("local"), {"links": links, "disks": disks, "load": 1.0}) == []
+
+
+def test_a_delay_is_held_against_what_is_added_to_a_round_trip():
+    asked = LabDescription("local", delay_s=0.001)
+    trips = [{"from": "a", "to": "b", "bytes_per_s": 1e9, "rtt_s": rtt} for rtt in (1.13e-3, 1.25e-3, 2.15e-3)]
+    found = {"links": trips, "disks": [], "load": 0.0, "rtt_without_delay_s": 1e-4}
+    assert calibrate.off(asked, found) == [
+        "a to b and back: 1.15 ms are added, 1.00 ms were asked for",
+        "a to b and back: 2.05 ms are added, 1.00 ms were asked for",
+    ]
+
+
+def test_a_round_trip_is_delayed_once_by_what_was_asked_for():
+    """It passes four queues: out of each host, and out of the switch to each. What is delayed is then let through at
+    the rate."""
+    (delayed, shaped) = links.queues(993e6, 0.01)
+    assert delayed[:6] == ["root", "handle", "1:", "netem", "delay", "2500us"] and shaped[:2] == ["parent", "1:1"]
+    assert [words[0] for words in links.queues(993e6, None)] == ["root"]
+    assert links.queues(None, None) == [] and "tbf" not in links.queues(None, 0.01)[0]
+
+
+def test_a_kernel_that_cannot_delay_says_so_before_anything_is_made(monkeypatch):
+    def refuses(words, **_):
+        raise tools.LabError("unshare: Error: Specified qdisc kind is unknown.")
+
+    monkeypatch.setattr(links, "run", refuses)
+    links.check_delay(None)
+    with pytest.raises(InputError, match="--delay 1.00 ms: this kernel has no netem") as error:
+        links.check_delay(0.001)
+    assert "modprobe sch_netem" in error.value.hint and "leave out" in error.value.hint
+
+
+def test_rate_program_tells_goodput_and_round_trip():
+    program = [sys.executable, str(calibrate._PROGRAM)]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    with subprocess.Popen([*program, "receive", port]) as receiver:
+        told = json.loads(tools.run([*program, "send", "127.0.0.1", port, "0.05"]))
+        assert receiver.wait(10) == 0
+    assert told["bytes_per_s"] > 1e6 and 0 < told["rtt_s"] < 1
 
 
 # Runs

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
+import threading
 from types import SimpleNamespace
 
 import pytest
 
 from iosonde.core.errors import InputError
 from iosonde.lab import LabDescription, place, tools
-from iosonde.lab.filesystems import MODULES, ceph_layout, ceph_profile, moosefs_state, recipe
+from iosonde.lab.filesystems import MODULES, ceph_admin, ceph_layout, ceph_profile, moosefs_state, recipe
 from iosonde.lab.filesystems.recipe import ServerState
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import planned
@@ -272,3 +274,26 @@ def test_who_is_not_root_is_told_the_command(monkeypatch):
 
 def _mounted(lab) -> str:
     return f"545 316 0:110 / {lab.mount_point} rw,nosuid - fuse x rw\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "n_bytes"), [(b'{"bluestore": {"bluestore_allocated": 8192}}', 8192), (b"{}", None), (b"", None)]
+)
+def test_an_osd_tells_what_its_data_takes_or_nothing(tmp_path, answer, n_bytes):
+    place, heard = tmp_path / "osd.asok", []
+    with socket.socket(socket.AF_UNIX) as osd:
+        osd.bind(str(place))
+        assert ceph_admin.allocated_bytes(place) is None  # down
+        osd.listen()
+
+        def speak():
+            asker, _ = osd.accept()
+            with asker:
+                heard.append(asker.recv(4096))
+                asker.sendall(len(answer).to_bytes(4, "big") + answer)
+
+        speaking = threading.Thread(target=speak)
+        speaking.start()
+        assert ceph_admin.allocated_bytes(place) == n_bytes
+        speaking.join(5)
+    assert heard[0].endswith(b"\0") and json.loads(heard[0][:-1])["prefix"] == "perf dump"

@@ -6,7 +6,7 @@ import json
 
 from iosonde.core.errors import SystemFaultError
 from iosonde.measure import conditions
-from iosonde.measure.servers_seen import RAW, ServerHands, ServersOfTrial
+from iosonde.measure.servers_seen import RAW, ServerHands, ServersOfTrial, without_counts
 
 WELL = {"at": "2026-01-01T00:00:00Z", "health": [], "options": {"a": "on"}}
 COUNTED = {"servers": [], "together": {"read_bytes": 1, "written_bytes": 2, "operations": 3, "most_time": {}}}
@@ -42,6 +42,26 @@ def test_the_clients_own_trouble_is_not_said_twice_and_who_says_nothing_is_told_
     servers = ServersOfTrial(hands(*[{"server1": ("osd.0 down", False)}] * 2))
     assert servers.look("before", WELL | {"health": ["n2 down"]})["health"] == ["n2 down"]
     assert servers.look("after", None)["health"] == ["server1: osd.0 down"]
+
+
+def test_copies_that_do_not_agree_are_a_level_whatever_their_number_which_is_kept():
+    up = {"server1": ("connected", True)}
+    troubles = iter([["2 chunks have one copy where there should be more"], ["7 chunks have one copy"]])
+    servers = ServersOfTrial(hands(up, up, health=lambda: next(troubles)))
+    assert servers.look("before", WELL)["health"] == ["chunks have one copy where there should be more"]
+    servers.look("after", None)
+    assert servers.facts["complaints"]["after"] == ["7 chunks have one copy"]
+    assert without_counts("PG_DEGRADED: data: 28/120 objects degraded (23.3%), 9 pgs") == (
+        "PG_DEGRADED: data: objects degraded, pgs"
+    )
+    assert without_counts("client1: not connected to server2; 10.99.0.3:9422") == (
+        "client1: not connected to server2; 10.99.0.3:9422"
+    )
+
+
+def test_a_server_that_is_down_is_said_and_nobody_is_asked_for_more():
+    servers = ServersOfTrial(hands({"server1": ("brick down", False)}, health=fails))
+    assert servers.look("before", WELL)["health"] == ["server1: brick down"]
 
 
 def test_servers_that_cannot_be_asked_are_a_trouble_and_no_end_of_the_trial():

@@ -49,6 +49,16 @@ def test_a_lab_that_is_well():
     )
 
 
+def test_round_trips_are_told_with_what_was_added():
+    trips = [{"from": "server1", "to": "client1", "bytes_per_s": MIB, "rtt_s": rtt} for rtt in (6e-5, 1.1e-4)]
+    text = "\n".join(lab.lines(status(emulated={"links": trips})))
+    assert "  from host to host and back 60.0 µs to 110 µs\n" in text + "\n"
+    asked = LabDescription("glusterfs", delay_s=0.001)
+    slow = {"links": [trips[0] | {"rtt_s": 1.08e-3}], "rtt_without_delay_s": 8e-5}
+    text = "\n".join(lab.lines(status(emulated=slow, description=asked)))
+    assert "from host to host and back 1.08 ms, 1.00 ms of it added to 80.0 µs" in text
+
+
 def test_what_is_wrong_is_said():
     faults = (LabFault("slow-link", "server1", NOON, 8e6), LabFault("kill-server", "server1", NOON, None, (7,)))
     found = status(state="starting", faults=faults, health=("server1: its brick is down",))

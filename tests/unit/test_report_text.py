@@ -46,6 +46,7 @@ def test_nothing_escaped_can_steer_a_terminal(text):
         (1.0, 1.0, 1.0, "", "1.00 (1.00–1.00)"),
         (-2.0, 0.0, 2.0, "", "0.00 (-2.00–2.00)"),
         (1e-9, 0.00114, 6.7e6, "s", "1.14 (1e-06–6.7e+09) ms"),
+        (0.0025, 0.237, 190.0, "", "0.237 (0.0025–190)"),
     ],
 )
 def test_one_form_for_an_estimate(low, value, high, unit, text):

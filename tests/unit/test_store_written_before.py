@@ -29,7 +29,8 @@ ENDS = ("low", "high", "s1_low", "s1_high", "st_low", "st_high")  # of shares: o
 def unpacked(tmp_path_factory) -> Path:
     directory = tmp_path_factory.mktemp("before")
     with tarfile.open(PACKED) as packed:
-        packed.extractall(directory, filter="data")
+        safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # from Python 3.11.4 on
+        packed.extractall(directory, **safely)
     return directory
 
 

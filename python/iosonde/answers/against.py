@@ -30,6 +30,7 @@ class PairVerdicts(Answer):
     items: tuple[PairVerdict, ...]
     rule: PairRule
     experiment: str
+    commands: tuple[tuple[str, str], ...] = ()  # (side, what it runs and the other does not), the base first
     warnings: tuple[str, ...] = ()
     lacking: str = ""  # why there is no verdict at all
 
@@ -46,13 +47,12 @@ class PairVerdicts(Answer):
         return tuple(sentence(one) for one in self.primary)
 
     def content(self) -> dict[str, Any]:
-        """As ``iosonde compare --json``: what decides stands at the top, too, where it is one number."""
+        """As ``iosonde compare --json``: what is sealed, and each comparison once, those that decide first."""
         listed = [{**one.to_json(), "sentence": sentence(one)} for one in self.items]
-        only = listed[0] if len(self.primary) == 1 else {}
-        only = only or {"sentence": " ".join(self.sentences)}
-        warnings = [*self.warnings, *only.get("warnings", [])]
+        commands = [{"side": side, "command": command} for side, command in self.commands]
         return {"level": self.rule.level, "group": self.rule.factor, "experiment": self.experiment,
-                "sealed": self.rule.sealed(), **only, "warnings": warnings, "comparisons": listed}  # fmt: skip
+                "sealed": self.rule.sealed(), "commands": commands, "sentence": " ".join(self.sentences),
+                "warnings": list(self.warnings), "comparisons": listed}  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
         """One row for each number and cell."""
@@ -83,13 +83,23 @@ def against(source: Source, asked: Asked, found: Sequence[Experiment], levels: S
     runs = list(_runs(source, experiment, rule)) if len(source.table) else []
     made = verdicts(runs, rule, _names(source, asked, experiment)) if runs else []
     warnings = tuple(_warnings(source, asked, found, rule))
+    commands = tuple(_commands(experiment, rule))
     if not made:
-        return PairVerdicts((), rule, experiment.id, warnings, _runs_of(rule, runs))
+        return PairVerdicts((), rule, experiment.id, commands, warnings, _runs_of(rule, runs))
     shown = [one for one in made if _is_asked(one, asked.response)]
     if not shown:
         names = ", ".join(dict.fromkeys(f"{one.name[0]} {one.name[1]}" for one in made))
         raise InputError(f"{source.name} has no response '{asked.response[0]}'", f"there are: {names}")
-    return PairVerdicts(tuple(shown), rule, experiment.id, warnings)
+    return PairVerdicts(tuple(shown), rule, experiment.id, commands, warnings)
+
+
+def _commands(experiment: Experiment, rule: PairRule) -> list[tuple[str, str]]:
+    """What one side runs and the other does not."""
+    steps = [*experiment.settings.get("set_up", ()), *experiment.settings.get("steps", ())]
+    found = [(side, step["command"]) for side in (rule.a, rule.b) for step in steps
+             if step.get("command") and (step.get("when") or {}).get(rule.factor) == side]  # fmt: skip
+    runs = [command for _, command in found]
+    return [(side, command) for side, command in found if runs.count(command) == 1]
 
 
 def _runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[PairedRun]:
@@ -102,7 +112,7 @@ def _runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[Pa
         row = (str(operation), str(metric), str(unit), float(value), str(inside or ""))
         rows.setdefault(str(run), []).append(row)
     for one in source.runs:
-        if one.experiment == experiment.id and one.id in rows and one.complete:
+        if one.experiment == experiment.id and one.id in rows:
             yield paired_run(rule, cells, one.factors, own_clock(rows[one.id]))
 
 
@@ -138,8 +148,6 @@ def _warnings(source: Source, asked: Asked, found: Sequence[Experiment], rule: P
         yield f"the level is the sealed one, {100 * rule.level:g} %"
     if any(column not in ("operation", "metric") for column, _, _ in source.where):
         yield "some pairs are left out by a condition that nobody sealed: the interval promises nothing"
-    if source.notes:
-        yield "the sealed rule counts complete runs alone: incomplete ones stay out, though they were asked for"
     if len(found) > 1:
         yield (
             f"this is the newest of {len(found)} comparisons in the store (--experiment chooses): of several the one "

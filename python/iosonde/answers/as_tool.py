@@ -86,7 +86,7 @@ def as_tool(chosen: ChosenRuns, tool: str) -> AsTool:
 def _recompute(store: Store, tool: str, runs: Sequence[StoredRun]) -> list[Recomputed]:
     settings: dict[tuple[Any, ...], list[StoredRun]] = {}
     for run in runs:
-        if run.n_operations and run.counts:
+        if run.n_operations and run.complete:
             setting = {name: value for name, value in run.factors.items() if name not in _COUNTED}
             settings.setdefault((run.experiment, *sorted(map(str, setting.items()))), []).append(run)
     if not settings:

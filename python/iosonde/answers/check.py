@@ -51,14 +51,13 @@ class Check(Answer):
 
 @dataclass(frozen=True)
 class Noise(Answer):
-    """``passport``: false alarms, variances, smallest differences. ``notes``: how many runs are incomplete."""
+    """``passport``: false alarms, variances, smallest differences."""
 
     passport: Passport
-    notes: tuple[str, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde check --noise --json``."""
-        return {**self.passport.to_json(), "notes": list(self.notes)}
+        return self.passport.to_json()
 
     def records(self) -> list[dict[str, Any]]:
         """One row a metric."""
@@ -116,8 +115,7 @@ def _of_table(source: Source, asked: Asked, by: Sequence[str]) -> tuple[Table, R
 def noise(source: Source, asked: Asked, by: Sequence[str] = ()) -> Noise:
     """How often a comparison cries wolf on this very data. Raises DataError without repeats."""
     if source.store is not None:
-        source.refuse_empty()
         made = measured(source, replace(asked, on=tuple(by)))
-        return Noise(passports.of_store(made, source.table, asked.level), source.notes)
+        return Noise(passports.of_store(made, source.table, asked.level))
     table, seen = _of_table(source, asked, by)
     return Noise(passports.of_table(table, asked.level, seen.responses, seen.settings))

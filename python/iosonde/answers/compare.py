@@ -52,9 +52,6 @@ def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons | 
     if source is not None and source.where and not len(source.table):
         said = " and ".join(f"{column}{op}{value}" for column, op, value in source.where)
         raise DataError(f"{source.name}: no row fulfils {said}", "look at the values of these columns")
-    for one in (source, sides.other):
-        if one is not None:
-            one.refuse_empty()
     alone = source if sides.other is None else None
     if alone is not None and (pairs := sealed_pairs(alone, sides.group, bool(sides.published))):
         return against(alone, asked, pairs, sides.levels)
@@ -90,8 +87,7 @@ def _of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> _Found:
     made = of_two(a, b, asked, sides)
     own = replace(sides, group=DATA)
     pairs = tuple(pair for part in made.parts for pair in pairs_of(part, made.names, own))
-    said = (([of_a] if of_a else []) + [*a.notes], ([of_b] if of_b else []) + [*b.notes])
-    notes = (f"{name}: {note}" for name, of_one in zip(made.names, said, strict=True) for note in of_one)
+    notes = (f"{name}: {note}" for name, note in zip(made.names, (of_a, of_b), strict=True) if note)
     return _Found(pairs, "it is given first", made.left_out, (*notes, *made.warnings))
 
 

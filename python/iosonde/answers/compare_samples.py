@@ -13,6 +13,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_shown
 from iosonde.core.stored import plain
 from iosonde.core.table import Cell, Table, show
+from iosonde.core.units import size_of
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.source import Source
 from iosonde.stats.estimate import compare as estimates
@@ -106,6 +107,8 @@ def chosen_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
     unit = column.level_unit
     by_text |= {text: level for level in known if unit == "bytes"
                 for said in [level_shown(level, unit)] for text in (said, said.replace(" ", ""))}  # fmt: skip
+    if unit == "bytes":  # as people type a size: 64k, 1m
+        by_text |= {text: level for text in sides.levels for level in known if size_of(text) == level}
     unknown = next((text for text in sides.levels if text not in by_text), None)
     shown = ", ".join(level_shown(level, unit) for level in known[:20])
     if unknown is not None:

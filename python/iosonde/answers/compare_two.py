@@ -57,6 +57,8 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
         made, alone = _of_response((of_a[title], of_b[title]), names, known, sides, len(common) > 1)
         parts += made
         left_out += [one for one in alone if one not in left_out]
+    if not parts:
+        raise DataError(f"{names[0]} and {names[1]} have no setting in common", "; ".join(left_out))
     guessed = [] if sides.by or not known or a.store or b.store else [f"matched on {', '.join(known)}, which look set: "
                                                                       "--by chooses"]  # fmt: skip
     return Two(tuple(parts), names, tuple(left_out), (*_apart(a, b, names), *other, *guessed))
@@ -67,8 +69,7 @@ def _responses(source: Source, asked: Asked) -> dict[str, Response]:
     found = responses(source, asked)
     if source.store is None:
         found = [replace(one, rows=numbered(one.rows), warnings=()) for one in found]
-    # What is to be said of one DATA as a whole is said with its name.
-    return {one.title: replace(one, warnings=tuple(w for w in one.warnings if w not in source.notes)) for one in found}
+    return {one.title: one for one in found}
 
 
 def names_of(a: Source, b: Source) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
+from iosonde.data.asked import LAST_DONE
 from iosonde.data.source import Source
 from iosonde.explain.causes import s410_trials
 from iosonde.explain.causes.target import Suspect
@@ -144,6 +145,12 @@ def bandwidth_of(text: str | float) -> str | float:
     if not 0.001 <= found <= 2:
         raise InputError(f"'{text}' is no bandwidth", f"one of {', '.join(kernel.RULES)}, or a number, as 0.05 for 5 %")
     return found
+
+
+def check_clock(clock: str) -> None:
+    """Raises InputError for any but the default: it is about rates of phases, and here are durations."""
+    if clock != LAST_DONE:
+        raise InputError("a clock ends a rate, and operations have durations", "leave --clock out")
 
 
 def diagnose(

@@ -37,10 +37,8 @@ class StoredTrials:
             raise DataError(f"{source.name} holds no recorded operations", "iosonde run records those of its own "
                             "engine; of other tools give a .csv with a row for each operation")  # fmt: skip
         if left := len(recorded) - len(self._runs):
-            self.notes.append(f"{counted(left, 'incomplete run')} left out (--incomplete takes them in)")
-        elif source.notes:
-            self.notes += source.notes
-        elif not recorded[0].complete:
+            self.notes.append(f"{counted(left, 'incomplete run')} left out")
+        elif not recorded[0].counts:
             self.notes.append("no run is complete: these are what there is")
 
     def each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:

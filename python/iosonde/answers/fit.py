@@ -8,6 +8,7 @@ from typing import Any
 
 from iosonde.core.errors import IosondeError
 from iosonde.core.table import Table
+from iosonde.core.units import human_scale
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
 from iosonde.model.families import checked
@@ -56,7 +57,7 @@ class Fitted(Answer):
     @property
     def sentence(self) -> str:
         """Which model is taken, why, and how wrong it is."""
-        return verdict(self.choice)
+        return verdict(self.choice, human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit))
 
     @property
     def rules(self) -> list[TreeRule] | None:

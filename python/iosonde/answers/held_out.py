@@ -86,7 +86,7 @@ def held_out(model: Model, source: Source, level: float = 0.95) -> HeldOut:
     return HeldOut(
         model, len(inside), errors_of(observed, predicted, None),
         grouped_mean(np.abs(predicted - observed), settings, level), asked, covered, _coverage(covered, asked, level),
-        len(refused), (*warnings, *source.notes), level,
+        len(refused), tuple(warnings), level,
     )  # fmt: skip
 
 

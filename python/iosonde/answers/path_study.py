@@ -33,7 +33,7 @@ COLD_VERIFIED = "cold-verified"
 @dataclass(frozen=True)
 class Study:
     """All cells of the study at one setting of everything else (``name``), with the models that were fitted to them.
-    ``notes``: which states could not be brought about; how many runs are incomplete."""
+    ``notes``: which states could not be brought about."""
 
     name: str
     cells: tuple[PathCell, ...] = field(repr=False)
@@ -130,7 +130,7 @@ def _study(source: Source, name: str, found: list[tuple[StoredRun, StoredPhase]]
         rows = source.store.operations(run.id)
         cells += [cell for cell in [_cell(run, phase, rows[rows["phase"] == phase.index])] if cell.seconds.size]
     models = path_models.fit(cells)
-    return Study(name, tuple(cells), models, (*_notes(cells, models), *source.notes))
+    return Study(name, tuple(cells), models, tuple(_notes(cells, models)))
 
 
 def _cell(run: StoredRun, phase: StoredPhase, rows: npt.NDArray[Any]) -> PathCell:

@@ -96,7 +96,7 @@ def explained(
     """The response, and the terms that shall explain it: ``asked.on``, or the known factors of a store, as ``lines``
     also those that only a line tells apart. ``beside`` are columns that the analysis needs, too. Raises InputError,
     DataError."""
-    for name, given in (("--response", asked.response), ("--on", asked.on or source.store)):
+    for name, given in (("--response", asked.response or source.store), ("--on", asked.on or source.store)):
         if not given:
             raise InputError(f"{name} is missing", f"columns: {', '.join(source.table.names)}")
     table = source.table

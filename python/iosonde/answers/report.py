@@ -72,7 +72,6 @@ def _of_store(asked: Wanted, opened: Opener) -> Page:
 def _of_table(asked: Wanted, opened: Opener) -> Page:
     source = opened(asked.data, asked.where, asked.experiment)
     table, responses, by = _rows(source, asked)
-    table = replace(table, warnings=tuple(dict.fromkeys((*table.warnings, *source.notes))))
     page = page_of_table(table, asked.data, responses, by, asked.on, asked.level, asked.again)
     if asked.choosing:
         from .page.advice import advice_of_table

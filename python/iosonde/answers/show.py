@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, ClassVar
 
 from iosonde.core.errors import InputError
 from iosonde.core.schema import RESULT_COLUMNS, ROW_COLUMNS
-from iosonde.core.stored import StoredRun, counted_as_asked
+from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Finding, Run
 from iosonde.core.where import Condition, parse_where
 from iosonde.data import experiments, stored
@@ -24,14 +24,12 @@ _OF_RUN = ("id", "experiment", "source", "started_at", "seconds", "complete", "m
 
 @dataclass(frozen=True)
 class ChosenRuns:
-    """Runs of a store: of one ``experiment``, those that fulfil ``where``, or the one ``run``. ``incomplete``: numbers
-    are also of runs that lack something."""
+    """Runs of a store: of one ``experiment``, those that fulfil ``where``, or the one ``run``."""
 
     store: Store
     run: str | None = None
     experiment: str | None = None
     where: tuple[str, ...] = ()
-    incomplete: bool = False
 
     @property
     def conditions(self) -> list[Condition]:
@@ -42,17 +40,7 @@ class ChosenRuns:
     @property
     def runs(self) -> list[StoredRun]:
         """The oldest first."""
-        found = self.store.runs(experiment=self.experiment, where=self.conditions)
-        return [StoredRun(one, self.incomplete) for one in found]
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """How many of the runs that count are incomplete."""
-        if not self.incomplete:
-            return ()
-        of_runs = [one for one in self.conditions if one[0] not in ROW_COLUMNS]  # the others choose results
-        found = self.store.runs(experiment=self.experiment, where=of_runs)
-        return counted_as_asked([StoredRun(one, True) for one in found])
+        return [StoredRun(one) for one in self.store.runs(experiment=self.experiment, where=self.conditions)]
 
     @property
     def problems(self) -> list[Finding]:
@@ -60,13 +48,10 @@ class ChosenRuns:
         return list(self.store.problems(contents=False))
 
 
-def choose(
-    store: str, run: str | None = None, experiment: str | None = None, where: Sequence[str] = (),
-    incomplete: bool = False,
-) -> ChosenRuns:  # fmt: skip
+def choose(store: str, run: str | None = None, experiment: str | None = None, where: Sequence[str] = ()) -> ChosenRuns:
     """The store opened. Raises InputError, DataError."""
     opened = Store.open(store)
-    return ChosenRuns(opened, run, experiments.of_word(opened, experiment), tuple(where), incomplete)
+    return ChosenRuns(opened, run, experiments.of_word(opened, experiment), tuple(where))
 
 
 @dataclass(frozen=True)
@@ -147,13 +132,14 @@ def detail(chosen: ChosenRuns) -> Detail:
     return Detail(store.run(run), document, store.notes.of(run), units)
 
 
-def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = False) -> None:
+def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = False, incomplete: bool = False) -> None:
     """Write results, or every recorded operation, as csv, json or parquet; of incomplete runs only where asked for."""
-    write_batches(_batches(chosen, operations), form, file)
+    write_batches(_batches(chosen, operations, incomplete), form, file)
 
 
-def _batches(chosen: ChosenRuns, operations: bool) -> Iterator[Any]:
+def _batches(chosen: ChosenRuns, operations: bool, incomplete: bool) -> Iterator[Any]:
     if operations:
-        return operations_of(chosen.store, [run.id for run in chosen.runs if run.counts])
-    results = chosen.store.results(chosen.experiment, chosen.conditions, chosen.incomplete)
+        runs = [run.id for run in chosen.runs if incomplete or run.complete]
+        return operations_of(chosen.store, runs)
+    results = chosen.store.results(experiment=chosen.experiment, where=chosen.conditions, include_incomplete=incomplete)
     return iter([results])

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from iosonde.core.table import Table
 from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
 from iosonde.data.source import Source
@@ -86,11 +85,7 @@ def _of_columns(source: Source, asked: Asked, by: Sequence[str]) -> Overview:
     by = source.apart(by)
     of_ranks = source.store is not None and ("rank" in by or any(one[0] == "rank" for one in source.where))
     if of_ranks:
-        return overview.of_table(_noted(source.table, source), asked.response, by, asked.level)
+        return overview.of_table(source.table, asked.response, by, asked.level)
     rows = source.trials().rows if source.store is None else source.whole
     table, names = with_computed(source, rows, asked, by)
-    return overview.of_table(_noted(table, source), names, by, asked.level)
-
-
-def _noted(table: Table, source: Source) -> Table:
-    return replace(table, warnings=(*table.warnings, *source.notes))
+    return overview.of_table(table, names, by, asked.level)

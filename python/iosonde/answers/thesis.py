@@ -39,13 +39,13 @@ def of_store(chosen: ChosenRuns) -> dict[str, Any]:
         raise DataError(f"{store.path} has no such runs", f"'iosonde show {store.path}' lists what it has")
     experiment = chosen.experiment or runs[-1].experiment
     runs = [run for run in runs if run.experiment == experiment]
-    results = store.results(experiment, chosen.conditions, chosen.incomplete).to_pylist()
+    results = store.results(experiment=experiment, where=chosen.conditions).to_pylist()
     iozone = [run.id for run in runs if any("iozone" in phase.tools for phase in run.phases)]
     found = document(_of_operations(results, runs), iozone, _varying(runs))
     if not found:
         raise DataError(
             f"experiment {experiment} of {store.path} has no rates by node count",
-            "a step gives them with parse:, or a native workload; incomplete runs are left out without --incomplete",
+            "a step gives them with parse:, or a native workload; incomplete runs are left out",
         )
     return found
 

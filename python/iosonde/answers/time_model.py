@@ -126,7 +126,6 @@ def time_model(source: Source | None, asked: Asked, operation: OneOperation, by:
         if not sizes:
             raise InputError("--size is missing", "write it like 256KiB")
     elif known and source.store is not None and not asked.response:
-        source.refuse_empty()
         by = source.apart(by)
         groups, notes = _of_store(source, found, asked.level, by)
     elif known:
@@ -139,8 +138,7 @@ def time_model(source: Source | None, asked: Asked, operation: OneOperation, by:
         raise InputError("--observed needs one --size", "write it like --size 256KiB --observed 30us,2.5ms")
     told = tuple(times.diagnose(found, sizes[0], time) for time in observed)
     mixed = tuple(times.mixture(found, sizes[0], time) for time in observed)
-    return TimeModel(tuple(found), sizes, observed, told, mixed, tuple(lines), tuple(groups),
-                     (*notes, *(source.notes if source else ())), asked.level)  # fmt: skip
+    return TimeModel(tuple(found), sizes, observed, told, mixed, tuple(lines), tuple(groups), tuple(notes), asked.level)
 
 
 def _of_store(

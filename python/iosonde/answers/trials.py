@@ -29,10 +29,8 @@ def measured(source: Source, asked: Asked) -> MeasuredCells:
     places = np.full(len(source.whole), -1, dtype=np.intp)
     places[at] = np.arange(len(at))
     said = [text for one in found for text in (*one.warnings, *of_cells(one))]
-    # What is said of incomplete runs the checks say, with what they lack: S102.
     cells = tuple(cell for one in found for cell in cells_of(one, places))
-    said = [*([] if asked.response else trials.warnings), *said]
-    return MeasuredCells(cells, rows, by, tuple(dict.fromkeys(text for text in said if text not in source.notes)))
+    return MeasuredCells(cells, rows, by, tuple(dict.fromkeys([*([] if asked.response else trials.warnings), *said])))
 
 
 def _rows_of(source: Source, found: Sequence[Response]) -> tuple[Table, npt.NDArray[np.intp]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.units import human_scale
 from iosonde.core.words import shown
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
@@ -86,10 +87,15 @@ class Validation(Answer):
             return "No model could be fitted."
         known = [one for one in self.judged if one.mae.value is not None]
         mean = next((one for one in known if one.candidate.family == "mean"), None)
-        text = f"{best.candidate.short} errs least: by {shown(best.mae.value)} on average"
+        divisor, unit = human_scale(abs((mean or best).mae.value or 1.0), self.examples.unit)
+        text = f"{best.candidate.short} errs least: by {_in_unit(best, divisor, unit)} on average"
         if mean is None or mean is best:
             return f"{text}; no model is better than the mean of everything." if mean is best else f"{text}."
-        return f"{text}, the mean of everything by {shown(mean.mae.value)}."
+        return f"{text}, the mean of everything by {_in_unit(mean, divisor, unit)}."
+
+
+def _in_unit(one: Judged, divisor: float, unit: str) -> str:
+    return f"{shown((one.mae.value or 0.0) / divisor)} {unit}".rstrip()
 
 
 def validate(

@@ -19,17 +19,14 @@ from .trials import measured
 
 @dataclass(frozen=True)
 class Verification(Answer):
-    """``verified``: what came out again, and what did not; ``damaged`` files of the store. ``notes``: how many runs are
-    incomplete."""
+    """``verified``: what came out again, and what did not; ``damaged`` files of the store."""
 
     verified: Verified
     damaged: tuple[Finding, ...]
-    notes: tuple[str, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde verify --json``."""
-        return self.verified.to_json() | {"problems": [problem.to_json() for problem in self.damaged],
-                                             "notes": list(self.notes)}  # fmt: skip
+        return self.verified.to_json() | {"problems": [problem.to_json() for problem in self.damaged]}
 
     def records(self) -> list[dict[str, Any]]:
         """One row for each number that differs, decision whose seal is broken, and damaged file."""
@@ -59,5 +56,4 @@ def verify(source: Source, level: float = 0.95) -> Verification:
         source.table, measured(source, Asked(clock=ALL, level=level)), runs, list(_native.KINDS), experiments, level,
         pilot_of(source),
     )  # fmt: skip
-    return Verification(made, tuple(problem for problem in store.problems() if problem.severity != "info"),
-                        source.notes)  # fmt: skip
+    return Verification(made, tuple(problem for problem in store.problems() if problem.severity != "info"))

@@ -11,11 +11,12 @@ from .words import (
     Names,
     Setting,
     asked,
+    conditions,
     levels_of,
     names,
     nothing,
     one_experiment,
-    opened,
+    open,
     takes,
     texts,
 )  # fmt: skip
@@ -43,7 +44,7 @@ def summary(data: Any, response: Names = None, by: Names = None, **options: Unpa
         The columns that make the cells; by default the factors that the experiments of a store declare, or that look
         set in a table of which no response is named.
     **options
-        ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
+        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -78,7 +79,7 @@ def check(
     bound : str or float, optional
         What the hardware can carry: ``"117MB/s"``, ``"1Gbit/s"``, or a number in the response's own unit.
     **options
-        ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
+        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -108,7 +109,7 @@ def noise(data: Any, response: Names = None, by: Names = None, **options: Unpack
     by : str or sequence of str, optional
         The settings; by default those that are known of a store, or look like settings in a table.
     **options
-        ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
+        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -130,7 +131,7 @@ def verify(store: Any, **options: Unpack[DataOptions]) -> Result[Verification]:
     ----------
     store : path or Source
     **options
-        ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
+        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -184,8 +185,8 @@ def compare(
         varies. ``margin``: what counts as practically equal, ``0.02`` or ``"2%"``. ``fail_if``: conditions as
         ``"slower>5%"``, ``strict``: also where one cannot be told; ``.answer.problem`` is what they come to.
         ``markdown``: its text is a Markdown table. ``a_summary``, ``b_summary``: a published side, as
-        ``{"mean": 177.1, "sd": 14.2, "n": 8}``. And ``where``, ``metric``, ``clock``, ``experiment``,
-        ``incomplete``, ``level``.
+        ``{"mean": 177.1, "sd": 14.2, "n": 8}``. And ``where``, ``incomplete``, ``metric``, ``clock``,
+        ``experiment``, ``level``.
 
     Returns
     -------
@@ -205,7 +206,7 @@ def compare(
     from iosonde.report.text.compare_markdown import markdown
 
     source, wanted = asked(data, options["response"], None, options) if data is not None else nothing(options)
-    other = None if b is None else opened(b, options)
+    other = None if b is None else open(b, conditions(options), options["experiment"])
     adjust = None if options["adjust"] is None else names(options["adjust"], "adjust")
     sides = Sides(
         levels_of(levels, "levels"), group, names(options["by"], "by"), names(options["pair"], "pair"),

@@ -14,11 +14,11 @@ from .words import (
     Names,
     Setting,
     checked,
+    conditions,
     names,
     one_experiment,
     one_of,
     open,
-    opened,
     takes,
     texts,
     within,
@@ -57,7 +57,7 @@ def fit(
     **options
         ``terms`` of linear models, as ``"log2(a), C(b)"``; ``folds``: how many, 10 by default; ``together``: kept in
         one fold, ``"twins"`` (repeats and copies), ``"cells"`` (repeats) or ``"rows"`` (nothing); ``seed``. And
-        ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
+        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def validate(
     **options
         ``inverse``: learn from one fold, be judged by the others; ``split``: one split that learns from this share;
         ``leave_out``: a fold for every level of this factor; ``terms``, ``folds``, ``together``, ``seed`` as of
-        :func:`fit`. And ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
+        :func:`fit`. And ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -199,7 +199,7 @@ def held_out(model: str | Path | Result[Fitted], data: Any, **options: Unpack[Da
     data : path, table or Source
         Rows with the response and all factors, which the model must not have seen.
     **options
-        ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
+        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -247,7 +247,7 @@ def advise(
         gain is then over it; by default what a campaign found before it set anything. ``workload``: what to set for
         this one, the ``--for`` of the command. ``depth``: at most so many questions; ``full``: all of them, not only
         those that are worth it; ``unweighted``: every instance counts alike. ``against``: new trials (DATA), which the
-        promise is held against. And ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
+        promise is held against. And ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -273,7 +273,7 @@ def advise(
         not options["unweighted"],
     )  # fmt: skip
     of_one = None if workload is None else texts(workload, "workload")
-    new = None if options["against"] is None else opened(options["against"], options)
+    new = None if options["against"] is None else open(options["against"], conditions(options), options["experiment"])
     return Result(answer(source, wanted, how, of_one, new), lines, figure)
 
 

@@ -105,8 +105,8 @@ def bound(
         ``"write"``), ``redundancy``, ``erasure`` (``"4+2"``), ``placement``; ``probe``: a file or store of a probe;
         ``cluster``: the system as a file, or as a mapping of what it would hold under ``today``
         (``{"clients": 2, "servers": 2, "network": "117MB/s"}``); ``amount``: how much data, the ``--data`` of the
-        command; ``client_memory``, ``server_memory``; ``unit`` of the response. And ``where``, ``metric``, ``clock``,
-        ``experiment``, ``incomplete``, ``level``.
+        command; ``client_memory``, ``server_memory``; ``unit`` of the response. And ``where``, ``incomplete``,
+        ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def time_model(
         erase block): ``"10GB/s"``, ``"0.3us"``, a number in base units, several as ``["5GB/s", "numa=3GB/s"]``; or all
         as ``parts``, a file or a dict. ``size``: of the operation; ``observed``: what operations of that size took;
         ``state``: whether the device has to prepare (``"prepared"``, ``"sequential"``); ``only``: these conditions. And
-        ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
+        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------

@@ -27,8 +27,8 @@ def diagnose(
         Of the density of log duration: ``"stable"`` (the number of hills that stays over most bandwidths), ``"isj"``,
         ``"silverman"``, ``"scott"``, or a number, as 0.05 for 5 %.
     **options
-        ``where``, ``metric`` (names of operations), ``experiment``, ``incomplete``, ``level``; ``clock`` says
-        nothing here.
+        ``where``, ``incomplete``, ``metric`` (names of operations), ``experiment``, ``level``; a ``clock`` is
+        refused.
 
     Returns
     -------
@@ -39,11 +39,12 @@ def diagnose(
     --------
     >>> iosonde.diagnose("results", metric="read_large").plot().save("classes.png")
     """
-    from iosonde.answers.diagnose import bandwidth_of
+    from iosonde.answers.diagnose import bandwidth_of, check_clock
     from iosonde.answers.diagnose import diagnose as answer
     from iosonde.report.figures.diagnose import figure
     from iosonde.report.text.diagnose import lines
 
     width = bandwidth_of(bandwidth)
+    check_clock(options["clock"])
     source, asked = one_experiment(data, response, None, options, alike=False)
     return Result(answer(source, asked.level, asked.metric, asked.response, width), lines, figure)

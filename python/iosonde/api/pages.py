@@ -12,7 +12,7 @@ from iosonde.core.whole_file import replace_file
 from iosonde.data.asked import LAST_DONE, Asked
 from iosonde.data.source import Source, by_itself, narrowed
 
-from .words import Names, Setting, checked, level_text, names, one_of, open, opened, takes, texts, warn
+from .words import Names, Setting, checked, conditions, level_text, names, one_of, open, takes, texts, warn
 
 if TYPE_CHECKING:
     from iosonde.answers.page.advice import Choosing
@@ -30,7 +30,7 @@ class Report:
 
     def __str__(self) -> str:
         """What the terminal shows: the first sentence."""
-        from iosonde.report.text.layout import wrapped
+        from iosonde.report.text import wrapped
 
         return "\n".join(wrapped(self.page.answers.headline))
 
@@ -54,10 +54,10 @@ class ReportOptions(TypedDict, total=False):
     given: Annotated[Names, None]
     current: Annotated[Setting | None, None]
     where: Annotated[Names, None]
+    incomplete: Annotated[bool, False]
     metric: Annotated[Names, None]
     clock: Annotated[str, LAST_DONE]
     experiment: Annotated[str | None, None]
-    incomplete: Annotated[bool, False]
     level: Annotated[float, 0.95]
 
 
@@ -77,8 +77,7 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
         on, as ``["nodes", "log2(size)"]``, by default what varies. ``by``: what makes the cells.
         ``bound``: the hardware, as ``{"servers": 4, "net": "117MB/s"}`` (the words of :func:`bound`), or a probe of
         it. ``choose``: settings that one may choose; ``given``: the workload; ``current``: the setting in use, as
-        ``{"stripe_count": 4}``. And ``where``, ``metric``, ``clock``, ``experiment``,
-        ``incomplete``, ``level``.
+        ``{"stripe_count": 4}``. And ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -88,11 +87,11 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
     from iosonde.answers.report import Wanted, report
     from iosonde.report.page.page import render
 
-    source = open(data, incomplete=options["incomplete"])
+    source = open(data)
     wanted = Wanted(
         source.name, names(options["response"], "response"), names(options["on"], "on"),
         None if options["by"] is None else names(options["by"], "by"), _hardware(options["bound"]), _choosing(options),
-        options["experiment"] or source.experiment, names(options["where"], "where"), checked(options["level"]),
+        options["experiment"] or source.experiment, conditions(options), checked(options["level"]),
         options["clock"], names(options["metric"], "metric"), tuple(_again(source, output, options)),
     )  # fmt: skip
     page = report(wanted, lambda _, where, experiment: narrowed(source, where, experiment))
@@ -111,9 +110,9 @@ class PlotOptions(TypedDict, total=False):
     response: Annotated[Names, None]
     together: Annotated[bool, False]
     where: Annotated[Names, None]
+    incomplete: Annotated[bool, False]
     clock: Annotated[str, LAST_DONE]
     experiment: Annotated[str | None, None]
-    incomplete: Annotated[bool, False]
     level: Annotated[float, 0.95]
 
 
@@ -134,7 +133,7 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
         ``metric``, ``response``: only these operations, metrics or columns, as ``"write_large"``; ``"all"`` for every
         one. ``bars``: each total by node count, of a store or of a results file (a path). ``on``: of a store or
         table, one panel for each response and factor, as ``["fs", "log2(record)"]``, and ``together``: all responses
-        in one panel. And ``where``, ``clock``, ``experiment``, ``incomplete``, ``level``.
+        in one panel. And ``where``, ``incomplete``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -155,7 +154,7 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
         return _settings(data, kind or BY_SETTINGS[0], options, level)
     if kind == OVER_TIME:
         return _over_time(data, options)
-    return _of_kind(open(data, incomplete=options["incomplete"]), kind, options, level)
+    return _of_kind(open(data), kind, options, level)
 
 
 def _check(kind: str | None, on: tuple[str, ...], options: PlotOptions) -> None:
@@ -181,7 +180,7 @@ def _settings(data: Any, kind: str, options: PlotOptions, level: float) -> Figur
     from iosonde.answers.plot.settings import settings_plot
     from iosonde.report.figures.kinds import by_settings, fits
 
-    source = opened(data, options)
+    source = open(data, conditions(options), options["experiment"])
     roles = PlotRoles(options["x"] or "", options["color"] or "", names(options["panel"], "panel"))
     metric = names(options["metric"], "metric")
     asked = Asked(names(options["response"], "response"), (), options["clock"], level, metric)
@@ -195,7 +194,7 @@ def _over_time(data: Any, options: PlotOptions) -> Figure:
     from iosonde.answers.plot.over_time import over_time_plot
     from iosonde.report.figures.over_time import over_time_figure
 
-    made = over_time_plot(opened(data, options), names(options["metric"], "metric"))
+    made = over_time_plot(open(data, conditions(options), options["experiment"]), names(options["metric"], "metric"))
     for why in made.left:
         warn(f"not drawn: {why}")
     return over_time_figure(made)
@@ -209,7 +208,7 @@ def _factors(data: Any, on: tuple[str, ...], options: PlotOptions, level: float)
     from iosonde.answers.plot.factors import panels
     from iosonde.report.figures.factors import factors_figure
 
-    data, note = by_itself(opened(data, options), on, alike=True)
+    data, note = by_itself(open(data, conditions(options), options["experiment"]), on, alike=True)
     asked = Asked(_responses(options), on, options["clock"], level)
     made = panels(data, asked, options["together"])
     if note:
@@ -226,20 +225,20 @@ def _totals(data: Any, options: PlotOptions, level: float) -> Figure:
 
     if not isinstance(data, (str, Path)):
         raise InputError("bars takes the path of a store or a results file", "or leave bars out")
-    items, _ = totals(str(data), names(options["metric"], "metric"), level, options["experiment"],
-                   names(options["where"], "where"), options["incomplete"])  # fmt: skip
+    items = totals(str(data), names(options["metric"], "metric"), level, options["experiment"],
+                   conditions(options))  # fmt: skip
     return together([bars_figure(one, "node") for one in items], columns=3)
 
 
-def _of_kind(whole: Source, kind: str, options: PlotOptions, level: float) -> Figure:
+def _of_kind(opened: Source, kind: str, options: PlotOptions, level: float) -> Figure:
     from iosonde.answers.page.experiment import choose
     from iosonde.answers.page.of_store import figures_of_store
     from iosonde.report.figures.kinds import chosen, panels, why_missing
 
-    if whole.store is None:
-        raise InputError(f"{whole.name} is a table, and these figures are of a store", "name factors, as on=['nodes']")
-    experiment = choose(whole.store, options["experiment"] or whole.experiment).experiment
-    source = narrowed(whole, names(options["where"], "where"), experiment)
+    if opened.store is None:
+        raise InputError(f"{opened.name} is a table, and these figures are of a store", "name factors, as on=['nodes']")
+    experiment = choose(opened.store, options["experiment"] or opened.experiment).experiment
+    source = narrowed(opened, conditions(options), experiment)
     shown, wanted = (
         figures_of_store(source, Asked(clock=options["clock"], level=level), [kind]),
         names(options["metric"], "metric"),
@@ -281,10 +280,9 @@ def _again(source: Source, output: str | Path, options: ReportOptions) -> list[s
     given["experiment"] = given["experiment"] or source.experiment
     for name in ("response", "on", "by", "bound", "choose", "given", "current", "metric", "experiment"):
         words += [f"--{name}", _joined(name, given[name])] if given[name] else []
-    words += ["--incomplete"] if given["incomplete"] or source.incomplete else []
     words += ["--clock", given["clock"]] if given["clock"] != LAST_DONE else []
     words += ["--level", f"{given['level']:g}"] if given["level"] != 0.95 else []
-    return [*words, *(word for condition in names(given["where"], "where") for word in ("--where", condition))]
+    return [*words, *(word for condition in conditions(given) for word in ("--where", condition))]
 
 
 def _joined(name: str, given: Any) -> str:

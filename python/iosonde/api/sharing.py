@@ -280,16 +280,15 @@ def export(
     form = path.suffix.lower().lstrip(".")
     if form not in FORMS:
         raise InputError(f"{path} is not the name of a table", f"end it in .{', .'.join(FORMS[:-1])} or .{FORMS[-1]}")
-    chosen = _chosen(store, run, experiment, where, incomplete)
+    chosen = _chosen(store, run, experiment, where)
     with whole_file(path) as file:
-        answer(chosen, form, file, operations)
+        answer(chosen, form, file, operations, incomplete)
     return path
 
 
 def _chosen(
-    store: str | Path, run: str | None = None, experiment: str | None = None, where: Names = None,
-    incomplete: bool = False,
+    store: str | Path, run: str | None = None, experiment: str | None = None, where: Names = None
 ) -> ChosenRuns:  # fmt: skip
     from iosonde.answers.show import choose
 
-    return choose(os.fspath(store), run, experiment, names(where, "where"), incomplete)
+    return choose(os.fspath(store), run, experiment, names(where, "where"))

@@ -38,7 +38,7 @@ def rank(
     blocks : mapping of str to sequence of str, optional
         Name → factors that are entered together, in order.
     **options
-        ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
+        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def regress(
     robust : bool, optional
         Standard errors that allow unequal variance (HC3).
     **options
-        ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
+        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def anova(
     bring_ups : str or sequence of str, optional
         Columns that number the trials which share a set-up (whole plots), the outermost first; a store knows its own.
     **options
-        ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
+        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def scale(
     **options
         ``of_time``: the response is the time of a fixed amount of work. ``bootstrap``: so many samples instead of
         profile likelihood, drawn from ``seed``. ``as_stations``: also what an operation of this size asks of client
-        and server. And ``where``, ``metric``, ``clock``, ``experiment``, ``incomplete``, ``level``.
+        and server. And ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ParamSpec, TypedDict, TypeVar, get_args, get_
 from iosonde.core import levels
 from iosonde.core.errors import InputError, IosondeWarning
 from iosonde.core.table import tidy
+from iosonde.core.where import ALSO_INCOMPLETE
 from iosonde.data.asked import LAST_DONE, Asked
 from iosonde.data.source import Source, by_itself, narrowed, open_data
 
@@ -26,16 +27,16 @@ _T = TypeVar("_T")
 class DataOptions(TypedDict, total=False):
     """What every function about DATA takes besides its own words.
 
-    ``where``: conditions as ``"fs=nfs"``; ``metric``: only these metrics of a store, or ``"all"``; ``clock``: until
-    when its rates count; ``experiment``: only this one of a store (``"last"``, ``"all"``); ``incomplete``: runs that
-    lack something count, too; ``level``: the confidence of every interval.
+    ``where``: conditions as ``"fs=nfs"``; ``incomplete``: with the incomplete runs of a store; ``metric``: only these
+    metrics of a store, or ``"all"``; ``clock``: until when its rates count; ``experiment``: only this one of a store
+    (``"last"``, ``"all"``); ``level``: the confidence of every interval.
     """
 
     where: Annotated[Names, ()]
+    incomplete: Annotated[bool, False]
     metric: Annotated[Names, None]
     clock: Annotated[str, LAST_DONE]
     experiment: Annotated[str | None, None]
-    incomplete: Annotated[bool, False]
     level: Annotated[float, 0.95]
 
 
@@ -80,9 +81,7 @@ def takes(words: type[Any]) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
     return decorate
 
 
-def open(  # noqa: A001
-    data: Any, where: Names = (), experiment: str | None = None, incomplete: bool = False
-) -> Source:
+def open(data: Any, where: Names = (), experiment: str | None = None) -> Source:  # noqa: A001
     """DATA, opened once for several questions.
 
     Parameters
@@ -93,8 +92,6 @@ def open(  # noqa: A001
         Conditions that the rows fulfil, as ``"fs=nfs"`` or ``"nodes>=2"``.
     experiment : str, optional
         Only this experiment of a store.
-    incomplete : bool, optional
-        Runs of a store that lack something count, too; every answer then says how many they are.
 
     Returns
     -------
@@ -106,24 +103,19 @@ def open(  # noqa: A001
     InputError, DataError
         What is wrong with it, and where.
     """
-    conditions = names(where, "where")
+    chosen = names(where, "where")
     if isinstance(data, Source):
-        return narrowed(data, conditions, experiment, incomplete)
-    source = open_data(data, conditions, experiment, incomplete)
+        return narrowed(data, chosen, experiment)
+    source = open_data(data, chosen, experiment)
     for problem in source.problems:
         warn(problem)
     return source
 
 
-def opened(data: Any, options: Any) -> Source:
-    """DATA (or another one) by the words that all functions share."""
-    return open(data, options["where"], options["experiment"], options["incomplete"])
-
-
 def asked(data: Any, response: Names, on: Names, options: DataOptions) -> tuple[Source, Asked]:
     """DATA opened, and what the answers take of the words that all functions share."""
     level = checked(options["level"])
-    source = opened(data, options)
+    source = open(data, conditions(options), options["experiment"])
     metric = names(options["metric"], "metric")
     return source, Asked(names(response, "response"), names(on, "on"), options["clock"], level, metric)
 
@@ -133,11 +125,16 @@ def one_experiment(
 ) -> tuple[Source, Asked]:
     """As ``asked``; of a store the last experiment alone, which is said, where several would be in one cell of ``on``
     and ``cells``; as ``by_itself``."""
-    whole, wanted = asked(data, response, on, options)
-    source, note = by_itself(whole, (*wanted.on, *names(cells, "by")), alike)
+    opened, wanted = asked(data, response, on, options)
+    source, note = by_itself(opened, (*wanted.on, *names(cells, "by")), alike)
     if note:
         warn(note)
     return source, wanted
+
+
+def conditions(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """``where``, with what ``incomplete`` stands for. Raises InputError."""
+    return (*names(options["where"], "where"), *([ALSO_INCOMPLETE] if options["incomplete"] else []))
 
 
 def nothing(options: DataOptions) -> tuple[None, Asked]:

@@ -57,6 +57,12 @@ def held_together(spec: Spec) -> list[HeldTogether]:
     return found
 
 
+def set_once(spec: Spec) -> frozenset[str]:
+    """The factors whose command is run once for all trials of a whole plot."""
+    held = {name for one in held_together(spec) if not one.every_trial for name in one.names}
+    return frozenset(control.factor for control in spec.controls if control.set and control.factor in held)
+
+
 class BringUps:
     """The bring-ups of one process, numbered on from those of ``earlier`` runs (their factors)."""
 

@@ -4,6 +4,9 @@ What is known of a cell, best first: the median of its own earlier trials; the s
 of other cells took, a part of which may be the same for all, as commands that set a factor; the median of all earlier
 trials, where nobody knows what a trial moves; the speeds. Speeds that nobody measured are a guess, only as good as its
 numbers, so it is always shown with them.
+
+Until a lab has healed from its faults and settled takes as long as it takes, whatever a trial moves: it is known from
+trials that had the same faults, else from those that had others.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import Any
 
 from iosonde.core import expression
 from iosonde.core.errors import InputError
+from iosonde.core.faults import PlannedFault
 from iosonde.core.schema import CENTRE
 from iosonde.core.types import FactorValue, Trial, count_of
 from iosonde.measure.workloads import envelope
@@ -24,6 +28,7 @@ from .pacing import NO_PACE, Pacing
 
 MEASURED, SCALED, ALIKE, GUESSED, UNKNOWN = "measured", "scaled", "alike", "guessed", "unknown"
 Cell = Mapping[str, FactorValue]
+Waits = Callable[[Cell], "LabWait | None"]
 
 
 @dataclass(frozen=True)
@@ -49,10 +54,23 @@ class Speeds:
 
 @dataclass(frozen=True)
 class FinishedTrial:
-    """A finished trial: the factors of its run, and how long it took."""
+    """A finished trial: the factors of its run, and how long it took; ``lab_s`` of that until its lab had healed and
+    settled."""
 
     factors: Cell
     seconds: float
+    lab_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class LabWait:
+    """What the lab of a trial is waited for: to heal from these faults, and to settle."""
+
+    faults: tuple[PlannedFault, ...] = ()
+    settles: bool = False
+
+    def __bool__(self) -> bool:
+        return self.settles or bool(self.faults)
 
 
 @dataclass(frozen=True)
@@ -88,10 +106,12 @@ def forecast(
     work: Callable[[Cell], TrialWork | None],
     speeds: Speeds | None = None,
     besides: int = 0,
+    waits: Waits | None = None,
 ) -> Forecast:
     """``measured``: finished trials of the same workload on the same target. ``work`` of a cell is None where nobody
-    knows what its commands move. ``speeds`` None: the guess. ``besides``: commands that no speed tells of."""
-    expected = estimator(measured, work, speeds)
+    knows what its commands move. ``speeds`` None: the guess. ``besides``: commands that no speed tells of. ``waits``:
+    what the lab of a cell is waited for, None where there is none, or where an earlier trial does not say."""
+    expected = estimator(measured, work, speeds, waits)
     found = [expected(trial.factors) for trial in trials]
     counts = Counter(why for _, why in found)
     words = _basis(counts, len(measured), speeds)
@@ -99,17 +119,23 @@ def forecast(
         words += (
             f", without what {besides} command{'s' if besides > 1 else ''} of each trial take{'s' * (besides == 1)}"
         )
+    if counts[GUESSED] and waits and any(waits(trial.factors) for trial in trials):
+        words += ", without the time until the lab has healed and settled"
     return Forecast([seconds for seconds, _ in found], words)
 
 
 def estimator(
-    measured: Sequence[FinishedTrial], work: Callable[[Cell], TrialWork | None], speeds: Speeds | None = None
+    measured: Sequence[FinishedTrial],
+    work: Callable[[Cell], TrialWork | None],
+    speeds: Speeds | None = None,
+    waits: Waits | None = None,
 ) -> Callable[[Cell], tuple[float | None, str]]:
     """A function: cell → (seconds, MEASURED | SCALED | ALIKE | GUESSED | UNKNOWN). Arguments as of ``forecast``."""
     used = speeds or Speeds()
     medians = _Medians(measured)
     known = [(trial, moved) for trial in measured if (moved := work(trial.factors)) is not None]
-    learned = _learned([(used.seconds(moved), trial.seconds) for trial, moved in known])
+    learned = _learned([(used.seconds(moved), trial.seconds - trial.lab_s) for trial, moved in known])
+    lab_s = _lab_seconds(measured, waits)
 
     def expected(cell: Cell) -> tuple[float | None, str]:
         seconds = medians.of(cell)
@@ -118,12 +144,28 @@ def estimator(
         moved = work(cell)
         if moved is not None:
             guess = used.seconds(moved)
-            return (learned(guess), SCALED) if learned else (guess, GUESSED)
+            return (learned(guess) + lab_s(cell), SCALED) if learned else (guess, GUESSED)
         if measured:
-            return median(trial.seconds for trial in measured), ALIKE
+            return median(trial.seconds - trial.lab_s for trial in measured) + lab_s(cell), ALIKE
         return None, UNKNOWN
 
     return expected
+
+
+def _lab_seconds(measured: Sequence[FinishedTrial], waits: Waits | None) -> Callable[[Cell], float]:
+    """Cell → seconds until its lab has healed and settled: of trials that were waited for alike, else of those with
+    other faults (without any, if the cell has none)."""
+    if waits is None:
+        return lambda cell: 0.0
+    seen = [(wait, trial.lab_s) for trial in measured if (wait := waits(trial.factors))]
+
+    def seconds(cell: Cell) -> float:
+        asked = waits(cell)
+        same = [lab_s for wait, lab_s in seen if wait == asked]
+        alike = [lab_s for wait, lab_s in seen if asked and bool(wait.faults) is bool(asked.faults)]
+        return median(same or alike) if same or alike else 0.0
+
+    return seconds
 
 
 def _learned(known: Sequence[tuple[float, float]]) -> Callable[[float], float] | None:

@@ -29,15 +29,14 @@ ALONE_FILES = 50
 
 @dataclass(frozen=True)
 class Found:
-    """A file, and its path relative to the directory that was named; ``named``: it was itself, and is read whatever it
-    is."""
+    """A file, and its path relative to the directory that was named; ``named``: it was, and no directory of it."""
 
     path: Path
     relative: PurePath
     size: int
+    named: bool = False
     name: str = ""
     damage: str = ""
-    named: bool = False
 
 
 @dataclass(frozen=True)
@@ -182,7 +181,7 @@ def _of_archive(archive: Found, unpacked: Path) -> Iterator[Found]:
         return
     for file in sorted(path for path in unpacked.rglob("*") if path.is_file()):
         inner = file.relative_to(unpacked)
-        yield Found(file, archive.relative.parent / inner, file.stat().st_size, f"{archive.path}/{inner}")
+        yield Found(file, archive.relative.parent / inner, file.stat().st_size, name=f"{archive.path}/{inner}")
 
 
 def _named_files(names: Sequence[str], recursive: bool, store: Path) -> list[Found]:
@@ -196,7 +195,7 @@ def _named_files(names: Sequence[str], recursive: bool, store: Path) -> list[Fou
             raise InputError(f"{name} is not there", "name a file or, with -r, a directory")
         for one in sorted(_below(path, inside)) if path.is_dir() else [path]:
             relative = PurePath(one.relative_to(path)) if path.is_dir() else PurePath(one)
-            found.setdefault(one, Found(one, relative, one.stat().st_size, named=not path.is_dir()))
+            found.setdefault(one, Found(one, relative, one.stat().st_size, not path.is_dir()))
     return list(found.values())
 
 

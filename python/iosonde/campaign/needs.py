@@ -11,7 +11,7 @@ from typing import Any
 
 from iosonde.core.stored import TARGET
 from iosonde.core.types import Trial
-from iosonde.measure import workloads
+from iosonde.measure import faults, workloads
 from iosonde.measure.design import Offer, offers
 from iosonde.measure.spec import NativeStep
 from iosonde.stats.estimate.distributions import t_critical
@@ -19,7 +19,7 @@ from iosonde.store import Store
 
 from . import forecast as forecasts
 from .campaign import Campaign
-from .forecast import FinishedTrial, Forecast, Speeds, TrialWork, stated_work
+from .forecast import FinishedTrial, Forecast, LabWait, Speeds, TrialWork, Waits, stated_work
 from .spec.check import cells, settings_at
 
 
@@ -45,7 +45,9 @@ def _settings(step: NativeStep, campaign: Campaign) -> Iterator[Any]:
 
 def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[FinishedTrial]) -> Forecast:
     """Seconds of each trial, as far as anybody knows."""
-    found = forecasts.forecast(trials, measured, work_of(campaign), _speeds(campaign), _besides(campaign))
+    found = forecasts.forecast(
+        trials, measured, work_of(campaign), _speeds(campaign), _besides(campaign), waits_of(campaign)
+    )
     return replace(found, pacing=campaign.pacing)
 
 
@@ -65,7 +67,7 @@ def smaller(campaign: Campaign, seed: int, measured: Sequence[FinishedTrial], le
     spec, budget_s = campaign.spec, campaign.terms.budget_s
     if budget_s is None:
         return []
-    expected = forecasts.estimator(measured, work_of(campaign), _speeds(campaign))
+    expected = forecasts.estimator(measured, work_of(campaign), _speeds(campaign), waits_of(campaign))
     return offers(
         spec.factors,
         spec.design,
@@ -97,6 +99,20 @@ def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], TrialWork | Non
     return work
 
 
+def waits_of(campaign: Campaign) -> Waits | None:
+    """What the lab is waited for after a trial of a cell; None where no trial is."""
+    spec, names = campaign.spec, {factor.name for factor in campaign.spec.factors}
+    if not spec.faults and spec.settle_s is None:
+        return None
+
+    def waits(cell: Mapping[str, Any]) -> LabWait | None:
+        if not cell.keys() >= names:
+            return None
+        return LabWait(tuple(faults.planned(spec.faults, cell)), spec.settle_s is not None)
+
+    return waits
+
+
 def _speeds(campaign: Campaign) -> Speeds | None:
     return Speeds(**campaign.terms.speeds) if campaign.terms.speeds else None
 
@@ -113,15 +129,28 @@ def measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTri
         if run["facts"].get("steps") == steps and run["facts"].get("target") in named and not run["missing"]
     ]  # fmt: skip
     after_s = _between(runs)
-    return [FinishedTrial(run["factors"] | named[run["facts"].get("target")], run["seconds"] + after_s) for run in runs]
+    return [
+        FinishedTrial(
+            run["factors"] | named[run["facts"].get("target")], run["seconds"] + lab_s(run["facts"]) + after_s,
+            lab_s(run["facts"]),
+        )
+        for run in runs
+    ]  # fmt: skip
+
+
+def lab_s(facts: Mapping[str, Any]) -> float:
+    """Seconds that a run waited for its lab to heal and to settle."""
+    return float(facts.get(faults.WAITED, 0.0))
 
 
 def _between(runs: Sequence[Mapping[str, Any]]) -> float:
     """Median seconds from the end of a trial to the start of the next of its experiment: it is stored, its files are
-    removed; without the breaks of ``--pace``. The median, as between two of them a night may have passed."""
+    removed; without the breaks of ``--pace``, and the healing of a lab. The median, as between two of them a night may
+    have passed."""
     gaps = []
     for one, after in pairwise(sorted(runs, key=lambda run: str(run["started_at"]))):
         if one["experiment"] == after["experiment"] and after["facts"]["order"] == one["facts"]["order"] + 1:
             began, then = (datetime.fromisoformat(run["started_at"]) for run in (one, after))
-            gaps.append((then - began).total_seconds() - one["seconds"] - after["facts"].get("waited_s", 0.0))
+            besides_s = one["seconds"] + lab_s(one["facts"]) + after["facts"].get("waited_s", 0.0)
+            gaps.append((then - began).total_seconds() - besides_s)
     return max(median(gaps), 0.0) if gaps else 0.0

@@ -10,6 +10,7 @@ from iosonde.core.types import Run, Trial
 from iosonde.core.units import format_seconds
 
 from .forecast import FinishedTrial, Forecast
+from .needs import lab_s
 
 # What is left must take so long to be worth a line.
 WORTH_SAYING_S = 30.0
@@ -29,7 +30,7 @@ class Pace:
     def kept(self, run: Run, seconds: float) -> None:
         """A trial is done, from its start to the end of its clean-up."""
         if run.complete:
-            self.finished.append(FinishedTrial(run.factors, seconds))
+            self.finished.append(FinishedTrial(run.factors, seconds, lab_s(run.facts)))
 
     def rest_s(self, trial: Trial, ahead: Sequence[Trial]) -> float:
         """Of all that are ``ahead``, the next one first; once the first block is done that is said."""

@@ -14,7 +14,7 @@ from iosonde.measure.design import Cells, Offer
 from iosonde.measure.spec import MPI, ONCE, CommandStep, Control, NativeStep, Spec, Step
 from iosonde.measure.workloads.phase_plan import PhasePlan
 
-from . import mpi_steps, preflight
+from . import bring_ups, mpi_steps, preflight
 from .caller import Caller
 from .campaign import Campaign, campaign
 from .forecast import Forecast, by_level
@@ -46,7 +46,8 @@ class PlannedStep:
 class CampaignPlan:
     """All that ``iosonde plan`` shows. ``n_bytes`` and ``n_files`` are what native workloads have on the target at
     once; ``seconds_by_level`` is by factor and level. ``controls``, ``unmount`` and ``mount`` are those of the first
-    trial, with their names filled in; ``afterwards``: what becomes of each factor that is set, in words."""
+    trial, with their names filled in; ``afterwards``: what becomes of each factor that is set, in words; ``set_once``:
+    those that are set once for all trials of a whole plot."""
 
     campaign: Campaign
     experiment: Experiment
@@ -63,6 +64,7 @@ class CampaignPlan:
     metrics: tuple[str, ...]
     afterwards: Mapping[str, str]
     warnings: tuple[str, ...] = ()
+    set_once: frozenset[str] = frozenset()
 
     def to_dict(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -89,7 +91,7 @@ class CampaignPlan:
             "seed": self.experiment.seed,
             "experiment": self.campaign.identity(),
             "steps": [_step_json(one) for one in self.steps],
-            "controls": [vars(control) for control in spec.controls],
+            "controls": [vars(one) | {"set_once": one.factor in self.set_once} for one in spec.controls],
             "cache": vars(spec.cache),
             "warnings": list(self.warnings),
         }  # fmt: skip
@@ -139,6 +141,7 @@ def _plan(wanted: Campaign, experiment: Experiment, expected: Forecast, offers: 
         metrics=tuple(wanted.metrics()),
         afterwards={one.factor: _afterwards(one, spec) for one in spec.controls if one.set},
         warnings=tuple(mpi_steps.warnings(spec)),
+        set_once=bring_ups.set_once(spec),
     )
 
 

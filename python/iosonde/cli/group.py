@@ -123,8 +123,7 @@ def run() -> int:
         # Instead of raising Exit, click returns its code.
         return int(cli.main(standalone_mode=False) or 0)
     except _ReaderGoneError:
-        # Keep the interpreter from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
     except IosondeError as error:
         _tell(error.message, error.hint, error.details)
@@ -136,7 +135,15 @@ def run() -> int:
         raise KeyboardInterrupt from error
     except OSError as error:
         _tell(*_of_system(error))
+        _drop_output()
         return WRONG_INPUT if error.errno == errno.ENAMETOOLONG else FAULT
+
+
+def _drop_output() -> None:
+    """What could not be written is not written at exit either, where the interpreter would complain of it and end with
+    an exit code of its own."""
+    if sys.stdout:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_usage(error: click.ClickException) -> None:

@@ -14,7 +14,7 @@ from .units import human_scale, significant
 CANNOT_TELL = "~"
 _MOST_DIGITS = 6
 _MOST_DECIMALS, _LARGEST = 25, 1e18  # beyond, digits are written with an exponent
-_HOPELESS = 200.0  # intervals so many times wider than the value are written with exponents
+_HOPELESS = 200.0  # of intervals so many times wider than the value only two digits are written
 
 
 def estimate_text(estimate: Estimate, unit: str, scale: tuple[float, str] | None = None) -> str:
@@ -35,7 +35,7 @@ def estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
         return _fixed(value, _decimals(value, 0.0)), CANNOT_TELL
     low, high = estimate.low / divisor, estimate.high / divisor
     if value and high - low > _HOPELESS * abs(value):
-        return _fixed(value, _decimals(value, 0.0)), _between(f"{low:.2g}", f"{high:.2g}")
+        return _fixed(value, _decimals(value, 0.0)), _between(significant(low, 2), significant(high, 2))
     decimals = _decimals(value, (high - low) / 2)
     return _fixed(value, decimals), _between(_fixed(low, decimals), _fixed(high, decimals))
 

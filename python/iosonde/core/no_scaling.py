@@ -21,7 +21,7 @@ def _served_in_some(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
     """Those that a client's cache served in some trials and servers in others."""
     states: dict[str, set[bool]] = {}
     for run in runs:
-        for phase in run.phases if run.complete else ():
+        for phase in run.phases if run.counts else ():
             if state := phase.cache.get("state"):
                 states.setdefault(phase.operation, set()).add(state == SERVED_BY_CACHE)
     mixed = [operation for operation, both in states.items() if len(both) > 1]

@@ -53,7 +53,7 @@ def without_the_writer(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
     is no efficiency."""
     found: dict[str, str] = {}
     for run in runs:
-        for phase in run.phases if run.complete else ():
+        for phase in run.phases if run.counts else ():
             if (of := counted(run, phase.operation)) and of.beside:
                 found[phase.operation] = of.beside
     states = sorted(set(found.values()))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from .faults import FaultDone
 from .types import FactorValue, Finding, Severity
-from .words import counted
 
 FILESYSTEM, TARGET = "filesystem", "target"
 LEVELS_FOUND = "levels_found"
@@ -195,8 +194,8 @@ class StoredPhase:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """One stored run without its tables. ``document`` is the content of run.json (docs/store.md). ``asked_for``:
-    incomplete runs were."""
+    """One stored run without its tables. ``document`` is the content of run.json (docs/store.md). ``asked_for``: it is
+    to be taken even if it is incomplete."""
 
     document: Mapping[str, Any]
     asked_for: bool = False
@@ -255,7 +254,7 @@ class StoredRun:
 
     @property
     def counts(self) -> bool:
-        """Whether totals are over it: it is complete, or incomplete runs were asked for."""
+        """Whether it belongs into totals: it is complete, or was asked for all the same."""
         return self.complete or self.asked_for
 
     @cached_property
@@ -345,11 +344,9 @@ class StoredRun:
         return of_the_run.get(name, self.live_options.get(name))
 
 
-def counted_as_asked(runs: Sequence[StoredRun]) -> tuple[str, ...]:
-    """How many of the runs that count are incomplete, in words; nothing where none is."""
-    broken = sum(run.counts and not run.complete for run in runs)
-    if not broken:
-        return ()
-    return (
-        f"{broken} of {counted(len(runs), 'run')} {'is' if broken == 1 else 'are'} incomplete, and counted as asked",
-    )
+def fate_of_incomplete(runs: Iterable[StoredRun]) -> str:
+    """What became of the incomplete runs among these, in words; empty where there is none."""
+    incomplete = [run for run in runs if not run.complete]
+    if not incomplete:
+        return ""
+    return "in it, as was asked" if incomplete[0].counts else "left out"

@@ -3,7 +3,8 @@
 A condition is (column, op, value); several are joined by *and*. Numbers are compared as numbers, and the value
 may be written with a unit (``transfer_size=4KiB``), as may a size that was typed (``64k`` is ``64KiB``); everything
 else is compared as text, so that ``started_at>=2026-11`` works. The order of two texts that are numbers is that of the
-numbers. An empty value (``fs=``) means: has no value.
+numbers. An empty value (``fs=``) means: has no value. Of the runs of a store the incomplete ones are left out unless a
+condition is about them: ``complete=any`` takes all, ``complete=no`` these alone.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _OPS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+COMPLETE, _ANY = "complete", "any"
+ALSO_INCOMPLETE = f"{COMPLETE}={_ANY}"  # what --incomplete stands for
 _BOOLS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -46,6 +49,11 @@ def parse_where(texts: Iterable[str]) -> list[Condition]:
             raise InputError(f"'{text}' is not a condition", "write it like 'fs=nfs', 'nodes>=2' or 'fs!=ext4'")
         conditions.append(Condition(*found.groups()))
     return conditions
+
+
+def takes_incomplete(conditions: Iterable[tuple[str, str, Any]]) -> bool:
+    """Whether incomplete runs are asked about, and not left out."""
+    return any(column == COMPLETE for column, _, _ in conditions)
 
 
 def check_columns(conditions: Iterable[tuple[str, str, Any]], columns: Iterable[str]) -> None:
@@ -82,6 +90,8 @@ def holds(cell: Any, condition: tuple[str, str, Any]) -> bool:
         return contained == (op == "=") if op in ("=", "!=") else _no_order(column, op, wanted)
     if cell is None or wanted is None or wanted == "":
         return _OPS[op](cell in (None, ""), wanted in (None, "")) if op in ("=", "!=") else False
+    if isinstance(cell, bool) and op == "=" and str(wanted).lower() == _ANY:
+        return True
     if isinstance(cell, str) and op in ("=", "!="):
         return _OPS[op](True, cell == str(wanted) or _same_size(cell, str(wanted)))
     left, right = _comparable(cell, wanted)

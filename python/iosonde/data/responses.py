@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.headlines import SPEEDS
 from iosonde.core.metrics import metric_of
+from iosonde.core.stored import fate_of_incomplete
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Factor, Metric
+from iosonde.core.words import counted
 
 from . import derived, factors, roles, stored
 from .asked import CLOCKS, EVERY, Asked, MetricChoice
@@ -96,9 +98,19 @@ def responses(source: Source, asked: Asked) -> list[Response]:
     if source.store is None:
         found = _of_table(source, asked)
     else:
-        source.refuse_empty()
-        found = list(_of_store(source, asked))
+        found = [_with_incomplete(source, one) for one in _of_store(source, asked)]
     return [one.on(source.apart(asked.on)) for one in found] if asked.on else found
+
+
+def _with_incomplete(source: Source, response: Response) -> Response:
+    """With a warning where incomplete trials are among these, as was asked."""
+    shown = {str(run) for run in response.rows.column("run").values}
+    taken = [run for run in source.runs if run.id in shown and not run.complete]
+    if not taken:
+        return response
+    are = "is" if len(taken) == 1 else "are"
+    said = f"{len(taken)} of {counted(len(shown), 'trial')} {are} incomplete and {fate_of_incomplete(taken)}"
+    return replace(response, warnings=(*response.warnings, said))
 
 
 def one_response(source: Source, asked: Asked) -> Response:
@@ -145,14 +157,23 @@ def _headline(found: Sequence[Response]) -> Response | None:
 
 
 def _of_store(source: Source, asked: Asked) -> Iterator[Response]:
+    if not len(source.table):
+        raise _no_trial(source)
     if not asked.response:
         made = source.trials(asked.choice)
         if not len(made.rows):
-            raise source.without_trial
+            raise _no_trial(source)
         yield from _metrics(source, asked, asked.choice, made)
         return
     for text in asked.response:
         yield from _named(source, text, asked)
+
+
+def _no_trial(source: Source) -> DataError:
+    hint, left_out = "iosonde show says what it holds", sum(not run.counts for run in source.runs)
+    if left_out:
+        hint += f"; --incomplete takes its {counted(left_out, 'incomplete run')}"
+    return DataError(f"{source.name} holds no {'complete trial' if left_out or not source.runs else 'result'}", hint)
 
 
 def _metrics(source: Source, asked: Asked, choice: MetricChoice, made: stored.Trials) -> Iterator[Response]:
@@ -259,7 +280,7 @@ def _of_known(one: Response, source: Source, warnings: tuple[str, ...] = ()) -> 
     known = source.known
     mine = tuple(factor for factor in known.factors if factor.name != one.title)
     return replace(one, factors=mine, confounded=tuple(known.confounded.items()), twins=known.twins,
-                   warnings=tuple(dict.fromkeys((*source.notes, *warnings))))  # fmt: skip
+                   warnings=warnings)  # fmt: skip
 
 
 def _iterations(source: Source, choice: MetricChoice, operation: str, metric: str) -> Table:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from iosonde.core.column_units import split_unit
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import InputError
 from iosonde.core.schema import ROW_COLUMNS
-from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun, counted_as_asked
+from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
-from iosonde.core.where import parse_where
+from iosonde.core.where import COMPLETE, parse_where, takes_incomplete
 
 from . import experiments, factors, headlines, stored, tables
 from .asked import EVERY, LAST_DONE, MetricChoice
@@ -33,7 +33,7 @@ class Source:
     """DATA with its conditions applied. ``table`` has every row that is left: of a store those of single ranks too.
 
     ``store`` is None for a table. ``experiment``: the id of the only one; ``every``: all of them were asked for.
-    ``damage``: what the store says of its files. ``incomplete``: runs that lack something were asked for, and count.
+    ``damage``: what the store says of its files.
     """
 
     table: Table
@@ -43,7 +43,6 @@ class Source:
     where: tuple[tuple[str, str, Any], ...] = ()
     damage: tuple[Finding, ...] = ()
     every: bool = False
-    incomplete: bool = False
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -61,29 +60,9 @@ class Source:
         if self.store is None:
             return ()
         return tuple(
-            StoredRun(document, self.incomplete)
+            StoredRun(document, takes_incomplete(self.where))
             for document in self.store.runs(experiment=self.experiment, where=_of_runs(self.where))
         )
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """How many of the runs are incomplete, where such runs count: every answer says it."""
-        return counted_as_asked(self.runs)
-
-    @property
-    def without_trial(self) -> DataError:
-        """That no trial is left, with what brings back those that are incomplete."""
-        broken = sum(not run.counts for run in self.runs)
-        if not broken:
-            return DataError(f"{self.name} holds no complete trial", "iosonde show says what it holds")
-        those = "its only run is" if broken == 1 else f"all of its {broken} runs are"
-        return DataError(f"{self.name} holds no complete trial: {those} incomplete",
-                         "--incomplete takes them in; iosonde show says what they lack")  # fmt: skip
-
-    def refuse_empty(self) -> None:
-        """Raises DataError where nothing is left of a store because its runs are incomplete."""
-        if not len(self.table) and not all(run.counts for run in self.runs):
-            raise self.without_trial
 
     @cached_property
     def experiments(self) -> tuple[Experiment, ...]:
@@ -119,8 +98,7 @@ class Source:
         if self.store is None:
             return stored.Trials(self.table, np.arange(len(self.table)), self.table.warnings)
         if choice not in self._trials:
-            made = stored.trials(self.whole, choice, self._foreign(choice.clock))
-            self._trials[choice] = replace(made, warnings=(*self.notes, *made.warnings))
+            self._trials[choice] = stored.trials(self.whole, choice, self._foreign(choice.clock))
         return self._trials[choice]
 
     def iterations(self, choice: MetricChoice) -> Table:
@@ -169,9 +147,8 @@ class Source:
         return {name: unit for name, unit in found.items() if unit == "bytes"} | declared
 
 
-def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = None, incomplete: bool = False) -> Source:
-    """DATA (also a Store that is open) with the conditions applied; of a store incomplete runs only where they are
-    asked for. Raises InputError, DataError."""
+def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = None) -> Source:
+    """DATA (also a Store that is open) with the conditions applied. Raises InputError, DataError."""
     conditions = tuple(parse_where(where))
     path = Path(data) if isinstance(data, (str, Path)) else None
     if path is not None and not path.is_dir():
@@ -179,11 +156,11 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     from iosonde.store import Store  # which a table does without
 
     if path is not None:
-        return _of_store(Store.open(path), conditions, experiment, incomplete)
+        return _of_store(Store.open(path), conditions, experiment)
     if isinstance(data, Store):
-        return _of_store(data, conditions, experiment, incomplete)
+        return _of_store(data, conditions, experiment)
     table = tables.of_memory(data)
-    return Source(tables.filtered(table, conditions), table.source or "the table", where=conditions)
+    return Source(_of_rows(table, conditions), table.source or "the table", where=conditions)
 
 
 def _of_file(path: Path, name: str, conditions: Conditions) -> Source:
@@ -191,19 +168,23 @@ def _of_file(path: Path, name: str, conditions: Conditions) -> Source:
         raise InputError(f"{name} does not exist", "give a store, a .csv or a .parquet file")
     if not stat.S_ISREG(path.stat().st_mode):
         raise InputError(f"{name} is a pipe or a device and not a file", "write the table to a file first")
-    return Source(tables.filtered(tables.read_file(path), conditions), name, where=tuple(conditions))
+    return Source(_of_rows(tables.read_file(path), conditions), name, where=tuple(conditions))
 
 
-def narrowed(
-    source: Source, where: Sequence[str] = (), experiment: str | None = None, incomplete: bool = False
-) -> Source:
-    """What was opened, with further conditions, or with its incomplete runs. Raises InputError, DataError."""
-    incomplete = incomplete or source.incomplete
+def _of_rows(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
+    """A table's rows that fulfil the conditions. Raises InputError."""
+    if takes_incomplete(conditions) and COMPLETE not in table.columns:
+        raise InputError("incomplete runs are those of a store, and this is a table", "leave --incomplete out")
+    return tables.filtered(table, conditions)
+
+
+def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None = None) -> Source:
+    """What was opened, with further conditions. Raises InputError, DataError."""
     word = experiment
     if source.store is not None:
         experiment = experiments.of_word(source.store, word)
     every = source.every or word == experiments.ALL
-    if not where and experiment in (None, source.experiment) and (incomplete == source.incomplete or not source.store):
+    if not where and experiment in (None, source.experiment):
         return replace(source, every=every)
     conditions = (*source.where, *parse_where(where))
     if source.store is None:
@@ -211,7 +192,7 @@ def narrowed(
     if source.experiment not in (None, experiment) and experiment is not None:
         raise InputError(f"{source.name} was opened for the experiment {source.experiment}, not {experiment}",
                          "open it again")  # fmt: skip
-    return replace(_of_store(source.store, conditions, experiment or source.experiment, incomplete), every=every)
+    return replace(_of_store(source.store, conditions, experiment or source.experiment), every=every)
 
 
 def by_itself(source: Source, cells: Sequence[str] = (), alike: bool = False) -> tuple[Source, str]:
@@ -240,7 +221,7 @@ def _lacking(source: Source, names: Sequence[str]) -> bool:
     return any(rows.columns[name].missing.any() for name in names if name in rows.columns)
 
 
-def _of_store(store: Store, conditions: Conditions, word: str | None, incomplete: bool) -> Source:
+def _of_store(store: Store, conditions: Conditions, word: str | None) -> Source:
     data, experiment = str(store.path), experiments.of_word(store, word)
     called = experiments.titles(store.experiments())
     conditions = experiments.with_ids(conditions, called)
@@ -249,12 +230,12 @@ def _of_store(store: Store, conditions: Conditions, word: str | None, incomplete
     declared = {name for run in runs for name in run.factors}
     ours = [one for one in conditions if one[0] in (FILESYSTEM, TARGET) and one[0] not in declared]
     asked = [one for one in conditions if one not in ours]
-    results = tables.of_arrow(store.results(experiment=experiment, where=asked, include_incomplete=incomplete), data)
+    results = tables.of_arrow(store.results(experiment=experiment, where=asked), data)
     table = stored.with_places(results, runs, always=[column for column, _, _ in ours])
     table = experiments.entitled(stored.as_declared(table, store.experiments(), runs), called)
     damage = tuple(store.problems(contents=False))
     every = experiment is None and word == experiments.ALL
-    return Source(tables.filtered(table, ours), data, store, experiment, tuple(conditions), damage, every, incomplete)
+    return Source(tables.filtered(table, ours), data, store, experiment, tuple(conditions), damage, every)
 
 
 def _of_runs(where: Conditions) -> list[tuple[str, str, Any]]:

@@ -1,8 +1,9 @@
 """What slow operations cost: seconds of the run, and the rate if every operation had been a fast one.
 
-One trial is an ``Account``: sums by class in 40 parts of its time. The unit is the trial; of a single one the parts are
-resampled as blocks (Künsch 1989, Annals of Statistics 17, 1217-1241), so that operations that follow each other may
-resemble each other, and that is said.
+One trial is an ``Account``: sums by class in 40 parts of its time. The unit is the trial; of a single one blocks of
+neighbouring parts are resampled (Künsch 1989, Annals of Statistics 17, 1217-1241; round the end, as Politis and Romano
+1992), so that operations that follow each other may resemble each other, and that is said. A trial has five blocks:
+what they spread is widened as Student's t is for so few.
 
 The ranks work side by side, each with up to ``depth`` operations under way: what operations took too long, divided by
 both, is time of the run. It is the most that could be gained: where a slow operation does the work of fast ones (a
@@ -18,12 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
+from iosonde.stats.estimate.distributions import normal_quantile, t_quantile
 from iosonde.stats.estimate.summarise import mean
 
 from .classes import DensityClasses
 from .operations import Operations
 
 BLOCKS = 40
+_NEIGHBOURS = 8  # parts of a resampled block: an episode of slow operations may last for several of them
 _FEWEST = 200  # operations for so many blocks
 _DRAWS = 2000
 _SEED = 1989
@@ -144,7 +147,18 @@ def _estimate(trials: Sequence[Account], value: Callable[[Array, Array, Account]
     used = np.flatnonzero(one.counts.sum(axis=1))
     if one.counts.sum() < _FEWEST or used.size < BLOCKS // 4:
         return Estimate(found[0], None, None, level, 1, ("one trial with too few operations for an interval",))
-    drawn = np.random.default_rng(_SEED).multinomial(used.size, np.full(used.size, 1 / used.size), _DRAWS)
+    drawn = _resampled(used.size)
     again = value(drawn @ one.counts[used], drawn @ one.seconds[used], one)
-    low, high = np.quantile(again, [(1 - level) / 2, (1 + level) / 2])
+    tail = (1 - level) / 2
+    wider = t_quantile(1 - tail, BLOCKS // _NEIGHBOURS - 1) / normal_quantile(1 - tail)
+    low, high = found[0] + wider * (np.quantile(again, [tail, 1 - tail]) - found[0])
     return Estimate(found[0], min(float(low), found[0]), max(float(high), found[0]), level, 1, (ONE_TRIAL,))
+
+
+def _resampled(parts: int) -> Array:
+    """How often each part is in each draw of blocks, which together are as long as the trial."""
+    blocks = -(-parts // _NEIGHBOURS)
+    starts = np.random.default_rng(_SEED).integers(parts, size=(_DRAWS, blocks))
+    places = (starts[:, :, None] + np.arange(_NEIGHBOURS)).reshape(_DRAWS, -1) % parts
+    cells = np.arange(_DRAWS)[:, None] * parts + places
+    return np.bincount(cells.ravel(), minlength=_DRAWS * parts).reshape(_DRAWS, parts).astype(float)

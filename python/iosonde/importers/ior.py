@@ -1,4 +1,5 @@
-"""IOR 2.10 to 4.x: text, JSON and CSV (``-O summaryFormat=…``), and the CSVs of ranks and of single operations.
+"""IOR 2.10 to 4.x: text, JSON (``-O summaryFormat=JSON``), and the CSVs of iterations (``summaryFormat=CSV``), of ranks
+and of single operations.
 
 Made by ``mpirun -np 2 ior -w -r -F -e -t 1m -b 16m -i 3 -o FILE``:
 
@@ -38,9 +39,8 @@ _DATA_LOST = re.compile(
     r"(?i)incorrect data on|errors? found|too many retries|EOF prematurely|not retrying|(?:read|write)\(\d.*\) failed"
 )
 _RANK_CSV = "access,rank,runtime-with-openclose,"
+_TABLE_CSV = "access,bw(MiB/s),IOPS,"
 _OP_CSV = "time,runtime,tp"
-_SUMMARY_WORDS = "access,bw(MiB/s),"
-_SUMMARY_CSV = re.compile(r"access,bw\(MiB/s\),[^,]")
 SUMMARY_OF_IOR_2 = "Operation Max(MiB) Min(MiB) Mean(MiB) StdDev Max(OPs) Min(OPs) Mean(OPs) StdDev Mean(s)"
 _SIZES = {"xfersize": "transfer_size", "blocksize": "block_size", "aggregate filesize": "aggregate_size"}
 _COUNTS = {
@@ -58,8 +58,8 @@ def claims(text: Text) -> Claim | None:
     """By the banner, the JSON's keys, a CSV's header, or the table's header."""
     if (found := text.find(": MPI Coordinated Test of Parallel I/O")) or (found := text.find(_RANK_CSV)):
         return Claim(CERTAIN, found[0], text.lines[found[0] - 1].strip()[:60])
-    if summary := text.search(_SUMMARY_CSV, _SUMMARY_WORDS):
-        return Claim(CERTAIN, summary[0], summary[1].group()[:60])
+    if found := text.find(_TABLE_CSV):
+        return Claim(CERTAIN, found[0], text.lines[found[0] - 1].strip()[:60])
     if (found := text.find('"bwMiB"', '"bwMeanMIB"')) or (found := text.find("access    bw(MiB/s)")):
         return Claim(LIKELY, *found)
     if text.first_line == _OP_CSV:
@@ -77,10 +77,10 @@ def parse(text: Text) -> list[Parsed]:
         from .ior_csv import parse_ranks
 
         return [parse_ranks(text, found[0])]
-    if text.search(_SUMMARY_CSV, _SUMMARY_WORDS):
-        from .ior_csv import parse_summary
+    if found := text.find(_TABLE_CSV):
+        from .ior_csv import parse_iterations
 
-        return parse_summary(text)
+        return parse_iterations(text, found[0])
     if text.first_line == _OP_CSV:
         from .ior_csv import parse_operations
 

@@ -18,14 +18,14 @@ from .listing import LabListing, Possible, keeps_data, listing
 from .live import count_operations, get_options, mount, placement, profile, remount, set_options, unmount
 from .place import on_host
 from .run_words import check_shared, run_words
-from .status import servers_now, status
+from .status import health_now, servers_now, status
 from .teardown import down
 from .tools import need_root
 
 __all__ = [
     "FAULTS", "FaultService", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible",
     "check", "check_fault", "check_shared", "count_operations", "described", "down", "get_options", "hands_of", "heal",
-    "in_force", "inflict", "inside", "keeps_data", "labs", "listing", "mount", "need_root", "on_host", "only",
-    "open_lab", "placement", "profile", "remount", "run_words", "servers_now", "set_options", "setting_of", "status",
-    "target_of", "unmount", "up",
+    "health_now", "in_force", "inflict", "inside", "keeps_data", "labs", "listing", "mount", "need_root", "on_host",
+    "only", "open_lab", "placement", "profile", "remount", "run_words", "servers_now", "set_options", "setting_of",
+    "status", "target_of", "unmount", "up",
 ]  # fmt: skip

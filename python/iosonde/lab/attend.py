@@ -21,7 +21,7 @@ from iosonde.core.errors import IosondeError
 from iosonde.core.faults import BEGUN, ENDED, SERVERS, Exchange, FaultDone, PhaseMark, PlannedFault, Settled
 
 from . import cgroups
-from .faults import LabFault, inflict, undo_one
+from .faults import LabFault, ask, inflict, undo_one
 from .filesystems import recipe_of
 from .lab import Lab
 from .settling import Settling
@@ -42,14 +42,13 @@ class FaultHands:
     ask: Callable[[], None]
     health: Callable[[], list[str]]
     cpu_s: Callable[[], Mapping[str, float]]
-    used: Callable[[], int]
+    used: Callable[[], int | None]
     servers: tuple[str, ...]
 
 
 def hands_of(lab: Lab) -> FaultHands:
     """Those of a lab that is up."""
     how = recipe_of(lab)
-    disks = [one.seen(one.disk) for one in lab.servers] if how.has_disks else []
 
     def cpu_s() -> dict[str, float]:
         known = {one.name: cgroups.cpu_seconds(lab.directory, one.name) for one in lab.hosts if one not in lab.clients}
@@ -58,10 +57,10 @@ def hands_of(lab: Lab) -> FaultHands:
     return FaultHands(
         inflict=lambda planned, host: inflict(lab, planned.kind, lab.host(host), planned.rate or None),
         undo=lambda fault: undo_one(lab, fault),
-        ask=lambda: how.heal(lab),
+        ask=lambda: ask(lab),
         health=lambda: how.health(lab),
         cpu_s=cpu_s,
-        used=lambda: sum(_used(one) for one in disks),
+        used=how.used_bytes(lab),
         servers=tuple(one.name for one in lab.servers),
     )
 
@@ -147,12 +146,13 @@ class _Trial:
         self._undone_at = 0.0
         self._health: list[str] = []
         self._usual: frozenset[str] = frozenset()
+        self._confirmed = False
         self._usual = frozenset(self._asked())  # what it complains of without a fault cannot be waited for
 
     @property
     def ended(self) -> bool:
         """Whether nothing is left to be done, nor to be waited for."""
-        return all(one.over for one in self.every) and not self._healing()
+        return self._confirmed and not self._healing()
 
     def look(self, marks: list[PhaseMark], over: bool) -> None:
         """Do what is due now."""
@@ -165,6 +165,8 @@ class _Trial:
             self._undo(one)
         if self._healing() and not any(one.fault for one in self.every) and not self._soon(marks):
             self._look_at_health()
+        elif over and not self._confirmed and all(one.over for one in self.every):
+            self._confirm()
 
     def well(self) -> list[str]:
         """What is not, just now; who asks often gets what was found the last time."""
@@ -231,7 +233,18 @@ class _Trial:
                 one.told(healed_ns=now, cpu_s=used)
         elif time.monotonic() - self._undone_at > HEALED_S:
             for one in self._healing():
-                one.told(why=f"not well {HEALED_S:g} s after it was undone: {'; '.join(self._health)}")
+                one.told(why=f"not well within {HEALED_S:g} s: {'; '.join(self._health)}")
+
+    def _confirm(self) -> None:
+        """Look once more when the steps are done: what a client held back until a server was there again may be on one
+        server alone, although all was well for a moment."""
+        self._confirmed = True
+        healed = [one for one in self.every if one.done.healed_ns]
+        if not healed:
+            return
+        self._health, self._undone_at = self._asked(), time.monotonic()
+        for one in healed if self._health else ():
+            one.told(healed_ns=None, cpu_s={})
 
     def _asked(self) -> list[str]:
         """What it complains of. Looking costs the servers CPU: at most a third of the time."""
@@ -253,9 +266,3 @@ class _Trial:
 def _lasted(done: FaultDone) -> bool:
     for_s, since = done.planned.for_s, done.in_force_ns
     return for_s is not None and since is not None and time.monotonic_ns() >= since + for_s * 1e9
-
-
-def _used(directory: Path) -> int:
-    """Bytes in use on a disk."""
-    found = os.statvfs(directory)
-    return (found.f_blocks - found.f_bfree) * found.f_frsize

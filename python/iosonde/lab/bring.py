@@ -35,6 +35,7 @@ def check(description: LabDescription, profiled: bool = False) -> None:
         raise InputError(f"lab: profile: the servers of {how.title} do not count their operations", "leave it out")
     how.check(description.servers, description.options)
     need({**how.commands, **disks.commands(description.base_fs)})
+    links.check_delay(description.delay_s)
 
 
 def up(

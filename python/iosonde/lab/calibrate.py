@@ -1,4 +1,4 @@
-"""What was really emulated: the goodput of every link in both directions, the rates of every disk by direct I/O."""
+"""What was really emulated: goodput of links in both directions, round trips, rates of disks by direct I/O."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import disks
+from iosonde.core.units import format_seconds
+
+from . import disks, links
 from .description import LabDescription
 from .filesystems import recipe_of
 from .hosts import LabHost
@@ -17,15 +19,21 @@ from .lab import Lab
 
 _OFF = 0.10
 _LINK_S, _DISK_S = 0.5, 0.4
+_UNDELAYED_S = 0.05  # sent for so long where only the round trip is looked at
+_ROUND_TRIPS = 40  # that a flow may need to get up to speed, and to be counted
 _PROGRAM = Path(__file__).with_name("rate_program.py")
 
 
 def calibrate(lab: Lab, say: Callable[[str], None]) -> dict[str, Any]:
-    """Rates in bytes/s of each link (sent to the next host, so that every direction is used once) and each disk, and
-    what is more than 10 % off. Raises LabError."""
+    """Rates in bytes/s of each link (sent to the next host, so that every direction is used once) with the seconds of a
+    round trip, and of each disk; what is more than 10 % off. Raises LabError."""
     say("measuring links")
+    delay_s = lab.description.delay_s or 0.0
     ring = list(zip(lab.hosts, (*lab.hosts[1:], lab.hosts[0]), strict=True)) if len(lab.hosts) > 1 else []
-    found = {"links": [_link(one, other) for one, other in ring], "disks": [], "load": os.getloadavg()[0]}
+    for_s = _LINK_S + _ROUND_TRIPS * delay_s
+    found = {"links": [_link(one, other, for_s) for one, other in ring], "disks": [], "load": os.getloadavg()[0]}
+    if ring and delay_s:
+        found["rtt_without_delay_s"] = _undelayed(lab, *ring[0])
     if recipe_of(lab).has_disks:
         say("measuring disks")
         found["disks"] = [_disk(one) for one in lab.servers]
@@ -35,11 +43,23 @@ def calibrate(lab: Lab, say: Callable[[str], None]) -> dict[str, Any]:
     return found
 
 
-def _link(sender: LabHost, receiver: LabHost) -> dict[str, Any]:
+def _link(sender: LabHost, receiver: LabHost, for_s: float) -> dict[str, Any]:
     port = "5099"
     receiver.start(sys.executable, str(_PROGRAM), "receive", port, log="calibration")
-    told = sender.run(sys.executable, str(_PROGRAM), "send", receiver.address, port, str(_LINK_S))
-    return {"from": sender.name, "to": receiver.name, "bytes_per_s": json.loads(told)["bytes_per_s"]}
+    told = sender.run(sys.executable, str(_PROGRAM), "send", receiver.address, port, str(for_s))
+    return {"from": sender.name, "to": receiver.name, **json.loads(told)}
+
+
+def _undelayed(lab: Lab, one: LabHost, other: LabHost) -> float:
+    """Seconds of a round trip as the machine itself makes it: what is added is known from there."""
+    asked = lab.description
+    try:
+        for host in (one, other):
+            links.shape(lab.switch, host, asked.link_bits_per_s)
+        return float(_link(one, other, _UNDELAYED_S)["rtt_s"])
+    finally:
+        for host in (one, other):
+            links.shape(lab.switch, host, asked.link_bits_per_s, asked.delay_s)
 
 
 def _disk(server: LabHost) -> dict[str, Any]:
@@ -56,6 +76,12 @@ def off(asked: LabDescription, found: dict[str, Any]) -> list[str]:
                 warnings.append(
                     f"link {one['from']} to {one['to']}: {one['bytes_per_s'] / wanted:.0%} of what was asked for"
                 )
+    if delay_s := asked.delay_s:
+        for one in found["links"]:
+            added_s = one["rtt_s"] - found["rtt_without_delay_s"]
+            if abs(added_s / delay_s - 1) > _OFF:
+                warnings.append(f"{one['from']} to {one['to']} and back: {format_seconds(added_s)} are added, "
+                                f"{format_seconds(delay_s)} were asked for")  # fmt: skip
     for kind, wanted_rate in (("read", asked.read_rate), ("write", asked.write_rate)):
         for one in found["disks"]:
             if wanted_rate and abs(one[f"{kind}_bytes_per_s"] / wanted_rate - 1) > _OFF:

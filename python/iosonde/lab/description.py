@@ -56,6 +56,8 @@ class LabDescription:
             counted = word in ("servers", "clients", "delay")
             if isinstance(value, float | int) and not counted and not 0 < value < math.inf:
                 raise InputError(f"--{word.replace('_', '-')} {value:g}: it must be positive, and finite")
+        if self.delay_s is not None and not 0 <= self.delay_s < math.inf:
+            raise InputError(f"--delay {self.delay_s:g}: it cannot be less than nothing, and must be finite")
         if self.disk_bytes < (least := _LEAST_DISK.get(self.base_fs, 0)):
             raise InputError(f"--disk-size {format_size(self.disk_bytes)}: too small for {self.base_fs}",
                              f"{format_size(least)} or more")  # fmt: skip

@@ -6,6 +6,9 @@ with their hosts.
 
 from __future__ import annotations
 
+from iosonde.core.errors import InputError
+from iosonde.core.units import format_seconds
+
 from .hosts import LabHost
 from .tools import LabError, run
 
@@ -14,6 +17,8 @@ DEVICE = "eth0"
 _QUEUE = "20ms"
 # The kernel passes on at most this much at once; less lowers fast links: 128 kB gave 4.8 of 5.8 Gbit/s.
 _BURSTS_PER_S, _LEAST_BURST = 4000, 16_384
+_LEGS = 4  # of a round trip: out of each of the two hosts, and out of the switch to each
+_HELD = 100_000  # packets that may be under way; netem's own 1000 are not enough for a fast link
 
 
 def make_switch(switch: LabHost) -> None:
@@ -36,21 +41,38 @@ def port_of(host: LabHost) -> str:
 
 
 def shape(switch: LabHost, host: LabHost, bits_per_s: float | None, delay_s: float | None = None) -> None:
-    """Limit what the host sends and what it receives, each to a rate of Ethernet bits; None: not at all. A delay is
-    added to what it sends and receives, half each. Raises LabError."""
+    """Limit what the host sends and what it receives, each to a rate of Ethernet bits; None: not at all. ``delay_s`` is
+    added to the round trip between two hosts that are shaped alike. Raises LabError."""
     for one, device in ((host, DEVICE), (switch, port_of(host))):
         one.shell(f"tc qdisc del dev {device} root 2>/dev/null || :")
-        if bits_per_s:
-            burst = max(int(bits_per_s / _BURSTS_PER_S), _LEAST_BURST)
-            one.run("tc", "qdisc", "add", "dev", device, "root", "handle", "1:", "tbf", "rate", f"{bits_per_s:.0f}bit",
-                    "burst", str(burst), "latency", _QUEUE)  # fmt: skip
-        if delay_s:
-            parent = ["parent", "1:"] if bits_per_s else ["root"]
-            try:
-                one.run("tc", "qdisc", "add", "dev", device, *parent, "netem", "delay", f"{delay_s / 2 * 1e6:.0f}us")
-            except LabError as error:
-                raise LabError(f"a delay of {delay_s * 1e3:g} ms: {error.message}",
-                               "this kernel has no netem: leave out --delay") from error  # fmt: skip
+        for words in queues(bits_per_s, delay_s):
+            one.run("tc", "qdisc", "add", "dev", device, *words)
+
+
+def queues(bits_per_s: float | None, delay_s: float | None) -> list[list[str]]:
+    """The words of ``tc qdisc add`` for one end of a cable, the outermost queue first: delayed, then let through at the
+    rate."""
+    found = []
+    if delay_s:
+        found.append(["root", "handle", "1:", "netem", "delay", f"{delay_s / _LEGS * 1e6:.0f}us", "limit", str(_HELD)])
+    if bits_per_s:
+        burst = max(int(bits_per_s / _BURSTS_PER_S), _LEAST_BURST)
+        place = ["parent", "1:1"] if delay_s else ["root"]
+        found.append([*place, "handle", "2:", "tbf", "rate", f"{bits_per_s:.0f}bit", "burst", str(burst),
+                      "latency", _QUEUE])  # fmt: skip
+    return found
+
+
+def check_delay(delay_s: float | None) -> None:
+    """See that this kernel can delay packets, in a name space that is gone at once. Raises InputError."""
+    if not delay_s:
+        return
+    try:
+        run(["unshare", "--net", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"], limit_s=10)
+    except LabError as error:
+        raise InputError(f"--delay {format_seconds(delay_s)}: this kernel has no netem ({error.message})",
+                         "modprobe sch_netem (Ubuntu: apt install linux-modules-extra-$(uname -r)), "
+                         "or leave out the delay") from error  # fmt: skip
 
 
 def cut(switch: LabHost, host: LabHost) -> None:

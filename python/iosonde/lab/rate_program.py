@@ -12,29 +12,44 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from statistics import median
 
 _PIECE = 1 << 20
 _CONNECT_S = 5.0
+_PINGS = 25
 _MOST_BYTES = 128 << 20
 
 
-def send(address: str, port: int, seconds: float) -> float:
-    """Bytes/s that the other end had received when it said so; the first fifth of the time is not counted."""
+def send(address: str, port: int, seconds: float) -> dict[str, float]:
+    """Seconds of a round trip (median), and bytes/s that the other end had received when it said so, of which the first
+    fifth of the time is not counted."""
     piece = bytes(_PIECE)
     with _connected(address, port) as other:
+        other.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        rtt_s = median(_round_trip(other) for _ in range(_PINGS))
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             other.sendall(piece)
         other.shutdown(socket.SHUT_WR)
-        return float(other.makefile().readline())
+        return {"bytes_per_s": float(other.makefile().readline()), "rtt_s": rtt_s}
+
+
+def _round_trip(other: socket.socket) -> float:
+    begin = time.monotonic()
+    other.sendall(b"?")
+    other.recv(1)
+    return time.monotonic() - begin
 
 
 def receive(port: int) -> None:
-    """Serve one sender: take what comes, and tell it the rate."""
+    """Serve one sender: answer its pings, take what comes, and tell it the rate."""
     with socket.create_server(("", port)) as server:
         server.settimeout(_CONNECT_S)
         other, _ = server.accept()
         with other:
+            other.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for _ in range(_PINGS):
+                other.sendall(other.recv(1))
             buffer, marks = bytearray(_PIECE), []
             total = 0
             while n_bytes := other.recv_into(buffer):
@@ -81,7 +96,7 @@ def _connected(address: str, port: int) -> socket.socket:
 def main(words: list[str]) -> None:
     """``send ADDRESS PORT SECONDS``, ``receive PORT`` or ``disk FILE SECONDS``; the result is JSON on stdout."""
     if words[0] == "send":
-        _tell({"bytes_per_s": send(words[1], int(words[2]), float(words[3]))})
+        _tell(send(words[1], int(words[2]), float(words[3])))
     elif words[0] == "receive":
         receive(int(words[1]))
     else:

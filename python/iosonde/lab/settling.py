@@ -19,7 +19,7 @@ _LEAST_BYTES, _SHARE = 2**20, 0.01  # as before: so near to what it was
 class Settling:
     """Samples from before a trial until nothing changes any more."""
 
-    def __init__(self, used: Callable[[], int], cpu_s: Callable[[], Mapping[str, float]]) -> None:
+    def __init__(self, used: Callable[[], int | None], cpu_s: Callable[[], Mapping[str, float]]) -> None:
         self._used, self._cpu_s = used, cpu_s
         self._samples: list[tuple[int, int, float]] = []  # ns, bytes in use, CPU s of all servers
         self._next = 0.0
@@ -28,7 +28,9 @@ class Settling:
     def sample(self) -> None:
         """Take one if it is time."""
         if time.monotonic() >= self._next:
-            self._samples.append((time.monotonic_ns(), self._used(), sum(self._cpu_s().values())))
+            known, last = self._used(), self._samples[-1][1] if self._samples else 0
+            used = last if known is None else known  # a server that is down: as it was
+            self._samples.append((time.monotonic_ns(), used, sum(self._cpu_s().values())))
             self._next = time.monotonic() + SAMPLE_S
 
     def until_quiet(

@@ -25,6 +25,7 @@ _LOOK_S = 0.02
 # Rows of the results: what was not the ranks' own time.
 HEAL, HEAL_CPU, SPACE_BACK, AGREE, SETTLE_CPU = "heal", "heal_cpu", "space_back", "copies_agree", "cpu"
 SETTLING = "settling"
+WAITED = "waited_for_lab_s"  # key of a run's facts
 
 
 @dataclass(frozen=True)
@@ -40,17 +41,19 @@ class LabOrders:
 
 @dataclass(frozen=True)
 class LabAnswer:
-    """What became of them."""
+    """What became of them; ``waited_s`` after the last step, until all was healed and settled."""
 
     done: tuple[FaultDone, ...] = ()
     settled: Settled | None = None
     why: str = ""  # nobody said what was done
+    waited_s: float | None = None
 
     @property
     def facts(self) -> dict[str, Any]:
         """What a run keeps."""
         settled = {"settled": self.settled.to_dict()} if self.settled else {}
-        return ({"faults": [one.to_dict() for one in self.done]} if self.done else {}) | settled
+        waited = {} if self.waited_s is None else {WAITED: self.waited_s}
+        return ({"faults": [one.to_dict() for one in self.done]} if self.done else {}) | settled | waited
 
     @property
     def missing(self) -> list[str]:
@@ -127,12 +130,13 @@ class TrialFaults:
         exchange = self._exchange
         if exchange is None:
             return LabAnswer()
+        begin = time.monotonic()
         try:
             self._wait(lambda: exchange.answered() is not None)
         except SystemFaultError as error:
             return LabAnswer(why=error.message)
         done, settled = exchange.answered() or ([], None)
-        return LabAnswer(tuple(done), settled)
+        return LabAnswer(tuple(done), settled, waited_s=time.monotonic() - begin)
 
     def _wait(self, there: Callable[[], bool], deadline: float = float("inf")) -> None:
         while not there():

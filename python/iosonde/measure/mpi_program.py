@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .placeholders import RANK, names_in
@@ -98,11 +98,18 @@ def differs(command: str) -> bool:
 
 def tools_in(command: str) -> list[str]:
     """The known MPI programs that a command runs without a launcher, also through ``env``, ``timeout`` and the like."""
-    found = []
+    return list(dict.fromkeys(_named(command, TOOLS, _WRAPPERS)))
+
+
+def runs_one_of(command: str, tools: Collection[str]) -> bool:
+    """Whether a command runs one of these programs, also by a launcher of ranks or through ``env`` and the like."""
+    return any(_named(command, tools, (*_WRAPPERS, *LAUNCHERS)))
+
+
+def _named(command: str, tools: Collection[str], starters: Collection[str]) -> Iterator[str]:
     for one in programs(command):
-        words = [one.word, *one.words] if one.name in _WRAPPERS else [one.word]
-        found += [name for word in words if (name := word.rpartition("/")[2]) in TOOLS]
-    return list(dict.fromkeys(found))
+        words = [one.word, *one.words] if one.name.partition(".")[0] in starters else [one.word]
+        yield from (name for word in words if (name := word.rpartition("/")[2]) in tools)
 
 
 def launched_tool(command: str) -> tuple[str, str] | None:

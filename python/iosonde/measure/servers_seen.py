@@ -6,6 +6,7 @@ Who stands beside the servers is passed in: a client of a real system cannot ask
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,17 +19,25 @@ from iosonde.ranks.machine.filesystems.family import condition
 
 RAW = "servers-profile.json"
 OPERATION = "servers"
+_COUNT = re.compile(r" ?\(?(?<![\w.:])\d+(?:[./]\d+)?%?\)?(?![\w.:])")
 # Key of what they counted together → unit.
 _TOGETHER = {"read_bytes": "bytes", "written_bytes": "bytes", "operations": "operations"}
 
 
+def without_counts(complaint: str) -> str:
+    """``2 chunks have one copy`` → ``chunks have one copy``: trials with the same trouble have the same level."""
+    return _COUNT.sub("", complaint).strip()
+
+
 @dataclass(frozen=True)
 class ServerHands:
-    """``states``: host → (what serves there, whether that is well). ``count`` has the servers count from zero and
-    ``counted`` tells what they did since, as plain values; None where that is not asked for. All may raise
+    """``states``: host → (what serves there, whether that is well). ``health`` is what the servers' own tools complain
+    of besides, such as copies that do not agree: a client may have no such tool. ``count`` has the servers count from
+    zero and ``counted`` tells what they did since, as plain values; None where that is not asked for. All may raise
     IosondeError."""
 
     states: Callable[[], Mapping[str, tuple[str, bool]]]
+    health: Callable[[], list[str]] = list
     count: Callable[[], None] | None = None
     counted: Callable[[], dict[str, Any]] | None = None
 
@@ -44,17 +53,22 @@ class ServersOfTrial:
 
     def look(self, when: str, seen_by_client: TargetCondition | None) -> TargetCondition | None:
         """The states ``when`` (before, after), and the condition with what troubles the servers where the client knows
-        of no trouble."""
+        of no trouble. Where all serve they are asked for more than that."""
         if self.hands is None:
             return seen_by_client
         try:
             states = self.hands.states()
+            troubles = [f"{host}: {says}" for host, (says, well) in states.items() if not well]
+            complaints = [] if troubles else self.hands.health()
         except IosondeError as error:
-            states = {"servers": (error.message, False)}
-        if not states:
+            states, complaints = {"servers": (error.message, False)}, []
+            troubles = [f"servers: {error.message}"]
+        if complaints:
+            self.facts.setdefault("complaints", {})[when] = complaints
+            troubles = list(dict.fromkeys(map(without_counts, complaints)))
+        if not states and not troubles:
             return seen_by_client
         self.facts[when] = {host: says for host, (says, _) in states.items()}
-        troubles = [f"{host}: {says}" for host, (says, well) in states.items() if not well]
         if seen_by_client is None:
             return condition(troubles)
         return {**seen_by_client, "health": seen_by_client["health"] or troubles}

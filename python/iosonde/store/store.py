@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.core.errors import DataError, InputError, SchemaTooNewError, SystemFaultError
 from iosonde.core.schema import STORE_VERSION
 from iosonde.core.types import Experiment, Finding, Run
-from iosonde.core.where import matching_rows
+from iosonde.core.where import matching_rows, takes_incomplete
 
 from . import files, rundir
 from .experiments import Experiments
@@ -218,8 +218,7 @@ class Store:
 
         Columns: run, experiment, started_at, source, complete, those of ``schema.ROW_COLUMNS``, then one
         for each factor (``factor_`` before a name that is taken) and each option of the target's file system that was
-        not always the same. Incomplete runs are left out unless asked
-        for.
+        not always the same. Incomplete runs are left out unless asked for, or asked about by a condition.
         """
         from . import query
 
@@ -229,7 +228,8 @@ class Store:
         columns = query.run_columns(documents, self._tags(documents))
         of_runs, of_results = query.split(where or (), columns) if documents else ((), ())
         chosen = [selected[row] for row in matching_rows(columns, of_runs)]
-        chosen = [item for item in chosen if include_incomplete or item[1]["complete"]]
+        every = include_incomplete or takes_incomplete(where or ())
+        chosen = [item for item in chosen if every or item[1]["complete"]]
         return query.results_table([item for item in chosen if self._is_whole(*item)], names, of_results)
 
     def operations(self, run_id: str) -> np.ndarray:

@@ -87,7 +87,7 @@ def bars_section(bars: Sequence[Bars], runs: Sequence[StoredRun]) -> Section[Bar
         if any(run.counts for run in runs):
             return Section(missing=("The trials hold no rate that could be drawn.",))
         lost = runs[-1].missing
-        why = f" The last one lacks: {'; '.join(lost)}. --incomplete takes them in." if lost else ""
+        why = f" The last one lacks: {'; '.join(lost)}." if lost else ""
         return Section(missing=(f"None of the {len(runs)} trials is complete.{why}",))
     if len({(cell.nodes, one.title) for one in bars for cell in one.cells}) == len({one.operation for one in bars}):
         return Section(tuple(bars), ("Only one setting was measured: scaling cannot be told. Try --nodes 1,2,4.",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from iosonde.core.level_text import level_shown
-from iosonde.core.stored import StoredRun
+from iosonde.core.stored import StoredRun, fate_of_incomplete
 from iosonde.core.table import Cell
 from iosonde.core.types import count_of
 from iosonde.core.units import format_seconds, size_of
@@ -49,9 +49,8 @@ def measured(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: in
     if not runs:
         yield "The store holds no runs."
         return
-    broken = sum(not run.complete for run in runs)
-    kept = "counted, as asked" if all(run.counts for run in runs) else "left out"
-    lost = f", {broken} of them incomplete and {kept}" if broken else ""
+    complete = sum(run.complete for run in runs)
+    lost = f", {len(runs) - complete} of them incomplete and {fate_of_incomplete(runs)}" if complete < len(runs) else ""
     swept = _swept(overview)
     if all(run.imported for run in runs):
         yield f"{counted(len(runs), 'run')} of {tools_of(runs, True)}{lost}, imported{': ' + swept if swept else ''}."

@@ -33,13 +33,11 @@ _MOST_PANELS = 60
 
 @dataclass(frozen=True)
 class Panels:
-    """A row for each response, of so many ``columns``; ``left`` says what is not drawn, and why. ``notes``: what
-    else is to be known."""
+    """A row for each response, of so many ``columns``; ``left`` says what is not drawn, and why."""
 
     items: tuple[FactorPanel, ...]
     columns: int
     left: tuple[str, ...]
-    notes: tuple[str, ...] = ()
 
 
 def panels(source: Source, asked: Asked, together: bool = False) -> Panels:
@@ -65,7 +63,7 @@ def panels(source: Source, asked: Asked, together: bool = False) -> Panels:
     if len(found) > _MOST_PANELS:
         raise InputError(f"these are {len(found)} panels, more than {_MOST_PANELS}",
                          "name fewer with --response, --on, --where")  # fmt: skip
-    return Panels(tuple(found), len(on), tuple(error.message for error in left), source.notes)
+    return Panels(tuple(found), len(on), tuple(error.message for error in left))
 
 
 def _others(source: Source, responses: Sequence[str], columns: Sequence[str]) -> list[str]:

@@ -16,6 +16,7 @@ from iosonde.answers.summary import pilot_of
 from iosonde.answers.trials import cells_of
 from iosonde.core.factor_levels import NAMES, PERCENTILE, FactorLevels, levels_of
 from iosonde.core.headlines import metric_words
+from iosonde.core.stored import fate_of_incomplete
 from iosonde.core.table import Cell
 from iosonde.core.words import counted, listed
 from iosonde.data.asked import Asked
@@ -238,10 +239,10 @@ def _title(made: Sequence[_Measured], levels: Mapping[str, FactorLevels], places
 
 def _notes(source: Source, made: Sequence[_Measured]) -> list[str]:
     notes = []
-    broken = sum(not run.counts for run in source.runs)
+    broken = sum(not run.complete for run in source.runs)
     if broken:
         notes.append(f"{broken} of {counted(len(source.runs), 'trial')} {'is' if broken == 1 else 'are'} incomplete "
-                     "and left out (--incomplete takes them in)")  # fmt: skip
+                     f"and {fate_of_incomplete(source.runs)}")  # fmt: skip
     single = sum(len(point.trials) == 1 for one in made for _, point in one.points)
     every = sum(len(one.points) for one in made)
     if single and single == every:

@@ -13,25 +13,19 @@ from iosonde.core.errors import DataError
 from iosonde.stats.estimate.summarise import mean
 
 
-def totals(
-    data: str, names: Sequence[str], level: float, experiment: str | None, where: Sequence[str],
-    incomplete: bool = False,
-) -> tuple[list[Bars], tuple[str, ...]]:  # fmt: skip
-    """The metrics of a results file or a store, or those of ``names``, and how many runs are incomplete. Raises
-    InputError, DataError."""
+def totals(data: str, names: Sequence[str], level: float, experiment: str | None, where: Sequence[str]) -> list[Bars]:
+    """The metrics of a results file or a store, or those of ``names``. Raises InputError, DataError."""
     path = Path(data)
-    notes: tuple[str, ...] = ()
     if path.is_file():
         results = thesis.read(path)
     else:
-        chosen = choose(data, experiment=experiment, where=where, incomplete=incomplete)
-        document, notes = thesis.of_store(chosen), chosen.notes
+        document = thesis.of_store(choose(data, experiment=experiment, where=where))
         results = {int(nodes): entry for nodes, entry in document.items()}
     items = [one for one in bars(results, level) if not names or one.operation in names]
     if not items:
         there = ", ".join(thesis.totals(results))
         raise DataError(f"{data} has no such metric", f"there are: {there}")
-    return items, notes
+    return items
 
 
 def bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:

@@ -39,6 +39,8 @@ from .levels import level_of, read_levels
 # The least number of trials whose smallest and largest value hold the median at 95 %.
 DEFAULT_REPETITIONS = 6
 _OLDER = "commands"
+# Importers that are called otherwise than the program, or as one whose output is not what a step is about.
+_ALSO_TOOLS, _NO_TOOLS = {"iperf"}, {"time"}
 _SERIES = {"nodes": "nodes", "ranks_per_node": "ranks"}  # factor → unit
 
 
@@ -63,9 +65,10 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
     _give_up(document, check.problems(document, importers))
     data = document.data
     hosts, levels, places = _hosts(document), data.get("factors", {}), _targets(document, resolve)
+    tools = {*importers, *_ALSO_TOOLS} - _NO_TOOLS
     spec = Spec(
         targets=places,
-        steps=tuple(_step(step, levels) for step in data["steps"]),
+        steps=tuple(_step(step, levels, tools) for step in data["steps"]),
         factors=_factors(data),
         name=data.get("name", ""),
         controls=_controls(data.get("factors", {})),
@@ -147,20 +150,23 @@ def _give_up(document: Document, found: list[Problem]) -> None:
         raise SpecError(document.name, found)
 
 
-def _step(step: Any, factors: Mapping[str, Any]) -> Step:
+def _step(step: Any, factors: Mapping[str, Any], tools: Collection[str]) -> Step:
     if isinstance(step, dict) and "workload" in step:
         return NativeStep(step["workload"], {key: value for key, value in step.items() if key != "workload"})
-    return _command(step, ALL, factors)
+    return _command(step, ALL, factors, tools)
 
 
-def _command(step: Any, on: str, factors: Mapping[str, Any]) -> CommandStep:
+def _command(step: Any, on: str, factors: Mapping[str, Any], tools: Collection[str] = ()) -> CommandStep:
+    """``tools`` are programs whose output is read where nothing is said of ``parse``."""
+    command = step if isinstance(step, str) else step["command"]
+    parse = "auto" if mpi_program.runs_one_of(command, tools) else None
     if isinstance(step, str):
-        return CommandStep(step, mpi_program.default_on(step, on))
+        return CommandStep(step, mpi_program.default_on(step, on), parse)
     expect = step.get("expect", (0,))
     return CommandStep(
         command=step["command"],
         on=step.get("on") or mpi_program.default_on(step["command"], on),
-        parse=parse_of(step.get("parse", False)),
+        parse=parse_of(step["parse"]) if "parse" in step else parse,
         timeout_s=_seconds(step.get("timeout")),
         expect=tuple(expect) if isinstance(expect, (list, tuple)) else (expect,),
         name=step.get("name", ""),

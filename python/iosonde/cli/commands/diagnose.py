@@ -22,6 +22,7 @@ def command(asked: DataOptions, bandwidth: str, plot: str | None) -> None:
     operations, as read_large.
     """
     width = answers.diagnose.bandwidth_of(bandwidth)
+    answers.diagnose.check_clock(asked.clock)
     source = asked.open_one(alike=False)
     tell("diagnose", source.table)
     made = answers.diagnose.diagnose(source, asked.level, asked.metric, asked.response, width)

@@ -16,7 +16,6 @@ from iosonde.cli.options.level import checked_level
 from iosonde.cli.output import emit, show, talk
 from iosonde.core.errors import DataError, InputError
 from iosonde.data.asked import LAST_DONE, Asked
-from iosonde.data.source import Source
 from iosonde.report.figures.files import FORMATS, format_of
 
 OF_PAGE = ("bars", "latency", "timeline")
@@ -132,19 +131,11 @@ def _not_with(given: dict[str, Any], option: str, *names: str) -> None:
             raise InputError(f"--{option} and --{name} do not go together", f"leave --{name} out")
 
 
-def _opener(given: dict[str, Any]) -> answers.page.experiment.Opener:
-    return partial(open_data, incomplete=given["incomplete"])
-
-
-def _open(data: str, given: dict[str, Any]) -> Source:
-    return _opener(given)(data, given["where"], given["experiment"])
-
-
 def _settings(data: str, level: float, kind: str, given: dict[str, Any]) -> _Made:
     """Every metric by the settings that varied, in one figure."""
     kinds = report.figures.kinds
     roles = answers.plot.layout.PlotRoles(given["x"] or "", given["color"] or "", tuple(split_names(given["panel"])))
-    source = _open(data, given)
+    source = open_data(data, given["where"], given["experiment"])
     asked = Asked(tuple(split_names(given["response"])), (), given["clock"], level, tuple(split_names(given["metric"])))
     plots = answers.plot
     drawn = plots.percentiles.percentiles_plot if kind == "percentiles" else plots.settings.settings_plot
@@ -155,7 +146,7 @@ def _settings(data: str, level: float, kind: str, given: dict[str, Any]) -> _Mad
 
 def _over_time(data: str, given: dict[str, Any]) -> _Made:
     """Rate and latency of the phases of one trial."""
-    source = _open(data, given)
+    source = open_data(data, given["where"], given["experiment"])
     made = answers.plot.over_time.over_time_plot(source, split_names(given["metric"]))
     figure = partial(report.figures.over_time.over_time_figure, made)
     return _Made([(OVER_TIME, made)], [(OVER_TIME, figure)], (*made.notes, *made.left))
@@ -168,33 +159,30 @@ def _factors(data: str, level: float, given: dict[str, Any]) -> _Made:
         raise InputError("--on names no factor", "write --on nodes,fs")
     names = [*split_names(given["response"]), *split_names(given["metric"])]
     asked = Asked(tuple(names), tuple(on), given["clock"], level)
-    source = one_experiment(_open(data, given), on)
+    source = one_experiment(open_data(data, given["where"], given["experiment"]), on)
     made = answers.plot.factors.panels(source, asked, given["together"])
     figure = partial(report.figures.factors.factors_figure, made.items, made.columns)
     return _Made(
-        [("factors", one) for one in made.items], [("factors", figure)],
-        [*(f"not drawn: {why}" for why in made.left), *made.notes],
-    )  # fmt: skip
+        [("factors", one) for one in made.items], [("factors", figure)], [f"not drawn: {why}" for why in made.left]
+    )
 
 
 def _totals(data: str, level: float, given: dict[str, Any], in_one: bool) -> _Made:
     """Each metric by node count: a file for each, or panels of one file."""
     names = split_names(given["metric"])
-    items, notes = answers.plot.totals.totals(
-        data, names, level, given["experiment"], given["where"], given["incomplete"]
-    )
+    items = answers.plot.totals.totals(data, names, level, given["experiment"], given["where"])
     figures, drawn = report.figures, [("bars", one) for one in items]
     if in_one:
-        return _Made(drawn, [("", partial(figures.kinds.panels, "bars", items, "node"))], notes)
+        return _Made(drawn, [("", partial(figures.kinds.panels, "bars", items, "node"))])
     called = figures.files.names_of_files([one.operation for one in items])
     return _Made(drawn, [(name, partial(figures.bars.bars_figure, one, "node"))
-                                 for name, one in zip(called, items, strict=True)], notes)  # fmt: skip
+                                 for name, one in zip(called, items, strict=True)])  # fmt: skip
 
 
 def _kinds(data: str, level: float, given: dict[str, Any]) -> _Made:
     """Figures of the page, by kind: one file holds one of them."""
     kinds, names = OF_PAGE if given["kind"] == PAGE else (given["kind"],), split_names(given["metric"])
-    source, _ = answers.page.experiment.open_chosen(data, given["experiment"], given["where"], _opener(given))
+    source, _ = answers.page.experiment.open_chosen(data, given["experiment"], given["where"], open_data)
     shown = answers.page.of_store.figures_of_store(source, Asked(clock=given["clock"], level=level), kinds)
     sections: tuple[answers.page.content.tables.Section[Any], ...] = (shown.bars, shown.latencies, shown.timelines)
     data_of, figures, gone = [], [], []
@@ -209,7 +197,7 @@ def _kinds(data: str, level: float, given: dict[str, Any]) -> _Made:
             gone.append(report.figures.kinds.why_missing(kind, section, names))
     if not figures:
         raise DataError(f"nothing of {data} can be drawn", " ".join(gone))
-    return _Made(data_of, figures, [*gone, *source.notes])
+    return _Made(data_of, figures, gone)
 
 
 def _place(path: Path, form: str | None, kind: str) -> Place:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +37,8 @@ _NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "metric
 @click.option("--current", metavar="A=V,…", help="For --choose: the setting in use, which the gain is then over.")
 @click.option("--experiment", metavar="ID|all", help="Store: this experiment instead of the last.")
 @click.option("--where", multiple=True, metavar="COND", help="Only what fulfils it, as 'nodes>=2'. Repeatable.")
-@incomplete_option
 @metric_option
+@incomplete_option
 @clock_option
 @level_options
 def command(output: str, as_json: bool, **given: Any) -> None:
@@ -48,11 +47,11 @@ def command(output: str, as_json: bool, **given: Any) -> None:
     It answers on its first screen: what was measured, how fast it is, how sure that is, what looks wrong. The
     page is one file that loads nothing: mail it, archive it, print it.
     """
-    wanted, opened = _wanted(given, output), partial(open_data, incomplete=given["incomplete"])
+    wanted = _wanted(given, output)
     if as_json:
-        show_json(report.page.page.page_document(answers.report.report(wanted, opened)))
+        show_json(report.page.page.page_document(answers.report.report(wanted, open_data)))
         return
-    headline, path = _write(wanted, output, opened)
+    headline, path = _write(wanted, output)
     show(report.text.wrapped(headline))
     talk(f"the page: {path}")
 
@@ -65,15 +64,14 @@ def check_place_of_page(output: str | None) -> None:
 
 def write_page_of(store: str, experiment: str, level: float, output: str) -> None:
     """The page of one experiment, which ``iosonde report`` makes again."""
-    given: dict[str, Any] = dict.fromkeys(_NAMED) | {"clock": LAST_DONE, "where": (), "incomplete": False}
-    wanted = _wanted(given | {"data": store, "experiment": experiment, "level": level}, output)
-    _write(wanted, output, open_data)
+    given: dict[str, Any] = dict.fromkeys(_NAMED) | {"clock": LAST_DONE, "where": (), "choose": None}
+    _write(_wanted(given | {"data": store, "experiment": experiment, "level": level}, output), output)
     talk(f"the page: {output}")
 
 
-def _write(wanted: answers.report.Wanted, output: str, opened: answers.page.experiment.Opener) -> tuple[str, Path]:
+def _write(wanted: answers.report.Wanted, output: str) -> tuple[str, Path]:
     """The page's headline, and where it is."""
-    page = answers.report.report(wanted, opened)
+    page = answers.report.report(wanted, open_data)
     path = replace_file(Path(output), report.page.page.render(page, talk).encode())
     return page.answers.headline, path
 
@@ -108,7 +106,6 @@ def _choosing(choose: str | None, given: str | None, current: str | None) -> ans
 def _command(given: dict[str, Any], output: str) -> list[str]:
     """The words that make this page again."""
     words = [word for name in _NAMED if (value := given[name]) for word in (f"--{name}", value)]
-    words += ["--incomplete"] if given["incomplete"] else []
     words += ["--clock", given["clock"]] if given["clock"] != LAST_DONE else []
     words += ["--level", f"{given['level']:g}"] if given["level"] != 0.95 else []
     conditions = [word for condition in given["where"] for word in ("--where", condition)]

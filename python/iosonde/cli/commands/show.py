@@ -24,7 +24,7 @@ from iosonde.core.errors import InputError
     help="Write the results. A spreadsheet may take a cell like =1+1 for a formula.",
 )
 @click.option("--operations", is_flag=True, help="With --export: every recorded operation instead of results.")
-@click.option("--incomplete", is_flag=True, help="With --export, --as, --thesis-json: incomplete runs as well.")
+@click.option("--incomplete", is_flag=True, help="With --export: the results of incomplete runs as well.")
 @click.option("--as", "tool", type=click.Choice(["ior", "mdtest", "iozone", "fio", "elbencho"]),
               help="The runs' numbers by this tool's own definitions, recomputed.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Where to, instead of stdout.")
@@ -41,9 +41,7 @@ def command(store: str, run: str | None, experiment: str | None, where: tuple[st
     with --export also the columns of results (operation, metric, value, unit, rank, ...).
     """
     form = Form(**given)
-    chosen = answers.show.choose(store, run, experiment, where, form.incomplete)
-    for note in chosen.notes:
-        talk(note)
+    chosen = answers.show.choose(store, run, experiment, where)
     if form.printed or form.ranks:
         _show_printed(chosen, form)
     elif form.thesis_json:
@@ -74,16 +72,11 @@ class Form:
         if self.slowest is not None and (self.form or self.tool or self.printed or self.ranks or self.thesis_json):
             raise InputError("--slowest is a list of its own", "leave out --export, --as, --printed and --thesis-json")
         if self.printed or self.ranks or self.thesis_json:
-            if self.incomplete and not self.thesis_json:
-                raise InputError("--printed shows what was printed, whatever is missing", "leave --incomplete out")
             if self.form is not None or self.as_json:
                 raise InputError("--printed and --thesis-json have one form", "leave out --export and --json")
-        elif self.form is None and (self.operations or self.output):
-            name = "--operations" if self.operations else "--output"
+        elif self.form is None and (self.operations or self.incomplete or self.output):
+            name = "--operations" if self.operations else "--incomplete" if self.incomplete else "--output"
             raise InputError(f"{name} needs --export", "add --export csv, json or parquet")
-        elif self.incomplete and not self.form and not self.tool:
-            raise InputError("--incomplete is about numbers, and runs are listed whatever they lack",
-                             "add --export, --as or --thesis-json, or leave it out")  # fmt: skip
         elif self.form is not None and self.as_json:
             raise InputError("--json and --export cannot be given together", "--export json writes the results as JSON")
         elif self.form is not None and self.tool is not None:
@@ -102,7 +95,7 @@ def _show(chosen: answers.show.ChosenRuns, form: Form) -> None:
         emit(recomputed, report.as_tool.lines(recomputed), form.as_json)
     elif form.form is not None:
         with sink(form.form, form.output) as file:
-            answers.show.export(chosen, form.form, file, form.operations)
+            answers.show.export(chosen, form.form, file, form.operations, form.incomplete)
     elif chosen.run is not None:
         run = answers.show.detail(chosen)
         emit(run, report.text.show.detail_lines(run), form.as_json)

@@ -12,6 +12,7 @@ import click
 
 from iosonde.cli.output import talk, tell_reading
 from iosonde.core.levels import check_level, warning
+from iosonde.core.where import ALSO_INCOMPLETE
 from iosonde.data.asked import LAST_DONE, Asked
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ class DataOptions:
     experiment: str | None
     level: float
     as_json: bool
-    incomplete: bool = False
 
     @property
     def asked(self) -> Asked:
@@ -49,7 +49,7 @@ class DataOptions:
     def open(self, data: str | None = None) -> Source:
         """DATA (or another one) with the conditions applied; a damaged store is said to be. Raises InputError,
         DataError."""
-        return open_data(str(data or self.data), self.where, self.experiment, self.incomplete)
+        return open_data(str(data or self.data), self.where, self.experiment)
 
     def open_one(self, *cells: str, data: str | None = None, alike: bool = True) -> Source:
         """DATA as ``open`` has it; of a store the last experiment alone, which is said, where several would be one cell
@@ -67,16 +67,14 @@ def one_experiment(source: Source, cells: Sequence[str] = (), alike: bool = True
     return source
 
 
-def open_data(
-    data: str | Store, where: Sequence[str] = (), experiment: str | None = None, incomplete: bool = False
-) -> Source:
+def open_data(data: str | Store, where: Sequence[str] = (), experiment: str | None = None) -> Source:
     """DATA (also a store that is open) with the conditions applied; a damaged store is said to be. Raises InputError,
     DataError."""
     from iosonde.data.source import open_data as opened
 
     if isinstance(data, str):
         tell_reading(Path(data))
-    source = opened(data, where, experiment, incomplete)
+    source = opened(data, where, experiment)
     for problem in source.problems:
         talk(f"warning: {problem}")
     return source
@@ -98,11 +96,11 @@ def data_options(
             asked = DataOptions(
                 given.pop("data"), _names(given.pop("response", None)), _names(given.pop("on", None)),
                 _names(given.pop("by", None)), given.pop("where"), given.pop("clock"), _names(given.pop("metric")),
-                given.pop("experiment"), level, given.pop("as_json"), given.pop("incomplete"),
+                given.pop("experiment"), level, given.pop("as_json"),
             )  # fmt: skip
             return command(asked=asked, **given)
 
-        made: Command = called
+        made: Command = incomplete_option(called)
         for one in reversed(_options(response, on, by)):
             made = one(made)
         return click.argument("data", metavar=argument if required else f"[{argument}]", required=required)(made)
@@ -113,6 +111,18 @@ def data_options(
 def split_names(text: str | None) -> list[str]:
     """``a, b`` → ["a", "b"]; a name that holds a comma cannot be given."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def incomplete_option(command: Command) -> Command:
+    """``--incomplete``, which is one more condition of ``where``."""
+
+    @functools.wraps(command)
+    def called(*args: Any, incomplete: bool, where: tuple[str, ...], **given: Any) -> Any:
+        return command(*args, where=(*where, ALSO_INCOMPLETE) if incomplete else where, **given)
+
+    return click.option(
+        "--incomplete", is_flag=True, help="Store: with incomplete runs, which are else left out."
+    )(called)  # fmt: skip
 
 
 def clock_option(command: Command) -> Command:
@@ -129,11 +139,6 @@ def metric_option(command: Command) -> Command:
         "--metric", metavar="NAME,…",
         help="Store: only these metrics (bandwidth, iops, p99, …), or all [default: each tool's headline].",
     )(command)  # fmt: skip
-
-
-def incomplete_option(command: Command) -> Command:
-    """``--incomplete``, handed to the command as ``incomplete``."""
-    return click.option("--incomplete", is_flag=True, help="Store: count runs that lack something, too.")(command)
 
 
 def _names(text: str | None) -> tuple[str, ...]:
@@ -153,7 +158,6 @@ def _options(response: str | None, on: str | None, by: str | None) -> list[Calla
         metric_option,
         clock_option,
         click.option("--experiment", metavar="ID|last|all", help="Store: only this experiment."),
-        incomplete_option,
         click.option("--level", type=float, default=0.95, show_default=True,
                      help="Confidence level of every interval."),
         click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout."),

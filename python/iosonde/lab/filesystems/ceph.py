@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from iosonde.lab.lab import Lab
 from iosonde.lab.profile import ServerProfile
 from iosonde.lab.tools import LabError
 
-from . import ceph_layout, ceph_profile
+from . import ceph_admin, ceph_layout, ceph_profile
 from .recipe import Layout, Recipe, ServerState
 
 MONITOR = "monitor"
@@ -180,6 +180,16 @@ class _Ceph(Recipe):
             words = ["up" if osd["up"] else "down", *([] if osd["in"] else ["out"])]
             found[server.name] = ServerState(f"osd.{osd['osd']} {' '.join(words)}", words == ["up"])
         return found
+
+    def used_bytes(self, lab: Lab) -> Callable[[], int | None]:
+        """As its OSDs say: the file that each keeps its data in only grows."""
+        osds = [server.seen(f"/run/ceph/osd.{number}.asok") for number, server in enumerate(lab.servers)]
+
+        def used() -> int | None:
+            found = [ceph_admin.allocated_bytes(one) for one in osds]
+            return None if None in found else sum(one or 0 for one in found)
+
+        return used
 
     def count_operations(self, lab: Lab, on: bool) -> None:
         """OSDs and the metadata server always count: from zero."""

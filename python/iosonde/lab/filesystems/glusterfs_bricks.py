@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
+import json
 import re
 import shlex
-import uuid
-from contextlib import suppress
+import sys
 from pathlib import Path
 
 from iosonde.core.errors import InputError
@@ -19,6 +18,18 @@ from .recipe import ServerState
 
 DAEMON, BRICK, HELPER = "glusterd", "glusterfsd", "glusterfs"
 _ANSWERS_S = 10.0
+# On the server: the file's number, '' where it is not there; its size, of a pointer to another brick 0; its pieces.
+_LOOK = """\
+import glob, json, os, sys, uuid
+brick, below, number = sys.argv[1:]
+file = os.path.join(brick, below)
+try:
+    found, size = str(uuid.UUID(bytes=os.getxattr(file, "trusted.gfid"))), os.path.getsize(file)
+except OSError:
+    found, size = "", 0
+pieces = glob.glob(os.path.join(glob.escape(brick), ".shard", number + ".*")) if number else []
+print(json.dumps([found, size + sum(map(os.path.getsize, pieces))]))
+"""
 _CONNECTED = re.compile(rf"{VOLUME}-client-(\d+)/private:\s*connected = (\d)")
 
 
@@ -49,11 +60,11 @@ def state(server: LabHost, heals: bool) -> ServerState:
 def placement(lab: Lab, file: Path) -> dict[str, int]:
     """Bytes of a file on each server. Raises InputError where no brick has it."""
     below = file.relative_to(lab.mount_point)
-    bricks = {server.name: server.seen(brick_of(server)) for server in lab.servers}
-    numbers = [number for brick in bricks.values() if (number := _number(brick / below))]
-    if not numbers:
+    number = next((found for found, _ in lab.each(lab.servers, lambda one: _looked(one, below)) if found), "")
+    if not number:
         raise InputError(f"{below}: no brick has such a file", f"name one below {lab.mount_point}")
-    return {name: _size(brick / below) + _size_of_pieces(brick, numbers[0]) for name, brick in bricks.items()}
+    n_bytes = [of for _, of in lab.each(lab.servers, lambda one: _looked(one, below, number))]
+    return dict(zip((one.name for one in lab.servers), n_bytes, strict=True))
 
 
 def _of_server(server: LabHost, heals: bool) -> list[str]:
@@ -91,20 +102,9 @@ def _of_client(lab: Lab, client: LabHost) -> list[str]:
     return [f"{client.name}: not connected to {', '.join(missed)}"] if missed else []
 
 
-def _number(file: Path) -> str | None:
-    """The file's number in the volume, as Gluster writes it; None where the brick has no such file."""
-    with suppress(OSError):
-        return str(uuid.UUID(bytes=os.getxattr(file, "trusted.gfid")))
-    return None
-
-
-def _size(file: Path) -> int:
-    """0 where it is not there, and of a pointer to another brick."""
-    with suppress(OSError):
-        return file.stat().st_size
-    return 0
-
-
-def _size_of_pieces(brick: Path, number: str) -> int:
-    """Of a file that is cut, its pieces after the first, which carry its number in their names."""
-    return sum(_size(one) for one in (brick / ".shard").glob(f"{number}.*"))
+def _looked(server: LabHost, below: Path, number: str = "") -> tuple[str, int]:
+    """(the file's number in the volume, bytes) as a brick has them; of a file that is cut, with its pieces after the
+    first, which carry its number in their names."""
+    told = server.run(sys.executable, "-c", _LOOK, str(brick_of(server)), str(below), number)
+    found, n_bytes = json.loads(told)
+    return found, n_bytes

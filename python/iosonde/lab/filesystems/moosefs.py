@@ -177,8 +177,8 @@ def _start_master(master: LabHost) -> None:
     settings = {
         "WORKING_USER": "root", "WORKING_GROUP": "root", "DATA_PATH": data,
         "EXPORTS_FILENAME": data / "exports.cfg", "TOPOLOGY_FILENAME": data / "topology.cfg",
-        # Of a lab's few chunks all are looked at every few seconds, from the start: copies agree soon.
-        "REPLICATIONS_DELAY_INIT": 0, "CHUNKS_LOOP_MIN_TIME": 10,
+        # Chunks are looked at from the start, and once a minute: it takes no less.
+        "REPLICATIONS_DELAY_INIT": 0, "CHUNKS_LOOP_MIN_TIME": 60,
     }  # fmt: skip
     master.run("mfsmaster", "-c", str(_written(data / "mfsmaster.cfg", settings)), "start")
 

@@ -20,7 +20,10 @@ _MARKS = {DIFFERENT: "≠", NEGLIGIBLE: "≈", EQUAL: "=", CANNOT_TELL: "~"}
 def lines(made: PairVerdicts) -> Iterator[str]:
     """The lines of the text."""
     rule = made.rule
-    named = "" if (rule.a, rule.b) == ("A", "B") else f"A: {rule.a}, B: {rule.b}; "
+    told = [(side, command) for side, command in made.commands if command != side]
+    named = "" if told else f"A: {rule.a}, B: {rule.b}; "
+    for side, command in told:
+        yield from wrapped(command, indent="  ", first=escape(f"{side}: "))
     yield escape(f"{named}{100 * rule.level:g} % intervals over pairs, and ± {percent(rule.margin)}, sealed before")
     yield ""
     if made.items:

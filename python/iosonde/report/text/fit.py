@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from iosonde.core.words import shown
 
 from .layout import wrapped
-from .models import data_line, errors_table, remarks, twins_line
+from .models import data_line, errors_table, remarks, scale_of, twins_line
 
 if TYPE_CHECKING:
     from iosonde.answers.fit import Fitted
@@ -35,14 +35,15 @@ def lines(answer: Fitted, rules: bool = False) -> Iterator[str]:
     listed = list(made.tried)
     if all(one.candidate.family != "mean" for one in listed):
         listed.insert(0, made.baseline)
-    yield from errors_table(listed, listed.index(made.tried[made.chosen]) if len(made.tried) > 1 else None)
+    scale = scale_of(listed, answer.examples.unit)
+    yield from errors_table(listed, scale, listed.index(made.tried[made.chosen]) if len(made.tried) > 1 else None)
     yield ""
     if model.constraints:
         kept = ", ".join(f"'{text}'" for text in model.constraints)
         yield from wrapped(f"every setting fulfils {kept}: predict refuses what does not", "  ")
     for warning in model.warnings:
         yield from wrapped(f"~ {warning}", "  ")
-    yield from remarks(listed, made.noise)
+    yield from remarks(listed, made.noise, scale)
     yield from _linear(answer)
     if rules:
         yield ""

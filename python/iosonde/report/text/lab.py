@@ -29,6 +29,7 @@ def lines(status: LabStatus) -> Iterator[str]:
     yield from table(head[:known], [row[:known] for row in rows], "llrrrrl"[:known]).splitlines()
     yield ""
     yield from _indented(_layout(status.layout), 2)
+    yield from (line for text in _round_trips(status) for line in _indented(text, 2))
     if status.facts:
         yield from _indented("; ".join(f"{name} {value}" for name, value in status.facts.items()), 2)
     for warning in status.emulated.get("warnings", []):
@@ -133,6 +134,17 @@ def _link(host: HostStatus, status: LabStatus) -> str:
         return "gone"
     sent = [one["bytes_per_s"] for one in status.emulated.get("links", []) if one["from"] == host.name]
     return format_rate(sent[0], "bytes/s") if sent else ""
+
+
+def _round_trips(status: LabStatus) -> Iterator[str]:
+    """Between hosts, where they were measured."""
+    known = [one["rtt_s"] for one in status.emulated.get("links", []) if "rtt_s" in one]
+    if not known:
+        return
+    least, most = (format_seconds(one) for one in (min(known), max(known)))
+    asked, without = status.description.delay_s, status.emulated.get("rtt_without_delay_s")
+    of = f", {format_seconds(asked)} of it added to {format_seconds(without)}" if asked and without else ""
+    yield f"from host to host and back {least if least == most else f'{least} to {most}'}{of}"
 
 
 def _disk(host: HostStatus, status: LabStatus) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from iosonde.core.units import human_scale
 from iosonde.core.words import shown
 
 from .layout import WIDTH, estimate_parts, table, wrapped
@@ -18,8 +19,14 @@ if TYPE_CHECKING:
 _SMALL, _LARGE = 1e-3, 1e7
 
 
-def errors_table(judged: Sequence[Judged], chosen: int | None = None) -> Iterator[str]:
+def scale_of(judged: Sequence[Judged], unit: str) -> tuple[float, str]:
+    """(divisor, unit) in which all errors of a text are said: that of the first model's, which is the mean in a fit."""
+    return human_scale(next((abs(one.mae.value) for one in judged if one.mae.value), 1.0), unit)
+
+
+def errors_table(judged: Sequence[Judged], scale: tuple[float, str], chosen: int | None = None) -> Iterator[str]:
     """A line for each model; ``*`` marks the one that was taken."""
+    divisor, unit = scale
     several = any(len(one.folds) > 1 for one in judged)
     rows = []
     for place, one in enumerate(judged):
@@ -28,42 +35,57 @@ def errors_table(judged: Sequence[Judged], chosen: int | None = None) -> Iterato
         if one.errors is None:
             rows.append([name, "~"] + [""] * (5 if several else 4))
             continue
-        value, interval = _error(one.mae)
+        value, interval = _error(one.mae, divisor)
         ends = one.extremes("mae")
-        folds = [f"{shown(ends[0])}–{shown(ends[1])}" if ends else "~"] if several else []
+        folds = [f"{shown(ends[0] / divisor)}–{shown(ends[1] / divisor)}" if ends else "~"] if several else []
         rows.append([name, value, interval, *folds, _percent(one.errors.relative), shown(one.errors.class_error),
                      "~" if one.errors.r2 is None else f"{one.errors.r2:.3f}"])  # fmt: skip
-    headers = ["model", "error", "interval", *(["of folds"] if several else []), "relative", "classes", "R²"]
+    headers = [
+        "model",
+        f"error, {unit}" if unit else "error",
+        "interval",
+        *(["of folds"] if several else []),
+        "relative",
+        "classes",
+        "R²",
+    ]
     yield from table(headers, rows, "l" + "r" * (len(headers) - 1), WIDTH).splitlines()
 
 
-def _error(mae: Estimate) -> tuple[str, str]:
+def titled(what: str, unit: str) -> str:
+    """``error, MiB/s``."""
+    return f"{what}, {unit}" if unit else what
+
+
+def _error(mae: Estimate, divisor: float) -> tuple[str, str]:
     """(value, interval), with exponents where decimals would fill the line."""
-    if mae.value and mae.low is not None and not _SMALL <= mae.value < _LARGE:
-        return shown(mae.value), f"{shown(mae.low)}–{shown(mae.high)}"
-    return estimate_parts(mae)
+    if mae.value and mae.low is not None and mae.high is not None and not _SMALL <= mae.value / divisor < _LARGE:
+        return shown(mae.value / divisor), f"{shown(mae.low / divisor)}–{shown(mae.high / divisor)}"
+    return estimate_parts(mae, divisor)
 
 
 def _percent(share: float | None) -> str:
     return "~" if share is None else f"{shown(100 * share)} %"
 
 
-def remarks(judged: Sequence[Judged], noise: RepeatNoise | None) -> Iterator[str]:
+def remarks(judged: Sequence[Judged], noise: RepeatNoise | None, scale: tuple[float, str]) -> Iterator[str]:
     """What could not be fitted, what R² below 0 means, and the floor."""
     for one in judged:
         if one.refused:
             yield from wrapped(f"~ {one.candidate.short} is left out: {one.refused}", "  ")
     if any(one.errors and (one.errors.r2 or 0) < 0 for one in judged if one.candidate.family != "mean"):
         yield from wrapped("~ R² below 0: worse than the mean of the very rows that were to be predicted", "  ")
-    yield from wrapped(noise_line(noise), "  ")
+    yield from wrapped(noise_line(noise, scale), "  ")
 
 
-def noise_line(noise: RepeatNoise | None) -> str:
+def noise_line(noise: RepeatNoise | None, scale: tuple[float, str]) -> str:
     """The floor in words."""
+    divisor, unit = scale
     if noise is None:
         return "~ no setting was repeated: how much of the error is noise cannot be told; repeat some settings"
     return (
-        f"noise of repeats, the floor: {shown(noise.mae)} (sd {shown(noise.sd)}, "
+        f"noise of repeats, the floor: {shown(noise.mae / divisor)}{f' {unit}' if unit else ''} "
+        f"(sd {shown(noise.sd / divisor)}, "
         f"{_percent(noise.share)} of the variance; {noise.n} rows)"
     )
 

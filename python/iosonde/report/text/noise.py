@@ -32,8 +32,6 @@ def lines(answer: Noise) -> Iterator[str]:
     rows = [[words, *_rate(getattr(made, name))] for name, words in _SPLITS.items()]
     yield from table(["split", "share", "interval", "cells"], rows, "lrrr").splitlines()
     yield ""
-    for note in answer.notes:
-        yield from wrapped(f"~ {note}", "  ")
     yield from wrapped(_sentence(made))
 
 

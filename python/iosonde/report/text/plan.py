@@ -83,7 +83,8 @@ def _factors(plan: CampaignPlan) -> Iterator[str]:
                     if text:
                         yield f"{'':<12}{'':<{wide}}  {word} {escape(text)}   ({on})"
                 if control.set:
-                    yield f"{'':<12}{'':<{wide}}  {escape(plan.afterwards[control.factor])}"
+                    once = "set once for all trials of a whole plot; " if control.factor in plan.set_once else ""
+                    yield from wrapped(once + plan.afterwards[control.factor], " " * (14 + wide), " " * (14 + wide))
 
 
 def _steps(plan: CampaignPlan) -> Iterator[str]:

@@ -65,11 +65,11 @@ def lines(answer: Summary, every: bool = False) -> Iterator[str]:
 
 def _header(answer: Summary) -> str:
     made = answer.overview
-    trials = sorted({row.n for row in made.rows})
-    count = f"{trials[0]}" if len(trials) == 1 else f"{trials[0]} to {trials[-1]}" if trials else "no"
+    counts = sorted({row.n for row in made.rows})
+    count = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}" if counts else "no"
     said = "; ".join(clock_words(answer.clock, answer.told))
     return (f"{said}; " if said else "") + (
-        f"{100 * made.level:g} % intervals over {count} trial{'s' if trials != [1] else ''} a cell"
+        f"{100 * made.level:g} % intervals over {count} {made.counted}{'s' if counts != [1] else ''} a cell"
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from iosonde.core.words import shown
+from iosonde.core.units import human_scale
+from iosonde.core.words import UNKNOWN, shown
 
 from .layout import table, wrapped
-from .models import data_line, errors_table, remarks, twins_line
+from .models import data_line, errors_table, remarks, scale_of, titled, twins_line
 
 if TYPE_CHECKING:
     from iosonde.answers.held_out import HeldOut
@@ -26,19 +27,20 @@ def lines(answer: Validation) -> Iterator[str]:
     if twins:
         yield from wrapped(twins)
     yield ""
-    yield from errors_table(judged)
+    scale = scale_of(judged, examples.unit)
+    yield from errors_table(judged, scale)
     yield ""
     for warning in examples.warnings:
         yield from wrapped(f"~ {warning}", "  ")
-    yield from remarks(judged, answer.noise)
+    yield from remarks(judged, answer.noise, scale)
     if len(judged) == 1 and len(judged[0].folds) > 1 and judged[0].folds[0].name:
         yield ""
-        rows = [[fold.name, fold.n_test, shown(fold.errors.mae), _relative(fold.errors.relative)]
+        rows = [[fold.name, fold.n_test, shown(fold.errors.mae / scale[0]), _relative(fold.errors.relative)]
                 for fold in judged[0].folds]  # fmt: skip
-        yield from table(["left out", "rows", "error", "relative"], rows, "lrrr").splitlines()
+        yield from table(["left out", "rows", titled("error", scale[1]), "relative"], rows, "lrrr").splitlines()
     if answer.curve:
         yield ""
-        yield from _curve(answer)
+        yield from _curve(answer, scale)
     yield ""
     yield from wrapped(answer.sentence)
 
@@ -46,9 +48,12 @@ def lines(answer: Validation) -> Iterator[str]:
 def held_out_lines(answer: HeldOut) -> Iterator[str]:
     """A stored model: its error on rows that it has not seen, and how often its intervals held."""
     r2, coverage = answer.errors.r2, answer.coverage
+    divisor, unit = human_scale(abs(answer.mae.value or 1.0), answer.model.unit)
+    error, low, high = (UNKNOWN if one is None else shown(one / divisor)
+                        for one in (answer.mae.value, answer.mae.low, answer.mae.high))  # fmt: skip
     yield from wrapped(
-        f"{answer.model.name} model of {answer.model.response} on {answer.n} rows: error {shown(answer.mae.value)} "
-        f"({shown(answer.mae.low)}–{shown(answer.mae.high)}), R² {'~' if r2 is None else f'{r2:.3f}'}"
+        f"{answer.model.name} model of {answer.model.response} on {answer.n} rows: error {error} ({low}–{high})"
+        f"{f' {unit}' if unit else ''}, R² {'~' if r2 is None else f'{r2:.3f}'}"
     )
     if coverage.value is not None and coverage.low is not None and coverage.high is not None:
         yield from wrapped(
@@ -65,10 +70,14 @@ def _relative(share: float | None) -> str:
     return "~" if share is None else f"{shown(100 * share)} %"
 
 
-def _curve(answer: Validation) -> Iterator[str]:
-    yield "error by the number of rows to learn from"
+def _curve(answer: Validation, scale: tuple[float, str]) -> Iterator[str]:
+    divisor, unit = scale
+    yield titled("error by the number of rows to learn from", unit)
     names = [one.candidate.short for one in answer.judged]
-    rows = [[point.n_train, *[shown(value) for value in point.mae]] for point in answer.curve]
+    rows = [
+        [point.n_train, *["~" if value is None else shown(value / divisor) for value in point.mae]]
+        for point in answer.curve
+    ]
     yield from table(["rows", *names], rows, "r" * (len(names) + 1)).splitlines()
     for sentence in answer.crossings:
         yield from wrapped(sentence, "  ")

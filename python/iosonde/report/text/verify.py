@@ -29,8 +29,6 @@ def lines(made: Verification) -> Iterator[str]:
         yield from _wrapped(f"cannot tell: {n} {why}")
     for name, why in seen.decisions.items():
         yield from _wrapped(f"decision of {name}: {why or 'sealed before the first trial, and unchanged'}")
-    for note in made.notes:
-        yield from _wrapped(f"~ {note}")
     yield ""
     if seen.good and not n_damaged:
         yield "Every number that can be computed again is what was stored."

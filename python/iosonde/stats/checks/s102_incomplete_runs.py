@@ -3,7 +3,7 @@
 What it says
     Some runs lack something: a rank died or hung, a tool ended with an error,
     a table ended early, the disk was full. They are kept in the store and left
-    out of every total, unless --incomplete asks for them.
+    out of every total.
 
 How we know
     Every run says itself what is missing: each rank's part is written before
@@ -15,12 +15,13 @@ When it is wrong
 
 What to do
     Read what is missing (iosonde show STORE RUN), cure it, and run the same
-    command again: it measures only what lacks. If what is missing does not
-    concern your question, --incomplete takes these runs in.
+    command again: it measures only what lacks. Where what is missing does not
+    matter, --incomplete takes them in, with every command.
 """
 
 from __future__ import annotations
 
+from iosonde.core.stored import fate_of_incomplete
 from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject
@@ -34,18 +35,18 @@ def check(subject: Subject) -> list[Finding]:
     incomplete = [run for run in subject.runs if run.missing]
     if not incomplete:
         return []
-    counted = all(run.counts for run in incomplete)
-    kept = "and counted, as asked" if counted else "and left out (--incomplete takes them in)"
     first = incomplete[0].missing[0]
+    cure = "" if incomplete[0].counts else "; --incomplete takes them in as they are"
     return [
         Finding(
             CODE,
             Severity.WARNING,
-            f"{len(incomplete)} of {len(subject.runs)} runs are incomplete {kept}; the first: {first}",
+            f"{len(incomplete)} of {len(subject.runs)} runs are incomplete and {fate_of_incomplete(incomplete)}; "
+            f"the first: {first}",
             {
                 "runs": {run.id: list(run.missing) for run in incomplete[:SHOWN]},
                 "n_runs": len(incomplete),
             },
-            "see what is missing with iosonde show, cure it, and run the same command again",
+            f"see what is missing with iosonde show, cure it, and run the same command again{cure}",
         )
     ]

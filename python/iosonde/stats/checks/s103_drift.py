@@ -9,8 +9,8 @@ How we know
     Mann-Kendall's test, each cell against itself, summed over the cells of an
     operation (seasonal Kendall; Hirsch, Slack & Smith 1982), exact for few
     trials. It is reported where chance gives it less than once in a hundred
-    tables. The change is Theil and Sen's slope times the number of trials. For
-    a plain table the order is that of its rows.
+    tables. The change is Theil and Sen's slope times the number of trials, in
+    parts of the mean. For a plain table the order is that of its rows.
 
 When it is wrong
     When the rows of a table were sorted by their values before they came here.
@@ -53,8 +53,8 @@ def check(subject: Subject) -> list[Finding]:
             Finding(
                 CODE,
                 Severity.WARNING,
-                f"{name} {way} by {100 * abs(seen.relative_change):.1f} % from the first to the last trial "
-                f"(p={seen.p:.2g})",
+                f"{name} {way} by {100 * abs(seen.relative_change):.3g} % of its mean from the first to the "
+                f"last trial (p={seen.p:.2g})",
                 {
                     "operation": operation,
                     "metric": metric,

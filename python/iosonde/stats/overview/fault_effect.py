@@ -104,6 +104,8 @@ def _effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRows, level
     cuts = [(BEFORE, 0.0, begun), (DURING, begun, undone), (HEALING, undone, healed), (AFTER, healed, end)]
     clipped = [(name, max(low, 0.0), min(high, end)) for name, low, high in cuts]
     parts = tuple(_part(name, rows, low, high, level) for name, low, high in clipped if high - low >= _LEAST_S * 1e9)
+    if not parts:
+        return None
     stall_at, stall = _stall(rows, max(begun, 0.0), end)
     usual = _stall(rows, 0.0, begun)[1] / 1e9 if begun > _LEAST_S * 1e9 else None
     first = several[0]

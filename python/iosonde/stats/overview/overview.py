@@ -91,11 +91,12 @@ def _overview(
     if any(cell.operation in apart for cell in cells):
         warnings = [*warnings, *why]
     findings = checks.run(subject, checks.SUMMARY)
-    if any(cell.independent.size < cell.values.size for cell in cells):
+    averaged = any(cell.independent.size < cell.values.size for cell in cells)
+    if averaged:
         warnings = [*warnings, "n counts bring-ups: the trials of a cell that share one are averaged first"]
     sentence = words.closing(rows, efficiency, units or {})
     return Overview(rows, tuple(latency), efficiency, tuple(findings), sentence, level, tuple(by), tuple(warnings),
-                    dict(units or {}))  # fmt: skip
+                    dict(units or {}), "bring-up" if averaged else "trial")  # fmt: skip
 
 
 def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> OverviewRow:

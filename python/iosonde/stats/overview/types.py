@@ -90,7 +90,7 @@ class Efficiency:
 @dataclass(frozen=True)
 class Overview:
     """What a summary says. ``by`` are the columns that the rows are grouped by, ``units`` the base units of those that
-    have one."""
+    have one. ``counted`` is what n of the rows counts: trials, or bring-ups where trials share them."""
 
     rows: tuple[OverviewRow, ...]
     latency: tuple[OverviewLatency, ...]
@@ -101,11 +101,13 @@ class Overview:
     by: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     units: dict[str, str] = field(default_factory=dict)
+    counted: str = "trial"
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form of ``iosonde summary --json``."""
         return {
             "level": self.level,
+            "n_counts": f"{self.counted}s",
             "by": list(self.by),
             "groups": [row.to_json() for row in self.rows],
             "latency": [item.to_json() for item in self.latency],
