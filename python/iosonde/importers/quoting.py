@@ -13,7 +13,7 @@ _DOCUMENTS = (
 )
 _SOURCES = (
     "awk bash bats c cc cmake cpp cs csh css cu cxx diff f f90 go h hh hpp hs ipp java jl js jsx kt ksh lua m4 php pl "
-    "pm patch ps1 py pyi r rb rs scala sed sh sql swift tcl ts tsx vue zsh"
+    "pm patch ps1 py pyi r rb rs scala sed sh sql swift tcl ts tsx vue yaml yml zsh"
 )
 _SUFFIXES = frozenset(f".{one}" for one in (_DOCUMENTS + _SOURCES).split())
 _NAMES = frozenset(
