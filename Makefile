@@ -43,7 +43,7 @@ endif
 # Images of containers set it to stay small; here every process that a test starts would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run quick test test-docs test-mpi test-nodes test-lab test-lab-law lab-deps test-faults test-faults-lab \
+.PHONY: help run quick test test-docs test-mpi test-nodes test-lab test-lab-law lab-deps lab-hdfs test-faults test-faults-lab \
 	test-faults-ci test-browser bench golden lint lock clean \
 	setup
 
@@ -108,6 +108,15 @@ lab-deps: .venv/.ok .venv/bin/iosonde-nfs-mount ## the Debian packages of the la
 		test "$$(id -u)" = 0 || { echo "missing: root, to install them; run it as root"; exit 1; }; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
 		apt-get install -y -qq --no-install-recommends $$packages >/dev/null
+
+# Maven compares what it brings with the checksums that the repository has for it.
+lab-hdfs: .venv/.ok .venv/bin/iosonde-nfs-mount ## Hadoop's jars for labs of HDFS, by Maven (65 MB; needs java, maven, rpcbind, curl)
+	@for need in java:default-jre-headless mvn:maven rpcbind:rpcbind curl:curl; do \
+		command -v $${need%:*} >/dev/null || PATH="$$PATH:/usr/sbin:/sbin" command -v $${need%:*} >/dev/null || \
+			{ echo "missing: $${need%:*}; install it with: apt install $${need#*:}"; exit 1; }; done
+	@mvn --quiet --batch-mode --strict-checksums --file examples/lab/hadoop/pom.xml \
+		org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
+		-DincludeScope=runtime -DoutputDirectory=$$PWD/.venv/share/iosonde/hadoop
 
 define LAB_MISSING
 from iosonde import lab

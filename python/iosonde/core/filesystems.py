@@ -30,7 +30,7 @@ _LOCAL_FUSE = frozenset({
 _NETWORK_FUSE = frozenset({
     "glusterfs", "ceph-fuse", "mfs", "mfsmount", "moosefs", "lizardfs", "saunafs", "sfsmount", "juicefs", "seaweedfs",
     "weed", "curvefs", "orangefs", "pvfs2fuse", "dfuse", "daos", "cvmfs", "cvmfs2", "xrootdfs", "eosxd", "dcap", "ipfs",
-    "hadoop", "hdfs_fuse", "fuse_dfs", "sshfs", "nfs", "fuse-nfs", "afsd.fuse", "curlftpfs", "davfs", "rclone",
+    "hadoop", "hdfs", "hdfs_fuse", "fuse_dfs", "sshfs", "nfs", "fuse-nfs", "afsd.fuse", "curlftpfs", "davfs", "rclone",
     "s3fs", "goofys", "geesefs", "mount-s3", "gcsfuse", "blobfuse", "blobfuse2", "gvfsd-fuse", "alluxio-fuse",
     "quobyte",
 })  # fmt: skip
