@@ -5,8 +5,10 @@ from __future__ import annotations
 import tarfile
 
 import pytest
+from click.testing import CliRunner
 
 import iosonde
+from iosonde.cli.commands.import_ import command as import_command
 from iosonde.importers.io500_execution import is_execution
 from iosonde.store import Store
 
@@ -89,6 +91,8 @@ def of(run, operation, metric):
 def test_the_files_of_one_execution_are_one_run_without_doubles(tmp_path):
     made = imported(whole(tmp_path / "in"), tmp_path / "s")
     assert (made["runs"], made["joined"], made["incomplete"]) == (1, 2, 0)
+    text = CliRunner().invoke(import_command, ["-r", str(tmp_path / "in"), "--store", str(tmp_path / "t")]).stdout
+    assert "2 files of these in the run of another file of the same measurement" in text
     run = only(tmp_path / "s")
     names = [(one.operation, one.metric, one.rank) for one in run.observations]
     assert len(names) == len(set(names))

@@ -143,7 +143,8 @@ def _add(made: Execution, part: FilePart, rows: Sequence[Row]) -> None:
     there = {(row.operation, row.metric, row.rank) for row in run.rows}
     new = [row for row in rows if (row.operation, row.metric, row.rank) not in there]
     # One iteration's largest, smallest and mean are its value again.
-    new = [row for row in new if not _is_of_one(row, there | {(one.operation, one.metric, one.rank) for one in new})]
+    there |= {(row.operation, row.metric, row.rank) for row in new}
+    new = [row for row in new if not _is_of_one(row, there)]
     run.rows += [replace(row, line=0) for row in new]
     (made.used if new else made.doubles).append(part)
 
