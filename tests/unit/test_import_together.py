@@ -125,6 +125,12 @@ def test_without_the_tools_files_the_commands_of_the_list_say_it(tmp_path):
     assert factors["ranks"] == 8 and "nodes" not in factors
 
 
+def test_the_version_of_mpi_io_is_no_part_of_the_api(tmp_path):
+    text = ior().replace(": POSIX", ": MPIIO (version=3, subversion=1)")
+    imported(directory(tmp_path / "in", result__txt=result(), ior_easy_write__txt=text), tmp_path / "s")
+    assert only(tmp_path / "s").factors["api"] == "MPIIO"
+
+
 def test_what_stands_above_tells_of_the_same_run_and_of_another_one_its_own(tmp_path):
     top = tmp_path / "in"
     whole(top / "results" / "2024.05.03")

@@ -172,7 +172,7 @@ def _settings(made: Execution, information: str) -> None:
     found["transfer_size"] = next((one["transfer_size"] for one in easy if "transfer_size" in one),
                                   size_of_option(option(words, "-t") or ""))  # fmt: skip
     api = next((one["api"] for one in easy if "api" in one), option(words, "-a"))
-    found["api"] = str(api).upper() if api else None
+    found["api"] = str(api).split()[0].upper() if str(api or "").strip() else None  # not "MPIIO (version=3, …)"
     if words:
         found["direct"] = int(any(word.endswith(".odirect") or word in ("-B", "useO_DIRECT=1") for word in words))
     said = {name.lower().replace("-", "_"): word.strip() for name, word in _SAID.findall(information)}
