@@ -26,7 +26,9 @@ Files = File | list[File] | tuple[File, ...]
 FORMS = ("csv", "json", "parquet")
 
 
-def parse(files: Files, *, format: str | None = None) -> Result[Parses]:  # noqa: A002
+def parse(
+    files: Files, *, format: str | None = None, columns: str | Path | None = None,  # noqa: A002
+) -> Result[Parses]:  # fmt: skip
     """What other tools' output says, in base units, with warnings; nothing is stored.
 
     Parameters
@@ -35,6 +37,8 @@ def parse(files: Files, *, format: str | None = None) -> Result[Parses]:  # noqa
         As ``"ior.txt"``, or ``io.BytesIO(done.stdout)``.
     format : str, optional
         Read as this tool's output, whatever it looks like.
+    columns : path, optional
+        Read CSVs by this file that says what their columns are.
 
     Returns
     -------
@@ -55,7 +59,10 @@ def parse(files: Files, *, format: str | None = None) -> Result[Parses]:  # noqa
         if not isinstance(one, (str, Path)) and not (hasattr(one, "read") and isinstance(one.read(0), bytes)):
             hint = "give a path, or a file of bytes: io.BytesIO(output)"
             raise InputError(f"{type(one).__name__} is neither a path nor a file of bytes", hint)
-    found = [answer(str(one), format) if isinstance(one, (str, Path)) else answer("-", format, one) for one in several]
+    found = [
+        answer(str(one), format, columns=columns) if isinstance(one, (str, Path)) else answer("-", format, one, columns)
+        for one in several
+    ]
     made = Parses(tuple(found))
     if errors := made.errors:
         raise errors[0] if len(errors) == 1 else DataError("; ".join(e.message for e in errors), errors[0].hint)
@@ -64,7 +71,8 @@ def parse(files: Files, *, format: str | None = None) -> Result[Parses]:  # noqa
 
 def import_files(
     files: Names | Path | Sequence[Path], store: str | Path, *, recursive: bool = False, format: str | None = None,  # noqa: A002
-    factors_from: Names = None, experiment: str = "imported", jobs: int | None = None,
+    columns: str | Path | None = None, factors_from: Names = None, experiment: str = "imported",
+    jobs: int | None = None,
 ) -> Result[Imported]:  # fmt: skip
     """Store what other tools' results say. The same content is never stored twice.
 
@@ -79,6 +87,8 @@ def import_files(
         A file may be a directory: everything in it is looked at.
     format : str, optional
         Read every file as this tool's output.
+    columns : path, optional
+        Read CSVs by this file that says what their columns are.
     factors_from : str or sequence of str, optional
         Factors from the path (``"site={}/nodes={}/..."``) or from a manifest (``.csv``).
     experiment : str, optional
@@ -96,6 +106,7 @@ def import_files(
     DataError
         Nothing was imported.
     """
+    from iosonde.answers.parse import map_of
     from iosonde.campaign.import_files import ImportPlan, found_files, import_all
     from iosonde.report.text.import_ import lines
 
@@ -103,7 +114,7 @@ def import_files(
     named = [os.fspath(one) for one in ([files] if isinstance(files, (str, Path)) else files or ())]
     if not named:
         raise InputError("no file is named", "give a path, or a list of paths")
-    todo = ImportPlan(place, experiment, format, names(factors_from, "factors_from"))
+    todo = ImportPlan(place, experiment, format, names(factors_from, "factors_from"), map_of(columns))
     todo.prepare()
     with found_files(named, recursive, place) as found:
         made = import_all(todo, found, jobs)

@@ -14,13 +14,17 @@ from typing import Any
 
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.types import Experiment, FactorValue, Run
-from iosonde.importers import importers, read, understand
+from iosonde.importers import columns, read, understand
 from iosonde.importers.archives import is_archive, unpack
+from iosonde.importers.columns_map import ColumnsMap
 from iosonde.importers.paths import Factors, joined, manifest_factors, pattern_factors
-from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, runs_of
+from iosonde.importers.registry import known
+from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, run_prefix, runs_of
 from iosonde.store import Store
 
 BATCH_FILES, BATCH_BYTES = 200, 64 << 20
+# The map by which a CSV was read, beside its text.
+COLUMNS_FILE = "columns.yaml"
 # Starting processes costs more than they save for a handful of files.
 ALONE_FILES = 50
 # Documents and sources: a tool's output in one of them is quoted there, and is no result of whoever has the directory.
@@ -109,18 +113,21 @@ class Imported:
 
 @dataclass(frozen=True)
 class ImportPlan:
-    """What every process needs to know."""
+    """What every process needs to know. ``columns``: by this map every file is read."""
 
     store: Path
     experiment: str
     form: str | None
     sources: tuple[str, ...]
+    columns: ColumnsMap | None = None
 
     def prepare(self) -> None:
         """Check the options and the place of the store before any file is read. Raises InputError."""
         self.factors()
-        if self.form is not None and self.form not in importers():
-            raise InputError(f"there is no importer '{self.form}'", f"there are: {', '.join(importers())}")
+        if self.form is not None:
+            known(self.form)
+        if self.form is not None and self.columns is not None:
+            raise InputError("a file is read by a map of its columns or as a tool's output", "leave --format out")
         Store.check_place(self.store)
         Store.check_name(self.experiment)
 
@@ -255,12 +262,15 @@ def _import_one(
             text = read(file, name)
         digest = digest_of(text.raw)[:DIGEST_CHARACTERS]
         if digest in known:
-            return FileOutcome(name, known[digest], there=True), []
-        understood = understand(text, plan.form)
+            reason = _by_another_map(plan, digest)
+            return FileOutcome(name, known[digest], there=not reason, reason=reason), []
+        understood = columns.understand_columns(text, plan.columns) if plan.columns else understand(text, plan.form)
         if not found.named and plan.form is None and found.relative.suffix.lower() in _QUOTING:
             return FileOutcome(name, reason=f"it quotes output of {understood.format}; name it to import it"), []
         text.name = found.relative.as_posix()
         runs = runs_of(understood, text, plan.experiment, factors)
+        if runs and plan.columns:
+            runs[0].raw[COLUMNS_FILE] = plan.columns.content
         known[digest] = understood.format
     except IosondeError as error:
         return FileOutcome(name, reason=error.message.removeprefix(f"{name}: ")), []
@@ -270,6 +280,15 @@ def _import_one(
         return FileOutcome(name, understood.format, reason=_no_result(understood.warnings)), []
     incomplete = sum(bool(run.missing) for run in runs)
     return FileOutcome(name, understood.format, len(runs), incomplete, len(understood.warnings)), runs
+
+
+def _by_another_map(plan: ImportPlan, digest: str) -> str:
+    """Why a file that is in the store is not as this plan reads it; '' where it is, and for another tool's output."""
+    first = plan.store / "runs" / f"{run_prefix(columns.NAME, digest)}0000"
+    kept = first / "raw" / COLUMNS_FILE
+    if plan.columns is None or not kept.is_file() or kept.read_bytes() == plan.columns.content:
+        return ""
+    return f"it is in the store, read by another map ({kept}): import it into another store"
 
 
 def _no_result(warnings: Sequence[tuple[int, str]]) -> str:
