@@ -30,8 +30,10 @@ OURS = {
     "bonnie++": "bonnie",
     "dbench": "dbench",
     "dd": "dd",
+    "dlio": "dlio",
     "elbencho": "elbencho",
     "ficus": "ficus",
+    "filebench": "filebench",
     "fileop": "fileop",
     "fio": "fio",
     "fio-log": "fio_log",
@@ -44,7 +46,11 @@ OURS = {
     "md-workbench": "md_workbench",
     "mdtest": "mdtest",
     "netperf": "netperf",
+    "smallfile": "smallfile",
+    "sysbench-fileio": "sysbench_fileio",
     "time": "time",
+    "vdbench": "vdbench",
+    "warp": "warp",
 }
 GROUP = "iosonde.importers"
 
