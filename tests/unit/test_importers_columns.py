@@ -6,15 +6,12 @@ import random
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from iosonde.cli.group import cli
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.problems import SpecError
 from iosonde.importers import Text
 from iosonde.importers.columns import understand_columns
 from iosonde.importers.columns_map import read_map, unit_of
-from iosonde.store import Store
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "columns"
 BANDWIDTH = "{is: metric, name: bandwidth, unit: MB/s, clock: last_done}"
@@ -164,18 +161,6 @@ def test_a_metric_without_operation_and_a_file_that_is_no_map_are_refused(tmp_pa
 )  # fmt: skip
 def test_units_of_people_become_base_units(unit, base, value):
     assert (unit_of(unit).base, unit_of(unit).of(1)) == (base, value)
-
-
-def test_the_same_file_by_another_map_is_refused_and_by_the_same_left_alone(tmp_path):
-    file, columns, store = EXAMPLE / "mytool.csv", tmp_path / "map.yaml", tmp_path / "store"
-    columns.write_bytes((EXAMPLE / "mytool.yaml").read_bytes())
-    words = ["import", str(file), "--store", str(store), "--columns", str(columns)]
-    assert CliRunner().invoke(cli, words).exit_code == 0
-    assert CliRunner().invoke(cli, words).exit_code == 0
-    columns.write_text(columns.read_text().replace("MB/s, clock", "MiB/s, clock"))
-    assert "read by another map" in str(CliRunner().invoke(cli, words).exception)
-    runs = list(Store.open(store).runs())
-    assert len(runs) == 6
 
 
 def test_a_cut_or_a_hole_changes_no_number_that_is_not_marked():

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO, TypedDict, Unpack
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.whole_file import whole_file
 
 from .result import Result
-from .words import Names, names, one_of, warn
+from .words import Names, names, one_of, takes, warn
 
 if TYPE_CHECKING:
     from iosonde.answers.as_tool import AsTool
@@ -69,10 +69,17 @@ def parse(
     return Result(made, lambda all_of: [line for one in all_of.files if isinstance(one, Parse) for line in lines(one)])
 
 
+class ReadAs(TypedDict, total=False):
+    """How a file is read that is not to be recognised: ``format``, as this tool's output; ``columns``, by this map."""
+
+    format: Annotated[str | None, None]
+    columns: Annotated[str | Path | None, None]
+
+
+@takes(ReadAs)
 def import_files(
-    files: Names | Path | Sequence[Path], store: str | Path, *, recursive: bool = False, format: str | None = None,  # noqa: A002
-    columns: str | Path | None = None, factors_from: Names = None, experiment: str = "imported",
-    jobs: int | None = None,
+    files: Names | Path | Sequence[Path], store: str | Path, *, recursive: bool = False, factors_from: Names = None,
+    experiment: str = "imported", jobs: int | None = None, **options: Unpack[ReadAs],
 ) -> Result[Imported]:  # fmt: skip
     """Store what other tools' results say. The same content is never stored twice.
 
@@ -85,16 +92,16 @@ def import_files(
         Made if it is not there.
     recursive : bool, optional
         A file may be a directory: everything in it is looked at.
-    format : str, optional
-        Read every file as this tool's output.
-    columns : path, optional
-        Read CSVs by this file that says what their columns are.
     factors_from : str or sequence of str, optional
         Factors from the path (``"site={}/nodes={}/..."``) or from a manifest (``.csv``).
     experiment : str, optional
         What the runs belong to.
     jobs : int, optional
         Processes that read; as many as there are CPUs. Each starts Python anew.
+    format : str, optional
+        Read every file as this tool's output.
+    columns : path, optional
+        Read CSVs by this file that says what their columns are.
 
     Returns
     -------
@@ -114,7 +121,9 @@ def import_files(
     named = [os.fspath(one) for one in ([files] if isinstance(files, (str, Path)) else files or ())]
     if not named:
         raise InputError("no file is named", "give a path, or a list of paths")
-    todo = ImportPlan(place, experiment, format, names(factors_from, "factors_from"), map_of(columns))
+    todo = ImportPlan(
+        place, experiment, options["format"], names(factors_from, "factors_from"), map_of(options["columns"])
+    )
     todo.prepare()
     with found_files(named, recursive, place) as found:
         made = import_all(todo, found, jobs)

@@ -17,7 +17,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.problems import nearest
 from iosonde.core.types import FactorValue
 
-from .columns_map import Column, ColumnsMap
+from .columns_map import ColumnsMap, MapColumn
 from .damage import checked
 from .parsed import CERTAIN, Claim, Parsed, Row
 from .paths import value_of
@@ -128,7 +128,7 @@ class _Reader:
 
     # Levels
 
-    def _levels(self, text: Text, column: Column, rows: list[_Line]) -> dict[str, FactorValue]:
+    def _levels(self, text: Text, column: MapColumn, rows: list[_Line]) -> dict[str, FactorValue]:
         """What the cells of a factor are. Raises DataError where that cannot be known."""
         found: dict[str, FactorValue] = {}
         for row in rows:
@@ -146,7 +146,7 @@ class _Reader:
             raise DataError(f"{text.name}: {what}", "write text: false for one (a number), text: true for two")
         return found
 
-    def _level(self, text: Text, column: Column, at: int, cell: str) -> FactorValue:
+    def _level(self, text: Text, column: MapColumn, at: int, cell: str) -> FactorValue:
         if cell in column.levels:
             return column.levels[cell]
         if cell in self._map.empty:
@@ -218,9 +218,9 @@ class _Reader:
         return run
 
     def _whole(self, text: Text, row: _Line, role: str, cell: str) -> int:
-        value = whole_number(cell)
+        value, column = whole_number(cell), self._roles[role]
         if value is None:
-            header = self._roles[role].header  # type: ignore[union-attr]
+            header = column.header if column else role
             what = f"{text.name}:{row.at}: column '{header}': '{cell[:40]}' is not a whole number"
             raise DataError(what, f"it is {role} in {self._map.name}: mend the cell, or what the column is")
         return value
@@ -238,7 +238,7 @@ class _Reader:
         if len(run.rows) == before and not any(note.line == row.at for note in run.missing):
             run.lacks(row.at, "the row holds no number")
 
-    def _number(self, run: Parsed, row: _Line, column: Column, factors: dict[str, FactorValue] | None) -> None:
+    def _number(self, run: Parsed, row: _Line, column: MapColumn, factors: dict[str, FactorValue] | None) -> None:
         cell = row.cells[column.header]
         if cell in self._map.empty:
             return
@@ -291,7 +291,7 @@ def _add_fact(run: Parsed, name: str, cell: str) -> None:
         run.facts[name] = [*known, cell]
 
 
-def _moment(cell: str, column: Column) -> str:
+def _moment(cell: str, column: MapColumn) -> str:
     """ISO 8601 of a time stamp; '' for what is none."""
     if column.unit.base == "s":
         value = number(cell)

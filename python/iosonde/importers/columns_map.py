@@ -52,7 +52,7 @@ _SHOWN_UNITS = (
 )
 
 
-class Unit(NamedTuple):
+class BaseUnit(NamedTuple):
     """How numbers in a unit become base units: ``base`` = number × ``times`` / ``per``."""
 
     base: str
@@ -65,13 +65,13 @@ class Unit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Column:
+class MapColumn:
     """What one column of the file is. ``metric`` is the metric's name with its clock, ``kind`` without."""
 
     header: str
     role: str
     name: str
-    unit: Unit = Unit("")
+    unit: BaseUnit = BaseUnit("")
     typed_size: bool = False
     metric: str = ""
     kind: str = ""
@@ -90,7 +90,7 @@ class ColumnsMap:
     name: str
     content: bytes
     tool: str
-    columns: tuple[Column, ...]
+    columns: tuple[MapColumn, ...]
     version: str = ""
     separator: str = ","
     decimal: str = "."
@@ -100,7 +100,7 @@ class ColumnsMap:
     factors: Mapping[str, FactorValue] = field(default_factory=dict)
     facts: Mapping[str, FactorValue] = field(default_factory=dict)
 
-    def with_role(self, role: str) -> list[Column]:
+    def with_role(self, role: str) -> list[MapColumn]:
         """Its columns of one kind, in the order of the map."""
         return [column for column in self.columns if column.role == role]
 
@@ -126,27 +126,27 @@ def _validator() -> Any:
     return Draft202012Validator(json.loads(schema_text()))
 
 
-def unit_of(text: str) -> Unit:
+def unit_of(text: str) -> BaseUnit:
     """What a unit is in base units. Raises InputError for one that is not known or could be two things."""
     if text in PER_SECOND and text not in ("m", "h"):
-        return Unit("s", 1.0, PER_SECOND[text])
+        return BaseUnit("s", 1.0, PER_SECOND[text])
     if text in ("%", "percent"):
-        return Unit("", 1.0, 100.0)
+        return BaseUnit("", 1.0, 100.0)
     if text == "1":
-        return Unit("")
+        return BaseUnit("")
     if text in _OTHERS:
-        return Unit(text)
+        return BaseUnit(text)
     if text in _COUNTS:
-        return Unit("operations")
+        return BaseUnit("operations")
     if found := _COUNT_RATE.fullmatch(text):
-        return Unit("operations/s", {"": 1.0, "k": 1e3, "M": 1e6}[found.group(1)])
+        return BaseUnit("operations/s", {"": 1.0, "k": 1e3, "M": 1e6}[found.group(1)])
     if text in ("B", "byte", "bytes"):
-        return Unit("bytes")
+        return BaseUnit("bytes")
     try:
         if text.endswith(("/s", "ps")):
-            return Unit("bytes/s", parse_rate(f"1{text}"))
+            return BaseUnit("bytes/s", parse_rate(f"1{text}"))
         if text.endswith("B"):
-            return Unit("bytes", float(parse_size(f"1{text}")))
+            return BaseUnit("bytes", float(parse_size(f"1{text}")))
     except InputError:
         pass  # said below, with the units of other things
     raise InputError(f"'{text}' is not a unit that is known here", f"known: {_SHOWN_UNITS}")
@@ -285,14 +285,14 @@ def _built(document: Document) -> ColumnsMap:
     )
 
 
-def _column(header: str, given: dict[str, Any], data: dict[str, Any]) -> Column:
+def _column(header: str, given: dict[str, Any], data: dict[str, Any]) -> MapColumn:
     kind = given.get("name", header)
     typed = given.get("unit") == SIZE
-    return Column(
+    return MapColumn(
         header=header,
         role=given["is"],
         name=kind,
-        unit=Unit("bytes") if typed else unit_of(given.get("unit", "1")),
+        unit=BaseUnit("bytes") if typed else unit_of(given.get("unit", "1")),
         typed_size=typed,
         metric=_metric_name(kind, given.get("clock", "")),
         kind=kind,

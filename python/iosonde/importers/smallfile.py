@@ -13,6 +13,7 @@ which less than 70 % of the files were done when the first thread ended; it is m
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from .parsed import CERTAIN, Claim, Parsed, Row
@@ -52,10 +53,11 @@ def parse(text: Text) -> list[Parsed]:
         if not isinstance(document.value, dict):
             run.lacks(at, "the JSON is broken or ends early here: left out")
             continue
-        said, results = part(document.value, "params"), part(document.value, "results")
+        said = part(document.value, "params")
         _settings(run, said)
-        operation = str(said.get("operation", "file"))[:40]
-        _whole(run, operation, results, lines, lines.of('"results"', document.begin, document.end)[1], document.end)
+        begin = lines.of('"results"', document.begin, document.end)[1]
+        reader = _Reader(run, str(said.get("operation", "file"))[:40], lines, document.end)
+        reader.whole(part(document.value, "results"), begin)
     return runs
 
 
@@ -76,37 +78,78 @@ def _settings(run: Parsed, said: dict[str, Any]) -> None:
             run.facts[key] = str(said[key])[:1000]
 
 
-def _whole(
-    run: Parsed, operation: str, results: dict[str, Any], lines: Lines, begin: int, end: int
-) -> None:  # fmt: skip
-    at = lines.at(begin)
-    run.started_at = iso_date(str(results.get("date", ""))[:19])
-    if run.started_at:
-        run.started_at += "Z"
-    if (seconds := finite(results.get("elapsed"))) is not None and seconds < _NEVER:
-        run.seconds = seconds
-    inside = _inside(run, operation)
-    _rows(run, operation, results, None, lines, begin, end, inside)
-    place = begin
-    for rank, (name, thread) in enumerate(_threads(results)):
-        _, place = lines.of(f'"{name}": {{', place + 1, end)
-        _rows(run, operation, thread, rank, lines, place, end, inside)
-    if not results:
-        run.lacks(at, "there are no results")
-        return
-    status = results.get("status")
-    if status not in (None, "Success", "ok"):
-        run.lacks(lines.of('"status"', begin, end)[0], f"it failed: {str(status)[:160]}")
-    done = finite(results.get("pctFilesDone"))
-    place = lines.of('"pctFilesDone"', begin, end)[0]
-    if done is None:
-        run.lacks(at, "nothing says how many of the files were done: it ended early")
-    elif done < _LEAST_DONE:
-        run.lacks(place, f"{done:.0f} % of the files were done when the first thread ended; smallfile asks for 70 %")
-    elif done < 100 and run.factors.get("stonewall"):
-        run.warn(place, f"{done:.0f} % of the files were done when the first thread ended: only they are counted")
-    if "filesPerSec" not in results:
-        run.lacks(at, "there is no rate: it was shorter than a millisecond, or did nothing")
+@dataclass(frozen=True)
+class _Reader:
+    """The results of one execution; ``end``: where its document ends."""
+
+    run: Parsed
+    operation: str
+    lines: Lines
+    end: int
+
+    def whole(self, results: dict[str, Any], begin: int) -> None:
+        """All of them, from the place where they begin."""
+        run, at = self.run, self.lines.at(begin)
+        if not results:
+            run.lacks(at, "there are no results")
+            return
+        run.started_at = iso_date(str(results.get("date", ""))[:19])
+        if run.started_at:
+            run.started_at += "Z"
+        if (seconds := finite(results.get("elapsed"))) is not None and seconds < _NEVER:
+            run.seconds = seconds
+        self._rows(results, None, begin)
+        place = begin
+        for rank, (name, thread) in enumerate(_threads(results)):
+            _, place = self.lines.of(f'"{name}": {{', place + 1, self.end)
+            self._rows(thread, rank, place)
+        self._valid(results, begin)
+
+    def _valid(self, results: dict[str, Any], begin: int) -> None:
+        """Whether smallfile itself takes it for a result."""
+        run, status, at = self.run, results.get("status"), self.lines.at(begin)
+        if status not in (None, "Success", "ok"):
+            run.lacks(self.lines.of('"status"', begin, self.end)[0], f"it failed: {str(status)[:160]}")
+        done = finite(results.get("pctFilesDone"))
+        place = self.lines.of('"pctFilesDone"', begin, self.end)[0]
+        if done is None:
+            run.lacks(at, "nothing says how many of the files were done: it ended early")
+        elif done < _LEAST_DONE:
+            run.lacks(
+                place, f"{done:.0f} % of the files were done when the first thread ended; smallfile asks for 70 %"
+            )
+        elif done < 100 and run.factors.get("stonewall"):
+            run.warn(place, f"{done:.0f} % of the files were done when the first thread ended: only they are counted")
+        if "filesPerSec" not in results:
+            run.lacks(at, "there is no rate: it was shorter than a millisecond, or did nothing")
+
+    def _rows(self, said: dict[str, Any], rank: int | None, begin: int) -> None:
+        run, operation, clock = self.run, self.operation, "sum_of_ranks" if rank is None else "own"
+        inside = _inside(run, operation)
+        for key, (name, factor, unit) in _RATES.items():
+            if (value := finite(said.get(key))) is not None and value > 0:
+                run.rows.append(
+                    Row(
+                        operation,
+                        f"{name}_{clock}",
+                        value * factor,
+                        unit,
+                        self._line(key, begin),
+                        rank,
+                        includes=inside,
+                    )
+                )
+        for key, (name, unit) in _COUNTS.items():
+            value = finite(said.get(key))
+            if key == "elapsed" and value is not None and value >= _NEVER:
+                run.lacks(self._line(key, begin), "a thread never ended")
+            elif value is not None and (value or key != "records"):
+                run.rows.append(Row(operation, name, value, unit, self._line(key, begin), rank))
+        if rank is not None and said.get("status"):
+            run.lacks(self.lines.at(begin), f"thread {rank} failed: {str(said['status'])[:120]}")
+
+    def _line(self, key: str, begin: int) -> int:
+        return self.lines.of(f'"{key}"', begin, self.end)[0]
 
 
 def _inside(run: Parsed, operation: str) -> str:
@@ -121,21 +164,3 @@ def _threads(results: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for host in [*hosts.values()] if hosts else [results]:
         if isinstance(host, dict):
             yield from ((name, one) for name, one in part(host, "thread").items() if isinstance(one, dict))
-
-
-def _rows(
-    run: Parsed, operation: str, said: dict[str, Any], rank: int | None, lines: Lines, begin: int, end: int, inside: str
-) -> None:  # fmt: skip
-    clock = "sum_of_ranks" if rank is None else "own"
-    for key, (name, factor, unit) in _RATES.items():
-        if (value := finite(said.get(key))) is not None and value > 0:
-            at = lines.of(f'"{key}"', begin, end)[0]
-            run.rows.append(Row(operation, f"{name}_{clock}", value * factor, unit, at, rank, includes=inside))
-    for key, (name, unit) in _COUNTS.items():
-        value = finite(said.get(key))
-        if key == "elapsed" and value is not None and value >= _NEVER:
-            run.lacks(lines.of('"elapsed"', begin, end)[0], "a thread never ended")
-        elif value is not None and (value or key != "records"):
-            run.rows.append(Row(operation, name, value, unit, lines.of(f'"{key}"', begin, end)[0], rank))
-    if rank is not None and said.get("status"):
-        run.lacks(lines.at(begin), f"thread {rank} failed: {str(said['status'])[:120]}")
