@@ -81,7 +81,7 @@ def test_the_times_of_dlios_epochs_are_of_the_rank_in_the_files_name():
     }
     found = of(epochs, "results/3_per_epoch_stats.json")
     rows = {(row.operation, row.metric, row.rank, row.iteration): row.value for row in found.runs[0].rows}
-    assert rows == {("epoch", "time", 3, 0): 31.0, ("block", "time", 3, 0): 29.0, ("train", "time", None, None): 31.0,
+    assert rows == {("epoch", "time", 3, 0): 31.0, ("block", "time", 3, 0): 29.0, ("epochs", "time", None, None): 31.0,
                     ("checkpoint_save", "time", 3, 1): 2.5,
                     ("checkpoint_save", "bandwidth", 3, 1): 4 * GIB}  # fmt: skip
     assert "epoch 2 has no end" in said(found)

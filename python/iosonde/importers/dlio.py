@@ -8,7 +8,7 @@ and 2^30 bytes, as DLIO calculates. The clock of training includes reading, deco
 without the first and last steps that DLIO is told to exclude. Epochs are parts of one execution and no trials: their
 values are in ``facts.per_epoch``. Checkpoints: ``checkpoint_save`` and ``checkpoint_load``.
 
-A per-epoch file has the times of epochs, blocks and checkpoints as one rank saw them. Definitions: DLIO's
+A per-epoch file has the times of epochs, blocks and checkpoints as one rank saw them, and of all ``epochs`` together. Definitions: DLIO's
 ``statscounter.py``; MLPerf Storage rules, 2.1.
 """
 
@@ -181,7 +181,7 @@ def _epochs(run: Parsed, said: dict[str, Any], first: int, name: str) -> None:
         run.started_at = min(begins).isoformat(timespec="seconds")
     if begins and ends and (seconds := (max(ends) - min(begins)).total_seconds()) >= 0:
         run.seconds = seconds
-        run.rows.append(Row("train", "time", seconds, "s", first, includes=_INCLUDES))
+        run.rows.append(Row("epochs", "time", seconds, "s", first, includes=_INCLUDES))
 
 
 def _of_epoch(times: dict[str, Any], iteration: int, rank: int, at: int) -> Iterator[Row]:
