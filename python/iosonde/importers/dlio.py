@@ -8,8 +8,8 @@ and 2^30 bytes, as DLIO calculates. The clock of training includes reading, deco
 without the first and last steps that DLIO is told to exclude. Epochs are parts of one execution and no trials: their
 values are in ``facts.per_epoch``. Checkpoints: ``checkpoint_save`` and ``checkpoint_load``.
 
-A per-epoch file has the times of epochs, blocks and checkpoints as one rank saw them, and of all ``epochs`` together. Definitions: DLIO's
-``statscounter.py``; MLPerf Storage rules, 2.1.
+A per-epoch file has the times of epochs, blocks and checkpoints as one rank saw them, and of all ``epochs`` together.
+Definitions: DLIO's ``statscounter.py``; MLPerf Storage's Rules.md, 3.3.2.
 """
 
 from __future__ import annotations

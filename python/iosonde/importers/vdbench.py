@@ -5,10 +5,9 @@
 becomes, for each run definition (RD, an execution of its own), ``all rate`` and ``bandwidth`` (MB is 2^20 bytes) and
 ``latency_mean``; ``read`` and ``write`` with their latencies, and for file systems with their rates, as ``mkdir``,
 ``create``, ``open`` … have. These are vdbench's own averages over the intervals after the warm-up (``avg_2-5``): a
-window in which all threads are busy, without a clock's name; intervals are no trials. Formatting runs are set-up and
-left out. The settings are those of ``For loops`` and of the flatfile's columns. Response times are those of the I/O,
-without waiting for vdbench's own rate. An RD without its ``avg`` line ended early. Source: ``FwdStats.java``,
-``Flat.java``; Users Guide 5.04.07.
+window inside the run, without a clock's name; intervals are no trials. Formatting runs are set-up and left out. The
+settings are those of ``For loops`` and of the flatfile's columns. An RD without its ``avg`` line ended early. Source:
+``FwdStats.java``, ``Flat.java``; Users Guide 5.04.07.
 """
 
 from __future__ import annotations

@@ -4,12 +4,12 @@
     "by_op_type": {"GET": {"throughput": {"measure_duration_millis": 5000, "bytes": 104857600, "objects": 100, …}}}
 
 becomes ``get bandwidth`` and ``rate`` (objects/s; operations/s where an operation has no object): bytes and objects
-over the window that warp measures, without its begin and end, when not all threads are busy, as its own report
-calculates (``BytesPS``). It is no time to the end of a rank, so it has no clock's name. ``latency_*`` is the whole
-request, ``first_byte_latency_*`` until its first byte. Version 2 keeps latencies by client and window: their mean,
-least and most are those of all; percentiles cannot be merged, and are there only where there is a single window.
-``total`` of a mix is the operation ``all``. Windows inside a run are no trials. Any failed operation marks the run.
-Source: ``pkg/aggregate``.
+over the window that warp measures, without the begin and the end of the run, as its own report calculates
+(``BytesPS``). It is no time to the end of a rank, so it has no clock's name. ``latency_*`` is the whole request,
+``first_byte_latency_*`` until its first byte. Version 2 keeps latencies by client and window: their mean, least and
+most are those of all; percentiles cannot be merged, and are there only where there is a single window. ``total`` of a
+mix is the operation ``all``. Windows inside a run are no trials. Any failed operation marks the run. Source:
+``pkg/aggregate``.
 """
 
 from __future__ import annotations
