@@ -26,6 +26,7 @@ DATA = ROOT / "tests" / "golden" / "data"
 PLACES = {
     "CP": DATA / "cp_raw.csv", "MATTERS": DATA / "what_matters.csv", "IOR": DATA / "two-tools" / "ior.txt",
     "IOZONE": DATA / "two-tools" / "iozone.txt", "CLUSTER": ROOT / "examples" / "upgrade.yaml",
+    "TOOL": ROOT / "examples" / "columns" / "mytool.csv", "MAP": ROOT / "examples" / "columns" / "mytool.yaml",
 }  # fmt: skip
 SAMPLE = {"response": "real_s", "on": "replicas"}
 CASES = [
@@ -95,6 +96,7 @@ CASES = [
                               current={"access": "sync", "request_KiB": 16.0}, where=["processes=1"])),
     ("parse IOR", lambda p: iosonde.parse(p["IOR"])),
     ("parse IOR IOZONE", lambda p: iosonde.parse([p["IOR"], str(p["IOZONE"])])),
+    ("parse TOOL --columns MAP", lambda p: iosonde.parse(p["TOOL"], columns=p["MAP"])),
     ("show STORE --where nodes=1", lambda p: iosonde.show(p["STORE"], where="nodes=1")),
     ("show STORE --slowest 3 --where nodes=1", lambda p: iosonde.slowest(p["STORE"], 3, where="nodes=1")),
     ("show STORE x-1-00", lambda p: iosonde.show_run(p["STORE"], "x-1-00")),

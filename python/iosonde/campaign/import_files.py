@@ -15,16 +15,20 @@ from typing import Any
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.core.words import counted
-from iosonde.importers import Text, Understood, importers, read, understand
+from iosonde.importers import Text, Understood, columns, read, understand
 from iosonde.importers.archives import is_archive, unpack
+from iosonde.importers.columns_map import ColumnsMap
 from iosonde.importers.paths import Factors, joined, manifest_factors, pattern_factors
 from iosonde.importers.quoting import quotes
-from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, runs_of
+from iosonde.importers.registry import known as known_importer
+from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, run_prefix, runs_of
 from iosonde.store import Store
 
 from .import_together import KEPT, Member, runs_together, together
 
 BATCH_FILES, BATCH_BYTES = 200, 64 << 20
+# The map by which a CSV was read, beside its text.
+COLUMNS_FILE = "columns.yaml"
 # Starting processes costs more than they save for a handful of files.
 ALONE_FILES = 50
 PathFactors = Callable[[PurePath], Mapping[str, FactorValue]]
@@ -124,18 +128,21 @@ class Imported:
 
 @dataclass(frozen=True)
 class ImportPlan:
-    """What every process needs to know."""
+    """What every process needs to know. ``columns``: by this map every file is read."""
 
     store: Path
     experiment: str
     form: str | None
     sources: tuple[str, ...]
+    columns: ColumnsMap | None = None
 
     def prepare(self) -> None:
         """Check the options and the place of the store before any file is read. Raises InputError."""
         self.factors()
-        if self.form is not None and self.form not in importers():
-            raise InputError(f"there is no importer '{self.form}'", f"there are: {', '.join(importers())}")
+        if self.form is not None:
+            known_importer(self.form)
+        if self.form is not None and self.columns is not None:
+            raise InputError("a file is read by a map of its columns or as a tool's output", "leave --format out")
         Store.check_place(self.store)
         Store.check_name(self.experiment)
 
@@ -239,7 +246,7 @@ def _batches(plan: ImportPlan, files: Sequence[Found]) -> Iterator[list[list[Fou
     """Groups of files that belong together, so many that their runs are flushed at once."""
     batch: list[list[Found]] = []
     size = count = 0
-    for group in together(files, lambda one: one.place) if plan.form is None else ([one] for one in files):
+    for group in together(files, lambda one: one.place) if plan.form is None and plan.columns is None else ([one] for one in files):
         more = sum(found.size for found in group)
         if batch and (count + len(group) > BATCH_FILES or size + more > BATCH_BYTES):
             yield batch
@@ -277,6 +284,8 @@ def _import_one(
         return read_one, []
     text, understood = read_one
     runs = runs_of(understood, text, plan.experiment, factors(found.relative))
+    if runs and plan.columns:
+        runs[0].raw[COLUMNS_FILE] = plan.columns.content
     known[digest_of(text.raw)[:DIGEST_CHARACTERS]] = understood.format
     return _outcome(_key(found), understood, runs), runs
 
@@ -293,14 +302,15 @@ def _read_one(
             text = read(file, name)
         digest = digest_of(text.raw)[:DIGEST_CHARACTERS]
         if digest in known:
-            return FileOutcome(name, known[digest], there=True)
-        understood = understand(text, plan.form)
+            reason = _by_another_map(plan, digest)
+            return FileOutcome(name, known[digest], there=not reason, reason=reason)
+        understood = columns.understand_columns(text, plan.columns) if plan.columns else understand(text, plan.form)
     except IosondeError as error:
         return FileOutcome(name, reason=error.message.removeprefix(f"{name}: "))
     except OSError as error:
         return FileOutcome(name, reason=f"it cannot be read: {error.strerror}")
     text.name = found.relative.as_posix()
-    if not found.named and _is_quoted(name, text, understood):
+    if not found.named and plan.columns is None and _is_quoted(name, text, understood):
         return FileOutcome(name, understood.format, quoted=True)
     return text, understood
 
@@ -355,7 +365,16 @@ def _text_of(found: Found) -> Text:
 def _is_quoted(name: str, text: Text, understood: Understood) -> bool:
     """Whether output of this format is there, and only quoted."""
     there = understood.claim.score or any(run.rows for run in understood.runs)
-    return bool(there) and quotes(name, text, understood.claim.line)
+    return bool(there) and quotes(name, text, understood.claim.line, understood.format)
+
+
+def _by_another_map(plan: ImportPlan, digest: str) -> str:
+    """Why a file that is in the store is not as this plan reads it; '' where it is, and for another tool's output."""
+    first = plan.store / "runs" / f"{run_prefix(columns.NAME, digest)}0000"
+    kept = first / "raw" / COLUMNS_FILE
+    if plan.columns is None or not kept.is_file() or kept.read_bytes() == plan.columns.content:
+        return ""
+    return f"it is in the store, read by another map ({kept}): import it into another store"
 
 
 def _no_result(warnings: Sequence[tuple[int, str]]) -> str:

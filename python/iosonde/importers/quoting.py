@@ -27,10 +27,15 @@ _QUOTATION = re.compile(
 )
 
 
-def quotes(name: str, text: Text, line: int) -> bool:
-    """Whether what stands in ``line`` of this file is quoted; ``line`` 0: somewhere in it."""
+_IN_HTML = frozenset(("vdbench",))  # their own output
+
+
+def quotes(name: str, text: Text, line: int, form: str = "") -> bool:
+    """Whether what stands in ``line`` of this file, output of ``form``, is quoted; ``line`` 0: somewhere in it."""
     path = PurePath(name)
     path = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    if form in _IN_HTML and path.suffix.lower() in (".html", ".htm"):
+        return False
     if path.suffix.lower() in _SUFFIXES or path.name.partition(".")[0].upper() in _NAMES:
         return True
     found = _QUOTATION.search(text.whole)
