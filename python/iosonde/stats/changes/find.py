@@ -1,0 +1,131 @@
+"""All changes of many series at once: hierarchical, as E-divisive (Matteson & James 2014, JASA 109, 334-345; Hunter:
+Fleming et al. 2023, ICPE), on seeded intervals (Kovács et al. 2023, Biometrika 110, 249-256), so that a dip that ends
+is found, too; the share of false ones among the series held by Benjamini & Hochberg."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from iosonde.stats.estimate.multiple import largest_discovery
+
+from .evidence import Floats, best_split, chance
+
+_MANY = 1000
+LEAST = 5  # values on either side of a change
+SHARE = 0.03
+RATE = 0.05
+LOOKS = 365
+NEWEST = 14
+
+
+@dataclass(frozen=True)
+class Search:
+    """What counts as a change. ``least``: values on either side; ``share``: by how much the mean has to differ;
+    ``rate``: the most false alarms, over all series and ``looks`` together, of changes among the ``newest`` values."""
+
+    least: int = LEAST
+    share: float = SHARE
+    rate: float = RATE
+    looks: int = LOOKS
+    newest: int = NEWEST
+
+
+@dataclass(frozen=True)
+class Break:
+    """The series changed between value ``at`` - 1 and ``at``, at least between ``first`` and ``last``, looked at from
+    ``begin`` to ``end``. ``p``: the chance of one as telling at any of the looks at a series that does not change.
+    ``seen``: how many values after the change are enough to tell it, all before it being known."""
+
+    begin: int
+    end: int
+    at: int
+    p: float
+    correlation: float
+    first: int
+    last: int
+    seen: int = 0
+
+
+def find(series: Sequence[Floats], search: Search) -> list[tuple[Break, ...]]:
+    """The changes of each series, the first one first. Values are finite, in the order of time."""
+    first = [_best(values, 0, values.size, search, 1.0) for values in series]
+    most = largest_discovery([1.0 if one is None else one.p for one in first], search.rate)
+    return [
+        tuple(_within(values, 0, values.size, search, most, top)) for values, top in zip(series, first, strict=True)
+    ]
+
+
+def _within(values: Floats, begin: int, end: int, search: Search, most: float, top: Break | None) -> Iterator[Break]:
+    """Those of a segment, from left to right; ``top`` is the most telling one."""
+    if top is None or top.p > most:
+        return
+    for low, high in ((begin, top.at), (top.at, end)):
+        if low == top.at:
+            yield replace(top, seen=_delay(values, top, search, most))
+        yield from _within(values, low, high, search, most, _best(values, low, high, search, most))
+
+
+def _best(values: Floats, begin: int, end: int, search: Search, most: float) -> Break | None:
+    """The most telling change in a segment that is large enough to count."""
+    found = (_of(values, begin + low, begin + high, search) for low, high in seeded(end - begin, 4 * search.least))
+    return min((one for one in found if one and one.p <= most), key=lambda one: one.p, default=None)
+
+
+def _of(values: Floats, begin: int, end: int, search: Search) -> Break | None:
+    part = values[begin:end]
+    split = best_split(part, search.least)
+    if split is None:
+        return None
+    before, after = float(part[: split.at].mean()), float(part[split.at :].mean())
+    if abs(after - before) < search.share * abs(before):
+        return None
+    p = chance(abs(split.z), search.looks, search.least, search.newest)
+    return Break(begin, end, begin + split.at, p, split.correlation, begin + split.first, begin + split.last)
+
+
+def _delay(values: Floats, found: Break, search: Search, most: float) -> int:
+    """How many values after a change a look needed to see it."""
+    for end in range(found.at + search.least, found.end):
+        seen = _of(values, found.begin, end, search)
+        if seen and seen.p <= most and seen.last >= found.first:
+            return end - found.at
+    return found.end - found.at
+
+
+def needed(search: Search, series: int) -> int:
+    """The fewest values of a series in which a change, however large, can be told, where so many are looked at."""
+    return next(n for n in range(2 * search.least, _MANY) if _tells(n, search, series))
+
+
+@lru_cache(64)
+def _tells(n: int, search: Search, series: int) -> bool:
+    """Whether two levels that are far apart can, with noise that is as even as can be."""
+    noise = np.modf(np.arange(n) * 0.6180339887)[0]
+    found = best_split(noise + 100.0 * (np.arange(n) >= n - n // 2), search.least)
+    return found is not None and chance(abs(found.z), search.looks, search.least, search.newest) <= search.rate / series
+
+
+@lru_cache(4096)
+def seeded(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
+    """All of it, and halves, quarters … that overlap by half, the last of each ending where it ends."""
+    found, length = [(0, n)], n / 2
+    while length >= shortest:
+        count = max(1, int(np.ceil((n - length) / (length / 2))))
+        found += [(round(i * (n - length) / count), round(i * (n - length) / count + length)) for i in range(count + 1)]
+        length /= 2
+    return tuple(found)
+
+
+def alarm(values: Floats, search: Search, most: float) -> bool:
+    """Whether a look at this series finds a change among its newest values, where a chance of ``most`` counts: what
+    :func:`find` says of one series in the stretches that end with it."""
+    n = values.size
+    for begin, end in seeded(n, 4 * search.least):
+        found = _of(values, begin, end, search) if end == n else None
+        if found and found.at >= n - search.newest and found.p <= most:
+            return True
+    return False
