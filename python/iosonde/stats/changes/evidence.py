@@ -45,8 +45,11 @@ class RankSplit:
     last: int
 
 
-def best_split(values: Floats, least: int) -> RankSplit | None:
-    """The place with at least so many values on either side. None where there is no such place, or no spread."""
+def best_split(values: Floats, least: int, correlated: float = 0.0) -> RankSplit | None:
+    """The place with at least so many values on either side. None where there is no such place, or no spread.
+
+    ``correlated``: the correlation of neighbours is taken to be at least this, where more is known than these values.
+    """
     n = values.size
     if n < 2 * least or np.ptp(values) == 0:
         return None
@@ -59,7 +62,7 @@ def best_split(values: Floats, least: int) -> RankSplit | None:
     square = float(rest @ rest)
     if square <= 1e-12 * n:
         return RankSplit(at, math.copysign(math.inf, apart[at - least]), 0.0, at, at)
-    correlation = _correlation(rest, square)
+    correlation = max(correlated, _correlation(rest, square))
     worth = times_as_uncertain(correlation, n)
     variance = square / max(1.0, n - worth[at] - worth[n - at])
     errors = np.sqrt(variance * (worth[before] / before + worth[n - before] / (n - before)))
@@ -92,6 +95,14 @@ def _correlation(rest: Floats, square: float) -> float:
     n = rest.size
     corrected = (found + 2 / n) / max(0.1, 1 - 4 / n)
     return min(max(corrected, 0.0), _MOST_CORRELATED)
+
+
+def lasting_correlation(values: Floats) -> float:
+    """Of neighbours in a series whose level may change a few times, which this hardly sees: from the mean squares of
+    differences over one and two steps, 2σ²(1-ρ) and 2σ²(1-ρ²) of a first-order autoregressive series."""
+    scores = normal_scores(values)
+    one, two = (float(np.mean(np.square(scores[lag:] - scores[:-lag]))) for lag in (1, 2))
+    return min(max(two / one - 1, 0.0), _MOST_CORRELATED) if one > 0 else 0.0
 
 
 def times_as_uncertain(correlation: float, most: int) -> Floats:

@@ -10,9 +10,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from iosonde.stats.estimate.multiple import largest_discovery
+from iosonde.stats.estimate.multiple import discovered_up_to
 
-from .evidence import Floats, best_split, chance
+from .evidence import Floats, best_split, chance, lasting_correlation
 
 _MANY = 1000
 LEAST = 5  # values on either side of a change
@@ -53,7 +53,7 @@ class Break:
 def find(series: Sequence[Floats], search: Search) -> list[tuple[Break, ...]]:
     """The changes of each series, the first one first. Values are finite, in the order of time."""
     first = [_best(values, 0, values.size, search, 1.0) for values in series]
-    most = largest_discovery([1.0 if one is None else one.p for one in first], search.rate)
+    most = discovered_up_to([1.0 if one is None else one.p for one in first], search.rate)
     return [
         tuple(_within(values, 0, values.size, search, most, top)) for values, top in zip(series, first, strict=True)
     ]
@@ -77,7 +77,8 @@ def _best(values: Floats, begin: int, end: int, search: Search, most: float) -> 
 
 def _of(values: Floats, begin: int, end: int, search: Search) -> Break | None:
     part = values[begin:end]
-    split = best_split(part, search.least)
+    # A short stretch of a series that wanders looks like two levels, and says little of its own correlation.
+    split = best_split(part, search.least, 0.0 if part.size == values.size else _known(values.tobytes()))
     if split is None:
         return None
     before, after = float(part[: split.at].mean()), float(part[split.at :].mean())
@@ -85,6 +86,11 @@ def _of(values: Floats, begin: int, end: int, search: Search) -> Break | None:
         return None
     p = chance(abs(split.z), search.looks, search.least, search.newest)
     return Break(begin, end, begin + split.at, p, split.correlation, begin + split.first, begin + split.last)
+
+
+@lru_cache(64)
+def _known(values: bytes) -> float:
+    return lasting_correlation(np.frombuffer(values))
 
 
 def _delay(values: Floats, found: Break, search: Search, most: float) -> int:
