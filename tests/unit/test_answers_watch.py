@@ -6,13 +6,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import history_sample
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-
+import history_sample
 from iosonde.answers.watch import watch, watching
 from iosonde.cli.group import cli
 from iosonde.core.errors import InputError
@@ -106,7 +105,7 @@ def small(tmp_path, values, settings=None, **changes) -> Store:
             observations=[Observation("write", "bandwidth_last_done", float(value), "bytes/s")],
             **{name: make(day) for name, make in changes.items()},
         )  # fmt: skip
-        made = (settings or (lambda day: experiment.settings))(day)
+        made = settings(day) if settings else experiment.settings
         store.save_experiment(replace(experiment, settings=made, factors=[Factor("nodes", levels=(1,))]))
         store.append(run)
     return store

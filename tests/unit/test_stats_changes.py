@@ -131,6 +131,17 @@ def test_a_change_of_many_series_is_told_sooner_than_one_alone():
     assert sum(map(bool, alone[1:])) == 0
 
 
+def test_old_changes_of_others_make_no_new_alarm_likelier():
+    """A step that is told beside others of the same day, and not beside those of last month."""
+    quiet = [noise(160, seed) for seed in range(48)]
+    now = np.where(np.arange(160) >= 151, 0.955, 1.0)
+    then = np.where(np.arange(160) >= 80, 0.9, 1.0)
+    weak = next(n for n in range(48) if not find([x * (now if i == n else 1) for i, x in enumerate(quiet)], Search())[n]
+                and find([x * now for x in quiet], Search())[n])  # fmt: skip
+    beside = find([x * (now if i == weak else then) for i, x in enumerate(quiet)], Search())
+    assert all(beside[:weak] + beside[weak + 1 :]) and not beside[weak]
+
+
 def test_an_alarm_is_a_change_among_the_newest():
     x = noise(150)
     assert not alarm(x, Search(), 0.05 / 48)

@@ -13,8 +13,8 @@ from typing import Any
 from iosonde.core import decision
 from iosonde.core.deciding import Name, own_clock
 from iosonde.core.errors import InputError
-from iosonde.core.pair_rule import PairRule, pair_rule
 from iosonde.core.metrics import metric_of
+from iosonde.core.pair_rule import PairRule, pair_rule
 from iosonde.core.types import Experiment, Metric
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source

@@ -219,7 +219,9 @@ def watch(source: Source, asked: Asked, watching: Watching) -> Watch:
     return Watch(source.name, series, tuple(found), watching, needed(search, max(1, len(series))), left_out, (*said,))
 
 
-def _changes(one: WatchedSeries, breaks: Sequence[Break], search: Search, start: str, level: float) -> list[SeriesChange]:
+def _changes(
+    one: WatchedSeries, breaks: Sequence[Break], search: Search, start: str, level: float
+) -> list[SeriesChange]:
     ends = [0, *(each.at for each in breaks), one.values.size]
     found = []
     for place, each in enumerate(breaks, 1):

@@ -47,7 +47,7 @@ def _block(one: SeriesChange) -> Iterator[str]:
     yield from wrapped(escape(f"{one.series.title}: {one.verdict}"), "  ", "  ")
     unit = one.series.metric.unit
     divisor, shown = human_scale(max(abs(one.before.value or 0.0), abs(one.after.value or 0.0)), unit)
-    sides = " → ".join(" ".join(estimate_parts(side, divisor)) for side in (one.before, one.after))
+    sides = " → ".join("{} ({})".format(*estimate_parts(side, divisor)) for side in (one.before, one.after))
     yield from wrapped(f"{sides} {shown}: × {ratio(one.ratio)}, {one.word}", "      ", "    ")
     yield from wrapped(escape(f"at {_when(one)}, n {one.before.n}+{one.after.n}"), "      ", "    ")
     yield from wrapped(escape(one.cause), "      ", "    ")

@@ -51,12 +51,34 @@ class Break:
 
 
 def find(series: Sequence[Floats], search: Search) -> list[tuple[Break, ...]]:
-    """The changes of each series, the first one first. Values are finite, in the order of time."""
+    """The changes of each series, the first one first. Values are finite, in the order of time.
+
+    The newest are judged among themselves: what changed long ago in other series makes no alarm of today likelier.
+    """
     first = [_best(values, 0, values.size, search, 1.0) for values in series]
-    most = discovered_up_to([1.0 if one is None else one.p for one in first], search.rate)
-    return [
-        tuple(_within(values, 0, values.size, search, most, top)) for values, top in zip(series, first, strict=True)
-    ]
+    most = _most(first, search)
+    found = [list(_within(values, 0, values.size, search, most, top))
+             for values, top in zip(series, first, strict=True)]  # fmt: skip
+    newest = [min((one for one in breaks if _is_new(one, values, search)), key=lambda one: one.p, default=None)
+              for values, breaks in zip(series, found, strict=True)]  # fmt: skip
+    of_new = min(most, _most(newest, search))
+    return [tuple(_seen(values, breaks, search, most, of_new)) for values, breaks in zip(series, found, strict=True)]
+
+
+def _most(found: Sequence[Break | None], search: Search) -> float:
+    return discovered_up_to([1.0 if one is None else one.p for one in found], search.rate)
+
+
+def _is_new(one: Break, values: Floats, search: Search) -> bool:
+    return one.at >= values.size - search.newest
+
+
+def _seen(values: Floats, breaks: Sequence[Break], search: Search, most: float, of_new: float) -> Iterator[Break]:
+    """Those that count, with how soon a look could see them."""
+    for one in breaks:
+        limit = of_new if _is_new(one, values, search) else most
+        if one.p <= limit:
+            yield replace(one, seen=_delay(values, one, search, limit))
 
 
 def _within(values: Floats, begin: int, end: int, search: Search, most: float, top: Break | None) -> Iterator[Break]:
@@ -65,7 +87,7 @@ def _within(values: Floats, begin: int, end: int, search: Search, most: float, t
         return
     for low, high in ((begin, top.at), (top.at, end)):
         if low == top.at:
-            yield replace(top, seen=_delay(values, top, search, most))
+            yield top
         yield from _within(values, low, high, search, most, _best(values, low, high, search, most))
 
 
