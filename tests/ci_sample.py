@@ -1,7 +1,7 @@
 """``python -m ci_sample DIR``: a Git repository of a tiny program that puts files, for the gate of pull requests.
 
-``main`` is as fast as it can be; the branch ``tidy`` only changes words, ``careful`` looks after each file and waits for
-it: slower, as a careless change is.
+``main`` is as fast as it can be; the branch ``tidy`` only changes words, ``careful`` looks after each file and
+waits for it: slower, as a careless change is.
 """
 
 from __future__ import annotations

@@ -145,6 +145,18 @@ def test_more_of_a_rate_is_no_regression_and_names_are_escaped(tmp_path):
     assert code == 0 and "\x1b" not in text and "commit v1 → \\x1b[31mv2" in text
 
 
+def test_an_option_of_the_file_system_is_no_other_series_but_what_changed(tmp_path):
+    values = noisy(60)
+    values[40:] *= 0.8
+
+    def facts(day):
+        return {"conditions": {"options": {"cache": "on" if day < 40 else "off"}, "before": {"health": None}}}
+
+    made = watch(open_data(small(tmp_path, values, facts=facts)), Asked(), USUAL)
+    assert len(made.series) == 1 and not made.series[0].by
+    assert [(one.name, one.before, one.after) for one in made.changes[0].facts] == [("option cache", "on", "off")]
+
+
 def test_nothing_is_said_to_have_changed_where_nothing_is_kept(tmp_path):
     values = noisy(60)
     values[50:] *= 0.8

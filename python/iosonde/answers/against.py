@@ -95,12 +95,16 @@ def against(
     made = verdicts(runs, rule, _names(source, asked, experiment)) if runs else []
     warnings = tuple(_warnings(source, asked, found, rule))
     if not made:
-        return PairVerdicts((), rule, experiment.id, warnings, _runs_of(rule, runs), gate and gate.untold("the pairs"))
+        return PairVerdicts(
+            (), rule, experiment.id, warnings, _runs_of(rule, runs), gate.untold("the pairs") if gate else None
+        )
     shown = [one for one in made if _is_asked(one, asked.response)]
     if not shown:
         names = ", ".join(dict.fromkeys(f"{one.name[0]} {one.name[1]}" for one in made))
         raise InputError(f"{source.name} has no response '{asked.response[0]}'", f"there are: {names}")
-    return PairVerdicts(tuple(shown), rule, experiment.id, warnings, judged=gate and gate.judged(_decides(shown)))
+    return PairVerdicts(
+        tuple(shown), rule, experiment.id, warnings, judged=gate.judged(_decides(shown)) if gate else None
+    )
 
 
 def _decides(made: Sequence[PairVerdict]) -> list[tuple[str, PairVerdict, Metric]]:

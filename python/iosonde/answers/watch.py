@@ -228,10 +228,12 @@ def _changes(
         before, after = slice(ends[place - 1], each.at), slice(each.at, ends[place + 1])
         known = levels(one.values[before], one.values[after], each.correlation, level)
         new = one.runs[each.at].started_at >= start if start else each.at >= one.values.size - search.newest
-        sides = (_side(one.runs[at]) for at in (each.at - 1, each.at, each.first - 1, each.last))
+        runs = one.runs
+        facts = changed_facts(runs[ends[place - 1] : each.first], runs[each.last : ends[place + 1]])
         found.append(
-            SeriesChange(one, *sides, known.before, known.after, known.ratio, each.p, each.correlation, each.seen, new,
-                         changed_facts(one.runs[before], one.runs[after]))
+            SeriesChange(one, _side(runs[each.at - 1]), _side(runs[each.at]), _side(runs[each.first - 1]),
+                         _side(runs[each.last]), known.before, known.after, known.ratio, each.p, each.correlation,
+                         each.seen, new, facts)
         )  # fmt: skip
     return found
 

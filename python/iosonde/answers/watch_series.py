@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.level_text import setting_text
-from iosonde.core.stored import StoredRun
+from iosonde.core.schema import HEALTH
+from iosonde.core.stored import StoredRun, plain
 from iosonde.core.table import Cell as Level
 from iosonde.core.table import tidy
 from iosonde.core.types import Experiment, Metric
@@ -57,16 +58,23 @@ def series_of(source: Source, asked: Asked) -> tuple[WatchedSeries, ...]:
     """Every series of a store. Raises InputError, DataError as ``responses``."""
     runs = {run.id: run for run in source.runs}
     kinds = _kinds(source.experiments)
+    # What a file system says of itself is no setting of ours: it may be why a series changed.
+    declared = {factor.name for one in source.experiments for factor in one.factors}
+    told = {name for run in source.runs for name in (HEALTH, *run.live_options)} - declared
     found: list[WatchedSeries] = []
     for response in responses(source, asked):
-        found += _of_response(response, runs, kinds, source.units())
+        kept = [name for name in response.names if name != EXPERIMENT and plain(name) not in told]
+        found += _of_response(response, kept, runs, kinds, source.units())
     return tuple(found)
 
 
 def _of_response(
-    response: Response, runs: Mapping[str, StoredRun], kinds: Mapping[str, tuple[int, str]], units: Mapping[str, str]
+    response: Response,
+    names: Sequence[str],
+    runs: Mapping[str, StoredRun],
+    kinds: Mapping[str, tuple[int, str]],
+    units: Mapping[str, str],
 ) -> list[WatchedSeries]:
-    names = [name for name in response.names if name != EXPERIMENT]
     ids = [str(one) for one in response.rows.column("run").values]
     columns = [response.rows.column(name).values for name in names]
     cells: dict[str, list[int]] = {}
@@ -76,9 +84,9 @@ def _of_response(
             cells.setdefault(repr((cell, kinds.get(runs[run].experiment, (0, ""))[0])), []).append(row)
     bare = [repr([column[rows[0]] for column in columns]) for rows in cells.values()]
     found = []
-    for rows, cell in zip(cells.values(), bare, strict=True):
+    for rows, key in zip(cells.values(), bare, strict=True):
         by = dict(zip(names, [_plain(column[rows[0]]) for column in columns], strict=True))
-        settings = kinds.get(runs[ids[rows[0]]].experiment, (0, ""))[1] if bare.count(cell) > 1 else ""
+        settings = kinds.get(runs[ids[rows[0]]].experiment, (0, ""))[1] if bare.count(key) > 1 else ""
         points = _points([(runs[ids[row]], float(response.values[row])) for row in rows])
         found.append(
             WatchedSeries(response.operation or response.title, response.metric, by, settings,

@@ -69,6 +69,6 @@ def _looked_at(made: Watch) -> str:
     share = f"{100 * search.share:.3g} %"
     return (
         f"Looked for changes of {share} and more with {search.least} points on either side; false alarms at most "
-        f"{100 * search.rate:.3g} % over {search.looks} {plural('look')} at all {len(made.series)} series together; "
+        f"{100 * search.rate:.3g} % over {search.looks} {plural('look')} over all {len(made.series)} series together; "
         f"{' or '.join(points[one] for one in sorted(kinds))}."
     )

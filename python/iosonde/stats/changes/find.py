@@ -148,12 +148,9 @@ def seeded(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def alarm(values: Floats, search: Search, most: float) -> bool:
-    """Whether a look at this series finds a change among its newest values, where a chance of ``most`` counts: what
-    :func:`find` says of one series in the stretches that end with it."""
+def newest_chance(values: Floats, search: Search) -> float:
+    """The p of the most telling change among the newest values of a series: what :func:`find` says of one series in the
+    stretches that end with it; 1 where there is none."""
     n = values.size
-    for begin, end in seeded(n, 4 * search.least):
-        found = _of(values, begin, end, search) if end == n else None
-        if found and found.at >= n - search.newest and found.p <= most:
-            return True
-    return False
+    ends = [_of(values, begin, end, search) for begin, end in seeded(n, 4 * search.least) if end == n]
+    return min((one.p for one in ends if one and _is_new(one, values, search)), default=1.0)
