@@ -67,7 +67,7 @@ def power(trials: int, of: int, before: int, after: int, steps: int, seed: int =
         nights[:, before:] *= 0.95
         for end in range(before + search.least, before + after + 1):
             found = find([one[:end] for one in nights], search)
-            if any(each.at >= before - 2 for breaks in found for each in breaks):
+            if any(each.last >= before for breaks in found for each in breaks):
                 seen += 1
                 break
     return seen / steps
