@@ -161,6 +161,7 @@ bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=
 	@$(PY) benches/bench_against.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_hyperfine.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_false_alarms.py $(BENCH_OPTIONS)
+	@$(PY) benches/bench_watch.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_advice.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_page.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_cpu.py $(BENCH_OPTIONS) $(if $(BEFORE),--before "$(BEFORE)")

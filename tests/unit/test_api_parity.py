@@ -94,6 +94,8 @@ CASES = [
      "access=sync,request_KiB=16 --where processes=1",
      lambda p: iosonde.advise(p["MATTERS"], ["access", "request_KiB"], "write", given="file_system", depth=2,
                               current={"access": "sync", "request_KiB": 16.0}, where=["processes=1"])),
+    ("watch STORE --least 2% --newest 10 --since 2026-01-01 --response create",
+     lambda p: iosonde.watch(p["STORE"], "create", least=0.02, newest=10, since="2026-01-01")),
     ("parse IOR", lambda p: iosonde.parse(p["IOR"])),
     ("parse IOR IOZONE", lambda p: iosonde.parse([p["IOR"], str(p["IOZONE"])])),
     ("parse TOOL --columns MAP", lambda p: iosonde.parse(p["TOOL"], columns=p["MAP"])),
@@ -145,7 +147,7 @@ def test_the_text_the_data_and_the_frame(line, made, places, capsys, recwarn):
     assert [str(one.message) for one in recwarn] == said
     assert answer.to_dict() == json.loads(shown([*words, "--json"]))
     frame = answer.to_frame()
-    assert len(frame) == len(answer.answer.records()) and (len(frame) or words[0] in ("check", "verify"))
+    assert len(frame) == len(answer.answer.records()) and (len(frame) or words[0] in ("check", "verify", "watch"))
     nested = {name for name in frame for cell in frame[name] if isinstance(cell, (dict, list, tuple))}
     assert not nested, "a cell of a frame is a number, a text or nothing"
 

@@ -65,6 +65,7 @@ class RunOptions(TypedDict, total=False):
     store: Annotated[str | Path | None, None]
     name: Annotated[str | None, None]
     seed: Annotated[int | None, None]
+    subject_commit: Annotated[str | None, None]
     small_files: Annotated[int | None, None]
     small_size: Annotated[Size, None]
     large_files: Annotated[int | None, None]

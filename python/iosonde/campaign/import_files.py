@@ -246,7 +246,8 @@ def _batches(plan: ImportPlan, files: Sequence[Found]) -> Iterator[list[list[Fou
     """Groups of files that belong together, so many that their runs are flushed at once."""
     batch: list[list[Found]] = []
     size = count = 0
-    for group in together(files, lambda one: one.place) if plan.form is None and plan.columns is None else ([one] for one in files):
+    whole = plan.form is None and plan.columns is None
+    for group in together(files, lambda one: one.place) if whole else ([one] for one in files):
         more = sum(found.size for found in group)
         if batch and (count + len(group) > BATCH_FILES or size + more > BATCH_BYTES):
             yield batch

@@ -12,6 +12,7 @@ from .types import FactorValue, Finding, Severity
 
 FILESYSTEM, TARGET = "filesystem", "target"
 LEVELS_FOUND = "levels_found"
+SUBJECT_COMMIT = "subject_commit"
 
 
 def plain(column: str) -> str:
@@ -307,6 +308,11 @@ class StoredRun:
         """The directory that was measured; None where nobody says."""
         found = self.facts.get("target")
         return None if found is None else str(found)
+
+    @property
+    def subject_commit(self) -> str:
+        """The version of the file system under test; '' where nobody said it."""
+        return str(self.facts.get(SUBJECT_COMMIT) or "")
 
     @property
     def filesystem(self) -> str | None:
