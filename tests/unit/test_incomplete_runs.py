@@ -20,7 +20,7 @@ QUESTIONS = [
     f"scale DATA --on nodes {RATE}", f"fit DATA {RATE} --on nodes --family linear -o MODEL",
     f"validate DATA {RATE} --on nodes --family linear", "compare DATA --group nodes 1 2",
     "compare DATA DATA", "bound DATA --net 1GB/s", f"advise DATA --choose nodes {RATE}", "plot DATA --json",
-    "plot DATA --json --kind percentiles",
+    "plot DATA --json --kind percentiles", "diagnose DATA", "time-model DATA --copy 10GB/s",
 ]  # fmt: skip
 
 
@@ -58,3 +58,7 @@ def test_every_answer_says_how_many_are_incomplete(line, places):
     code, said = asked(f"{line} --incomplete", places)
     assert code in (0, 1) and SAID in said
     assert SAID not in asked(line, places)[1]
+
+
+def test_verify_looks_at_them_where_they_are_asked_for(places):
+    assert [asked(f"verify DATA{more}", places)[1].split()[0] for more in ("", " --incomplete")] == ["14", "18"]
