@@ -122,15 +122,15 @@ define LAB_MISSING
 from iosonde import lab
 found = lab.listing()
 if found.why_not: print("missing:", found.why_not)
-for name, packages in [("every lab", found.missing)] + [(one.name, one.missing) for one in found.possible]:
-    if packages: print(f"missing for {name}: install it with: apt install {' '.join(packages)}, or make lab-deps")
+if found.missing: print(f"missing for every lab: apt install {' '.join(found.missing)}, or make lab-deps")
+for one in found.possible:
+    if one.missing: print(f"missing for {one.name}: {one.how_to_install}")
 endef
 export LAB_MISSING
 
 define LAB_PACKAGES
 from iosonde import lab
-found = lab.listing()
-print(*dict.fromkeys([*found.missing, *(package for one in found.possible for package in one.missing)]))
+print(*lab.listing().packages)
 endef
 export LAB_PACKAGES
 

@@ -345,3 +345,11 @@ def test_hdfs_refuses_what_its_name_node_would(options):
 
 def test_hadoops_configuration_is_escaped(tmp_path):
     assert "<value>a&amp;b</value>" in hadoop._xml({"x": "a&b"})
+
+
+def test_what_no_package_has_is_asked_of_no_package_manager(monkeypatch):
+    """One unknown name, and apt-get installs none of the others."""
+    monkeypatch.setattr(tools, "found", lambda command: False)
+    wanted = listing().packages
+    assert "glusterfs-server" in wanted and not tools.UNPACKAGED.keys() & set(wanted)
+    assert "default-jre-headless" not in wanted, "of no use without the jars, which make lab-hdfs brings"
