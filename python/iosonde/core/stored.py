@@ -360,7 +360,7 @@ def fate_of_incomplete(runs: Iterable[StoredRun]) -> str:
 
 
 def incomplete_among(runs: Sequence[StoredRun]) -> str:
-    """How many of these are incomplete, and that they are in it, in words; empty where none is, or they are left out."""
+    """How many of these are incomplete and in it, in words; empty where none is, or they are left out."""
     taken = [run for run in runs if not run.complete and run.counts]
     are = "is" if len(taken) == 1 else "are"
     whole = counted(len(runs), "trial")
