@@ -36,7 +36,9 @@ _FLOWOP = re.compile(
     r"(?: \[(\S+)ms - +(\S+)ms\])?(?:\t\[[ \d]*\])?\s*$"
 )
 _OLD_FLOWOP = re.compile(r"(\w[\w.\-]*)\s+(\d+)ops/s\s+(\S+)mb/s\s+(\S+)ms/op\s+(\d+)us/op-cpu\s*$")
-_LOADED = re.compile(r"(.+?) (?:Version (\S+) )?personality successfully loaded")
+_PERSONALITY = "personality successfully loaded"
+_LOADED = re.compile(rf"(.+?) (?:Version (\S+) )?{_PERSONALITY}")
+_WITHOUT_BANNER = ("IO Summary: ", "Per-Operation Breakdown", _PERSONALITY)
 _FILESET = re.compile(
     r"(\S+) populated: (\d+) files, avg\. dir\. width = \d+, avg\. dir\. depth = \S+, \d+ leafdirs, (\S+)MB total"
 )
@@ -70,7 +72,7 @@ def parse(text: Text) -> list[Parsed]:
     for at, line in text.numbered():
         if found := _BEGIN.match(line):
             readers.append(_Reader(Parsed(version=found.group(1)[:40])))
-        elif not readers and ("IO Summary: " in line or _LOADED.search(line) or "Per-Operation Breakdown" in line):
+        elif not readers and any(words in line for words in _WITHOUT_BANNER):
             readers.append(_Reader(Parsed()))
             readers[-1].line(at, line)
         elif readers:
@@ -170,7 +172,7 @@ class _Reader:
 
     def _said(self, at: int, said: str) -> None:
         run = self.run
-        if found := _LOADED.match(said):
+        if _PERSONALITY in said and (found := _LOADED.match(said)):
             run.factors["personality"] = found.group(1)[:60]
         elif found := _FILESET.match(said):
             self._files += int(found.group(2)[:15])
