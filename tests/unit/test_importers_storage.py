@@ -7,7 +7,6 @@ import random
 
 import pytest
 
-import iosonde
 from iosonde.core.errors import UnknownFormatError
 from iosonde.importers import Text, understand
 
@@ -191,13 +190,6 @@ Nov 20, 2026 .Interval. .ReqstdOps... ...cpu%...  read ....read..... ....write..
 09:00:33.205  avg_2-30    60.2  1.063  13.0 2.80  25.0   15.0  0.500   45.2  1.250  1.50  4.75   6.25 1048576   1.0  0.250   2.5 24.100
 09:00:34.000 Vdbench execution completed successfully
 """  # noqa: E501
-
-
-def test_vdbenchs_own_html_is_no_document_that_quotes(tmp_path):
-    (tmp_path / "in" / "out").mkdir(parents=True)
-    (tmp_path / "in" / "out" / "summary.html").write_text(f"<pre>\n{RAW}</pre>\n")
-    made = iosonde.import_files(tmp_path / "in", tmp_path / "s", recursive=True).to_dict()
-    assert made["runs"] == 1 and made["quoted"] == []
 
 
 def test_vdbench_of_file_systems_has_a_rate_for_each_operation():

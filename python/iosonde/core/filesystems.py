@@ -26,6 +26,9 @@ _LOCAL_FUSE = frozenset({
     "portal", "lxcfs", "vmware-vmblk", "simple-mtpfs", "jmtpfs", "ifuse", "gphotofs", "cdemu", "tmsu", "tagsistant",
 })  # fmt: skip
 
+# Types whose files are written from beginning to end, once: what is written inside one is refused, or dropped.
+WRITTEN_ONCE = frozenset({"fuse.hdfs"})
+
 # Daemons of FUSE that are clients of a server or a store of objects, whatever their source says.
 _NETWORK_FUSE = frozenset({
     "glusterfs", "ceph-fuse", "mfs", "mfsmount", "moosefs", "lizardfs", "saunafs", "sfsmount", "juicefs", "seaweedfs",
