@@ -10,8 +10,14 @@ from click.testing import CliRunner
 from iosonde.answers.diagnose import diagnose
 from iosonde.cli.group import cli
 from iosonde.core.errors import InputError
+from iosonde.core.types import Experiment
 from iosonde.data.source import open_data
 from iosonde.report.figures.diagnose import figure
+
+MOVED = {"transfer_size": "64KiB", "size": "8MiB"}
+STEPS = [{"workload": "phases", "phases": [
+    {"name": "read", "files": "f", "steps": ["create", {"kind": "write", **MOVED}, {"kind": "read", **MOVED}]},
+]}]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +64,11 @@ def test_a_wrong_word_is_a_sentence(store, words):
 def test_the_experiment_that_would_confirm_is_one_that_plan_takes_and_is_never_written_over(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    given = ["run", "path-study", "--fake", "read-ahead", "--store", "s", "--budget", "20s"]
-    assert CliRunner().invoke(cli, given).exit_code == 0
+    rng = np.random.default_rng(8)
+    (target := tmp_path / "target").mkdir()
+    made = sample.store("s", [sample.rows(4000, 1, lambda rank, number, offset: number % 16 == 0, rng)] * 3)
+    kept = made.runs()[0]["experiment"]
+    made.save_experiment(Experiment(kept, kept, [], {"steps": STEPS, "target": str(target)}, [], 1, "2026-11-21"))
     done = CliRunner().invoke(cli, ["diagnose", "s", "--confirm", "c.yaml"])
     assert done.exit_code == 0, done.output
     plan = CliRunner().invoke(cli, ["plan", "c.yaml", "--json"])

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-from .parsed import CERTAIN, Claim, Parsed, Row
+from .parsed import CERTAIN, GLUED, Claim, Parsed, Row
 from .reading import number
 from .text import Text
 from .trouble import note_trouble
@@ -52,6 +52,7 @@ _BAD = (
     "FATAL",
     "out of memory",
 )
+_BEGIN_LINES = ("Per-Operation Breakdown", "IO Summary:", "Run took ")
 _HARMLESS = ("Failed to open cvar directory",)
 _MIB = 2.0**20
 _LEAST_COVERED = 0.8  # of the run, by its last report
@@ -97,6 +98,8 @@ class _Reader:
         """One line of it."""
         stamp = _STAMP.match(line)
         said = stamp.group(2) if stamp else line
+        if any(line.count(words) > said.startswith(words) for words in _BEGIN_LINES):
+            self.run.lacks(at, GLUED)
         if said.startswith("Per-Operation Breakdown"):
             self._rows, self._lost, self._open = [], [], True
         elif said.startswith("IO Summary:"):
