@@ -43,7 +43,7 @@ endif
 # Images of containers set it to stay small; here every process that a test starts would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run quick test test-docs test-mpi test-nodes test-lab test-lab-law lab-deps lab-hdfs test-faults test-faults-lab \
+.PHONY: help run quick test test-long test-docs test-mpi test-nodes test-lab test-lab-law lab-deps lab-hdfs test-faults test-faults-lab \
 	test-faults-ci test-browser bench golden lint lock clean \
 	setup
 
@@ -60,9 +60,12 @@ quick: .venv/.dev ## the fast tests, on every save: no processes, no load on the
 	@$(PY) -m pytest -n 2 --dist loadfile --quick tests/unit $(PYTEST_OPTIONS)
 
 test: .venv/.dev ## unit and golden tests, then the engine's own
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/unit tests/golden $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m 'not long' -n auto --dist worksteal tests/unit tests/golden $(PYTEST_OPTIONS)
 	@echo "testing: native engine (cargo test)"
 	@cargo test --quiet --locked --no-default-features
+
+test-long: .venv/.dev ## the others: simulations, campaigns that are killed, every command asked in every way (about 2 min)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m long -n auto --dist worksteal tests/unit tests/golden $(PYTEST_OPTIONS)
 
 test-docs: .venv/.dev ## every example in README.md, docs/ and examples/ runs, and says what it shows
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/docs $(PYTEST_OPTIONS)
