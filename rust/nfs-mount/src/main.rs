@@ -81,7 +81,8 @@ fn mounted(file_system: FileSystem, options: &Options) -> Result<Session<FileSys
 fn mount_by_root(options: &Options, device: i32) -> Result<()> {
     let said = format!("fd={device},rootmode=40000,user_id=0,group_id=0,default_permissions,allow_other");
     let [source, directory, kind, said] =
-        [options.source.as_str(), &options.directory, &format!("fuse.{}", options.subtype), &said].map(CString::new);
+        [options.source.as_str(), &options.directory, &format!("fuse.{}", options.subtype), &said]
+            .map(CString::new);
     let (source, directory, kind, said) = (source?, directory?, kind?, said?);
     let flags = libc::MS_NOSUID | libc::MS_NODEV | if options.read_only { libc::MS_RDONLY } else { 0 };
     let done = unsafe {
