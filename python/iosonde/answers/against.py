@@ -55,12 +55,15 @@ class PairVerdicts(Answer):
         return tuple(sentence(one) for one in self.primary)
 
     def content(self) -> dict[str, Any]:
-        """As ``iosonde compare --json``: what is sealed, and each comparison once, those that decide first."""
+        """As ``iosonde compare --json``: what decides stands at the top, too, where it is one number."""
         listed = [{**one.to_json(), "sentence": sentence(one)} for one in self.items]
         commands = [{"side": side, "command": command} for side, command in self.commands]
+        only = listed[0] if len(self.primary) == 1 else {}
+        only = only or {"sentence": " ".join(self.sentences)}
+        warnings = [*self.warnings, *only.get("warnings", [])]
         return {"level": self.rule.level, "group": self.rule.factor, "experiment": self.experiment,
-                "sealed": self.rule.sealed(), "commands": commands, "sentence": " ".join(self.sentences),
-                "warnings": list(self.warnings), "comparisons": listed,
+                "sealed": self.rule.sealed(), "commands": commands, **only, "warnings": warnings,
+                "comparisons": listed,
                 "fail_if": None if self.judged is None else self.judged.to_json()}  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
