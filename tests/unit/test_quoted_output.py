@@ -61,3 +61,21 @@ def test_an_archive_of_documents_alone_says_why_nothing_was_taken(tmp_path):
         iosonde.import_files(packed, tmp_path / "s")
     with pytest.raises(iosonde.IosondeError, match="10 files only quote output"):
         iosonde.import_files(there, tmp_path / "s", recursive=True, format="mdtest")
+
+
+VDBENCH = """<pre>
+Vdbench distribution: vdbench50407 Tue June 05  9:49:29 MDT 2018
+09:00:02.001 Starting RD=rd1; I/O rate: Uncontrolled MAX; elapsed=4; For loops: threads=8 xfersize=4k
+Nov 20, 2026    interval        i/o   MB/sec   bytes   read     resp     read    write     read    write     resp
+                               rate  1024**2     i/o    pct     time     resp     resp      max      max   stddev
+09:00:06.053     avg_2-4      104.5     0.25    1024  50.72    0.012    0.010    0.016     0.05     0.12    0.007
+09:00:07.008 Vdbench execution completed successfully. Output directory: /x/output
+</pre>
+"""
+
+
+def test_html_that_a_tool_itself_wrote_is_no_document_that_quotes(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "summary.html").write_text(VDBENCH)
+    made = iosonde.import_files(tmp_path / "in", tmp_path / "s", recursive=True).to_dict()
+    assert made["quoted"] == [] and [one["format"] for one in made["imported"]] == ["vdbench"]

@@ -21,7 +21,7 @@ import re
 
 from .ior_table import IorSummary, IorTable
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed
-from .reading import iso_date, option, size_bytes, words_of
+from .reading import iso_date, option, size_bytes, size_of_option, words_of
 from .text import Text
 from .trouble import note_trouble
 
@@ -279,16 +279,10 @@ def _exact_sizes(run: Parsed, words: list[str]) -> None:
             run.factors[name] = exact
 
     for flag, name in (("-t", "transfer_size"), ("-b", "block_size")):
-        correct(name, _size_of(option(words, flag) or ""))
+        correct(name, size_of_option(option(words, flag) or ""))
     each = [run.factors.get(name) for name in ("block_size", "segments", "ranks")]
     if all(isinstance(one, int) for one in each):
         correct("aggregate_size", math.prod(one for one in each if isinstance(one, int)))
-
-
-def _size_of(word: str) -> int | None:
-    """``9920000m`` as IOR reads it: in steps of 1024."""
-    found = re.fullmatch(r"(\d{1,18})([kmgtKMGT]?)", word)
-    return int(found.group(1)) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[found.group(2).lower()] if found else None
 
 
 def _number_after(words: list[str], name: str) -> str | None:

@@ -13,7 +13,7 @@ _DOCUMENTS = (
 )
 _SOURCES = (
     "awk bash bats c cc cmake cpp cs csh css cu cxx diff f f90 go h hh hpp hs ipp java jl js jsx kt ksh lua m4 php pl "
-    "pm patch ps1 py pyi r rb rs scala sed sh sql swift tcl ts tsx vue zsh"
+    "pm patch ps1 py pyi r rb rs scala sed sh sql swift tcl ts tsx vue yaml yml zsh"
 )
 _SUFFIXES = frozenset(f".{one}" for one in (_DOCUMENTS + _SOURCES).split())
 _NAMES = frozenset(
@@ -27,10 +27,15 @@ _QUOTATION = re.compile(
 )
 
 
-def quotes(name: str, text: Text, line: int) -> bool:
-    """Whether what stands in ``line`` of this file is quoted; ``line`` 0: somewhere in it."""
+_IN_HTML = frozenset(("vdbench",))  # their own output
+
+
+def quotes(name: str, text: Text, line: int, form: str = "") -> bool:
+    """Whether what stands in ``line`` of this file, output of ``form``, is quoted; ``line`` 0: somewhere in it."""
     path = PurePath(name)
     path = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    if form in _IN_HTML and path.suffix.lower() in (".html", ".htm"):
+        return False
     if path.suffix.lower() in _SUFFIXES or path.name.partition(".")[0].upper() in _NAMES:
         return True
     found = _QUOTATION.search(text.whole)

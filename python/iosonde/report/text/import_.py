@@ -28,6 +28,8 @@ def lines(made: Imported, store: str) -> Iterator[str]:
     ]
     if rows:
         yield table(("tool", "files", "runs", "incomplete", "there before"), rows, "lrrrr")
+    if joined := sum(outcome.joined for outcome in made.outcomes):
+        yield f"{counted(joined, 'file')} of these in the run of another file of the same measurement"
     yield from _quoted(made.quoted)
     failed = made.failed
     if failed:
