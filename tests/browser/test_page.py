@@ -194,7 +194,7 @@ def test_a_tooltip_gives_the_number_with_its_interval(browser, files):
         box = plot.bounding_box()
         page.mouse.move(box["x"] + box["width"] * 0.72, box["y"] + box["height"] * 0.5)
         tip = page.locator("#vg-tooltip-element.visible")
-        tip.wait_for(timeout=5_000)
+        tip.wait_for(timeout=60_000)
         assert "MiB/s" in tip.inner_text() and "6 trials" in tip.inner_text()
 
 
@@ -205,7 +205,7 @@ def test_a_tooltip_with_text_from_data_is_text(browser, files):
         late = page.locator("#timeline-1 .mark-rect path[fill='var(--late)']").bounding_box()
         page.mouse.move(late["x"] + late["width"] / 2, late["y"] + late["height"] / 2)
         tip = page.locator("#vg-tooltip-element.visible")
-        tip.wait_for(timeout=5_000)
+        tip.wait_for(timeout=60_000)
         assert "<img src=x onerror=alert(1)>$$x^2$$" in tip.inner_text() and "started late" in tip.inner_text()
         assert page.locator("img").count() == 0
 

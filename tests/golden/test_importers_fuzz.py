@@ -163,14 +163,20 @@ LONG = [line[:65_000] for line in (b" " * 65_000, b"a " * 33_000, b"1 " * 33_000
 def test_a_line_takes_no_square_of_its_length(name):
     raw, form = FOUND[name].read_bytes()[:100_000], EXPECTED[name]["format"]
     lines = raw.split(b"\n")
+    middle = len(lines) // 2
     for long in LONG:
-        began = time.process_time()
-        for more in (long + b"x", long + b":", long):
-            middle = len(lines) // 2
-            text = Text(b"\n".join([*lines[:middle], more, *lines[middle:]]), name)
-            importers()[form].claims(text)
-            importers()[form].parse(text)
-        assert time.process_time() - began < 2, long[:20]
+        texts = [b"\n".join([*lines[:middle], long + end, *lines[middle:]]) for end in (b"x", b":", b"")]
+        # The best of some: what else a machine does is in the first, the square of a length in all of them.
+        assert any(_seconds(importers()[form], texts, name) < 2 for _ in range(5)), long[:20]
+
+
+def _seconds(importer, texts, name):
+    began = time.process_time()
+    for one in texts:
+        text = Text(one, name)
+        importer.claims(text)
+        importer.parse(text)
+    return time.process_time() - began
 
 
 @pytest.mark.parametrize("name", FOUND, ids=seeded)

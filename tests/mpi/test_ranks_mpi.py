@@ -235,7 +235,7 @@ def test_nobody_is_left_when_the_launcher_or_its_watchdog_is_killed(tmp_path, vi
     else:
         os.kill(next(pid for pid in family if parent_of(pid) == parent.pid), signal.SIGKILL)
     assert wait_until(lambda: not processes.family(token))
-    said, _ = parent.communicate(timeout=30)
+    said, _ = parent.communicate(timeout=120)
     assert said == (b"137\n" if victim == "launcher" else b"")
     left = leftovers.remove_segments(began)
     assert not left or victim == "watchdog"  # nobody is there any more to do it

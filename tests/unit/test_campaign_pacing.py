@@ -75,11 +75,13 @@ def campaign_of(rules, repetitions=3):
     return ended, started
 
 
-def test_trials_start_no_faster_than_the_pace():
-    said = []
+def test_trials_start_no_faster_than_the_pace(monkeypatch):
+    now, said = [100.0], []
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: now.append(now.pop() + seconds))
     ended, started = campaign_of(trials.Rules(breaks=Breaks(Pacing(0.15), lambda: None, said.append)))
     assert ended.measured == 3
-    assert all(after - one >= 0.149 for one, after in zip(started, started[1:], strict=False))
+    assert all(after - one == pytest.approx(0.15) for one, after in zip(started, started[1:], strict=False))
     assert len(said) == 1 and said[0].startswith("paced: at most one trial in 150 ms; the next one starts in ")
 
 

@@ -22,12 +22,12 @@ def experiment(repetitions):
 class Bench:
     """Stands in for measuring and storing; notes the order of events."""
 
-    def __init__(self, missing=None, slow_s=0.0):
-        self.events, self.missing, self.slow_s = [], missing or {}, slow_s
+    def __init__(self, missing=None, wait=lambda: None):
+        self.events, self.missing, self.wait = [], missing or {}, wait
 
     def measure(self, trial):
         self.events.append(("measure", trial.index))
-        time.sleep(self.slow_s)
+        self.wait()
         missing = self.missing.get(trial.index, [])
         return Run(str(trial.index), "e", "test", "", 0.0, dict(trial.factors), [], missing=missing)
 
@@ -87,11 +87,12 @@ def test_a_rule_that_wants_too_much_is_cut_and_says_so():
     assert not Bench().run(experiment(3), rules=campaign.Rules(needed=lambda: 4, max_repetitions=4)).capped
 
 
-def test_the_budget_starts_no_trial_that_would_end_late():
-    bench = Bench(slow_s=0.02)
-    rules = campaign.Rules(ends_at=time.monotonic() + 0.05, ends_because="the budget")
-    ended = bench.run(experiment(50), rules=rules)
-    assert 1 <= len(bench.measured()) < 5
+def test_the_budget_starts_no_trial_that_would_end_late(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(campaign.time, "monotonic", lambda: now[0])
+    bench = Bench(wait=lambda: now.append(now.pop() + 20))
+    ended = bench.run(experiment(50), rules=campaign.Rules(ends_at=150.0, ends_because="the budget"))
+    assert len(bench.measured()) == 2  # the third would end at 160
     assert "trials are left" in ended.early
 
 

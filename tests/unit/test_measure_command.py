@@ -164,18 +164,19 @@ def test_when_its_rank_is_killed_it_ends_too(tmp_path):
     """Also with kill -9, which leaves the rank no moment to do anything."""
     script = (
         "from pathlib import Path; from iosonde.measure.rank import command; "
+        "watch = command.Guard.watch; "
+        f"command.Guard.watch = lambda *of: (watch(*of), Path('{tmp_path}/guarded').touch()); "
         f"x = command.ShellCommand('echo $$ > {tmp_path}/pid; sleep 1000 & wait'); "
         f"command.run(x, Path('{tmp_path}/output'))"
     )
     rank = subprocess.Popen([sys.executable, "-c", script])
     pid_file = tmp_path / "pid"
-    while not (pid_file.exists() and pid_file.read_text().strip()):
+    while not (pid_file.exists() and pid_file.read_text().strip() and (tmp_path / "guarded").exists()):
         time.sleep(0.005)
     shell = pid_file.read_text().strip()
-    time.sleep(0.1)  # the guard is told of the command once that has started
     rank.kill()
     rank.wait()
-    give_up = time.monotonic() + 20
+    give_up = time.monotonic() + 60
     while _is_alive(shell) and time.monotonic() < give_up:
         time.sleep(0.01)
     assert not _is_alive(shell)
@@ -195,7 +196,7 @@ def test_the_guard_is_there_before_the_command_starts(tmp_path):
 
     def begin():
         (guard,) = set(children.read_text().split()) - set(before)
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while not (words := Path(f"/proc/{guard}/cmdline").read_bytes()) and time.monotonic() < deadline:
             time.sleep(0.001)  # it is there, and the kernel has yet to show its words
         seen.append(words)

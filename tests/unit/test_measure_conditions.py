@@ -106,6 +106,6 @@ def test_a_file_system_that_does_not_answer_in_time_is_not_known(error, tmp_path
 def test_a_helper_asks_for_the_process_that_must_not_touch_the_target(tmp_path):
     started = time.monotonic()
     with Keeper() as keeper:
-        assert keeper.condition(tmp_path, 10.0) is None  # the file system of this directory says nothing
+        assert keeper.condition(tmp_path, 60.0) is None  # the file system of this directory says nothing
         assert keeper.facts(tmp_path)["condition"] is None
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -49,12 +47,10 @@ def test_each_machine_shows_the_effect_that_it_is_for():
         assert 0 < np.mean(mine) < 1 and np.median(ns[mine]) > 3 * np.median(ns[~mine]), machine
 
 
-def test_a_store_of_many_cells_is_made_in_no_time_and_keeps_the_truth(tmp_path):
+def test_a_store_of_many_cells_keeps_the_truth(tmp_path):
     cells = [CELL | {"place": place, "access_size": size} for place in ("seq", "rnd") for size in (1, 4096, 2**20)]
-    began = time.perf_counter()
     store = Store.create(tmp_path / "store")
     store.append_many(list(machines.runs({"kind": "read-ahead", "window": "1MiB", "outliers": 0.01}, cells)))
-    assert time.perf_counter() - began < 5
     run = store.run(store.run_ids()[4], operations=True)
     told = truth.of_operations(run.raw, run.operations)
     assert run.complete and pattern_name(run.factors) == "U-off0-rnd R"

@@ -150,7 +150,7 @@ class Cluster:
         alone = ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--uts", "--mount", "--ipc"]
         holder = subprocess.Popen([*alone, "sh", "-c", script], stdin=subprocess.DEVNULL)
         self._holders[name] = holder
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not ready.exists():
             if holder.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"no name spaces for {name}")
@@ -170,7 +170,7 @@ class Cluster:
         subprocess.run(self.words(name, "ip", *words), check=True, capture_output=True)
 
     def _end_processes_of(self, name: str) -> None:
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while (left := self.pids(name)) and time.monotonic() < deadline:
             for pid in left:
                 with suppress(OSError):

@@ -109,7 +109,7 @@ def test_nodes_are_given_back_however_we_end(idle, number, moment):
     try:
         assert (process.stdout if moment == "granted" else process.stderr).readline()
         os.kill(process.pid, number)
-        process.wait(30)
+        process.wait(120)
     finally:
         process.kill()
         process.communicate()
