@@ -15,7 +15,7 @@ from faults import faultfs
 SLOW_FILES = (
     # Commands and functions from end to end, pages and figures.
     "test_api.py", "test_api_parity.py", "test_answers_options.py", "test_answers_path_study.py",
-    "test_data_experiments.py", "test_diagnose_machines.py",
+    "test_data_experiments.py", "test_diagnose_machines.py", "test_incomplete_runs.py", "test_answers_shared_files.py",
     "test_cli_*.py", "test_console.py", "test_example_*.py", "test_report_figures.py", "test_report_cluster_figure.py",
     "test_report_page.py", "test_report_cells.py", "test_report_png.py", "test_schemas.py", "test_importers_seam.py",
     # Processes, ranks, and what happens when they end.
@@ -25,9 +25,9 @@ SLOW_FILES = (
     # The disk.
     "test_store_*.py", "test_measure_source_tree.py", "test_measure_spool*.py",
     # Simulations: does an interval cover what it promises, does a test cry wolf?
-    "test_answers_rank_designs.py", "test_explain_advise.py", "test_explain_causes.py", "test_explain_path_models.py",
-    "test_model_blocks.py", "test_model_designs.py", "test_model_fuzz.py", "test_model_predict.py",
-    "test_model_sensitivity.py", "test_model_validate.py", "test_stats_copies.py", "test_stats_coverage.py",
+    "test_answers_diagnose.py", "test_answers_rank_designs.py", "test_answers_survey.py", "test_campaign_against.py",
+    "test_explain_advise.py", "test_explain_causes.py", "test_explain_path_models.py", "test_model_blocks.py", "test_model_designs.py", "test_model_fuzz.py", "test_model_predict.py",
+    "test_model_sensitivity.py", "test_model_validate.py", "test_stats_changes.py", "test_stats_copies.py", "test_stats_coverage.py",
     "test_stats_density.py", "test_stats_noise.py", "test_stats_sequential.py", "test_stats_story.py",
     "test_stats_strata.py",
     # Second implementations, which take seconds to import.

@@ -235,6 +235,9 @@ def main() -> None:
     parser.add_argument("--only", type=int)
     parser.add_argument("--minutes", type=float, default=math.inf)
     asked = parser.parse_args()
+    # A shell starts what runs in its background with SIGINT ignored, and the campaigns would inherit that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if why := why_not("glusterfs"):
         sys.exit(f"random faults in a lab are not tried: {why}")
     root = Path(tempfile.mkdtemp(prefix="iosonde-lab-", dir="/var/tmp")).resolve()

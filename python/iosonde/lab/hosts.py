@@ -116,6 +116,10 @@ class LabHost:
         """A path of this host's, its disk or its /proc, as the machine itself can reach it. Raises LabError."""
         return Path(f"/proc/{self.pid}/root/{str(there).lstrip('/')}")
 
+    def listens(self, port: int) -> bool:
+        """Whether a daemon of this host takes TCP connections there. Raises LabError."""
+        return bool(self.run("ss", "--no-header", "--listening", "--tcp", f"sport = :{port}").strip())
+
     def processes(self, name: str) -> list[int]:
         """PIDs, as the host has them, of processes of this name that have not ended. Raises LabError."""
         return self.all_processes().get(name, [])

@@ -16,10 +16,12 @@ LIMIT_S = 60.0
 _PLACE = "IOSONDE_LAB_ROOT"  # where labs live, if not where they usually do
 OUR_NFS_CLIENT = "iosonde-nfs-mount"  # rust/nfs-mount
 HADOOP_JARS = "hadoop-jars"
+ORANGEFS = "orangefs"
 # What no package of Debian's has → how it comes here.
 UNPACKAGED = {
     OUR_NFS_CLIENT: "make lab-deps in a checkout",
     HADOOP_JARS: "make lab-hdfs in a checkout (or HADOOP_HOME=DIR, if you have Hadoop)",
+    ORANGEFS: "its source (orangefs.org), configured with --enable-fuse --enable-shared; ORANGEFS_HOME=DIR is its prefix",
 }
 # What is needed whatever the file system, and its Debian package.
 ALWAYS = {

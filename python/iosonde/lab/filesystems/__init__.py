@@ -18,6 +18,7 @@ MODULES = {
     "hdfs": "hdfs",
     "ceph": "ceph",
     "openafs": "openafs",
+    "orangefs": "orangefs",
     "sshfs": "sshfs",
     "xrootd": "xrootd",
 }

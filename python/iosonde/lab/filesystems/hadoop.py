@@ -92,11 +92,6 @@ def pids(host: LabHost, of: str) -> list[int]:
     return [int(pid) for pid in host.shell(f"pgrep -f -- {shlex.quote(f' {of}$')} || :").split()]
 
 
-def listens(host: LabHost, port: int) -> bool:
-    """Whether a daemon of this host takes connections there."""
-    return bool(host.run("ss", "--no-header", "--listening", "--tcp", f"sport = :{port}").strip())
-
-
 def bean(name_node: LabHost, name: str) -> dict[str, Any]:
     """What the name node says of itself. Raises LabError where it does not answer."""
     found = json.loads(_asked(name_node, f"/jmx?qry=Hadoop:service=NameNode,name={name}"))["beans"]

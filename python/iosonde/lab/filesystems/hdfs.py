@@ -107,7 +107,7 @@ class _Hdfs(Recipe):
             there = hdfs_state.live(hadoop.bean(_name_node(lab), "NameNodeInfo"))
         except LabError:
             return {MASTER: ServerState("no answer", False)}
-        live = {one.name for one in lab.servers if one.name in there and hadoop.listens(one, hadoop.DATA_PORT)}
+        live = {one.name for one in lab.servers if one.name in there and one.listens(hadoop.DATA_PORT)}
         return {one.name: ServerState("live", True) if one.name in live else ServerState("dead", False)
                 for one in lab.servers}  # fmt: skip
 

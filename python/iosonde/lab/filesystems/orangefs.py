@@ -1,0 +1,165 @@
+"""OrangeFS (PVFS2): a server on each disk, all of them for data and metadata, mounted by its FUSE client (pvfs2fuse).
+
+No package of Debian's has it: it is looked for where ORANGEFS_HOME says, else beside the ``pvfs2-server`` on PATH, else
+in /opt/orangefs. A file is striped over all servers; nothing is copied.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import parse_size
+from iosonde.lab.hosts import LabHost
+from iosonde.lab.lab import Lab
+from iosonde.lab.tools import ORANGEFS, LabError
+
+from .recipe import Layout, Recipe
+
+_PORT, _NAME = 3334, "orangefs"
+_USUAL_PREFIX = "/opt/orangefs"
+_STRIP = "64KiB"
+_LEAST_STRIP = 4096
+_SYNC = ("yes", "no")
+_LOG = "/run/pvfs2-server.log"
+# Of pvfs2-viewdist.
+_ON_SERVER = re.compile(r"^Datafile \d+ - tcp://([^:]+):", re.MULTILINE)
+_STRIP_SIZE = re.compile(r"strip_size:(\d+)")
+
+
+def prefix() -> Path:
+    """Where it is installed, or would be."""
+    if home := os.environ.get("ORANGEFS_HOME"):
+        return Path(home)
+    found = shutil.which("pvfs2-server")
+    return Path(found).resolve().parents[1] if found else Path(_USUAL_PREFIX)
+
+
+class _OrangeFs(Recipe):
+    title = "OrangeFS"
+    options = {
+        "strip_size": f"bytes of a file on one server before the next has its turn [{_STRIP}]",
+        "sync_data": "yes or no: whether a server has what is written on its disk before it answers [no]",
+    }
+    client_process = "pvfs2fuse"
+
+    @property
+    def commands(self) -> Mapping[str, str]:  # type: ignore[override]  # where they are depends
+        """All of one installation."""
+        return {
+            str(prefix() / name): ORANGEFS for name in ("sbin/pvfs2-server", "bin/pvfs2-genconfig", "bin/pvfs2fuse")
+        }
+
+    def check(self, n_servers: int, options: Mapping[str, str]) -> None:
+        """Strips of whole pages."""
+        super().check(n_servers, options)
+        strip = parse_size(options.get("strip_size", _STRIP))
+        if strip < _LEAST_STRIP or strip % _LEAST_STRIP:
+            raise InputError(f"--set strip_size={options['strip_size']}: not a multiple of 4 KiB")
+        if (sync := options.get("sync_data", "no")) not in _SYNC:
+            raise InputError(f"--set sync_data={sync}: not an answer", f"one of {', '.join(_SYNC)}")
+
+    def start(self, lab: Lab) -> None:
+        """One file of settings, the same for all; each server makes its storage, and then serves."""
+        settings = _settings(lab)
+        for server in lab.servers:
+            _file(server).write_text(settings)
+        lab.each(lab.servers, lambda server: server.run(*_server_words(server, "--mkfs")))
+        lab.each(lab.servers, lambda server: self.restart(lab, server))
+
+    def mount(self, lab: Lab, client: LabHost) -> None:
+        """By pvfs2fuse, which stays in the foreground, once the servers answer."""
+        lab.wait("servers answer", lambda: all(server.listens(_PORT) for server in lab.servers))
+        _table(client).write_text(f"{_spec(lab)} {lab.mount_point} pvfs2 defaults,noauto 0 0\n")
+        client.start(*_words("bin/pvfs2fuse", str(lab.mount_point), "-f", "-o", f"fs_spec={_spec(lab)},subtype=pvfs2fuse"),
+                     log="pvfs2fuse")  # fmt: skip
+        lab.wait(f"{client.name} mounts", lambda: lab.is_mounted(client))
+
+    def layout(self, lab: Lab) -> Layout:
+        """Each file in strips over all servers."""
+        return Layout(servers_of_a_file=len(lab.servers))
+
+    def version(self, lab: Lab) -> str:
+        """Of the servers."""
+        return lab.servers[0].run(*_words("sbin/pvfs2-server", "--version")).split()[0]
+
+    def facts(self, lab: Lab) -> dict[str, str]:
+        """How it stripes, and when it answers."""
+        return {"strip_size": lab.description.options.get("strip_size", _STRIP),
+                "sync_data": lab.description.options.get("sync_data", "no")}  # fmt: skip
+
+    def health(self, lab: Lab) -> list[str]:
+        """Servers that do not take a connection."""
+        return [f"{server.name}: its pvfs2-server does not answer" for server in lab.servers
+                if not _answers(server)]  # fmt: skip
+
+    def placement(self, lab: Lab, file: Path) -> dict[str, int]:
+        """From its own tool: the order of the servers, and the size of a strip; they take their turns."""
+        client, found = lab.clients[0], dict.fromkeys((server.name for server in lab.servers), 0)
+        told = client.run("env", f"PVFS2TAB_FILE={_table(client)}", *_words("bin/pvfs2-viewdist", "-f", str(file)))
+        order, strip = _ON_SERVER.findall(told), int(_STRIP_SIZE.findall(told)[0])
+        n_bytes = int(client.run("stat", "-c", "%s", str(file)))
+        for at, name in enumerate(order):
+            whole, rest = divmod(n_bytes, strip * len(order))
+            found[name] += whole * strip + min(strip, max(0, rest - at * strip))
+        return found
+
+    def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
+        """Its one server."""
+        return server.processes("pvfs2-server")
+
+    def restart(self, lab: Lab, server: LabHost) -> None:
+        """Start it again."""
+        server.run(*_server_words(server))
+
+
+def _settings(lab: Lab) -> str:
+    """As its own tool writes them, with each server's storage on that server's disk."""
+    names = ",".join(server.name for server in lab.servers)
+    options = {"strip_size": _STRIP, "sync_data": "no", **lab.description.options}
+    words = _words("bin/pvfs2-genconfig", "--quiet", "--protocol", "tcp", "--tcpport", str(_PORT), "--fsname", _NAME,
+                   "--ioservers", names, "--metaservers", names, "--storage", "/storage", "--metadata", "/metadata",
+                   "--logfile", _LOG, "--default-num-dfiles", str(len(lab.servers)), "--dist-name", "simple_stripe",
+                   "--dist-params", f"strip_size:{parse_size(options['strip_size'])}", "-")  # fmt: skip
+    made = lab.servers[0].run(*words)
+    made = re.sub(r"(?m)^\d+\n", "", made)  # the tool of 2.10 prints a number of its own in between
+    made = re.sub(r"(?m)^(\s*TroveSyncData\s+).*$", rf"\g<1>{options['sync_data']}", made)
+    own = [f"<ServerOptions>\n\tServer {one.name}\n\tDataStorageSpace {one.disk}/data\n"
+           f"\tMetadataStorageSpace {one.disk}/metadata\n</ServerOptions>\n" for one in lab.servers]  # fmt: skip
+    return made.replace("<FileSystem>", "".join([*own, "\n<FileSystem>"]), 1)
+
+
+def _file(server: LabHost) -> Path:
+    return server.directory / "orangefs.conf"
+
+
+def _table(client: LabHost) -> Path:
+    """What its tools, not its mounts, go by."""
+    return client.directory / "pvfs2tab"
+
+
+def _spec(lab: Lab) -> str:
+    return f"tcp://{lab.servers[0].name}:{_PORT}/{_NAME}"
+
+
+def _server_words(server: LabHost, *more: str) -> tuple[str, ...]:
+    return _words("sbin/pvfs2-server", *more, "--alias", server.name, str(_file(server)))
+
+
+def _words(program: str, *words: str) -> tuple[str, ...]:
+    """One of its programs, which finds its library."""
+    return ("env", f"LD_LIBRARY_PATH={prefix() / 'lib'}", str(prefix() / program), *words)
+
+
+def _answers(server: LabHost) -> bool:
+    try:
+        return server.listens(_PORT)
+    except LabError:
+        return False
+
+
+RECIPE = _OrangeFs()
