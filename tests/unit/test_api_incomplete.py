@@ -79,6 +79,9 @@ def test_where_nothing_is_complete_the_option_is_named(tmp_path):
     place = stored(tmp_path / "s", lacking=set(range(12)))
     with pytest.raises(DataError, match=r"no complete trial\n.*--incomplete takes its 12 incomplete runs"):
         iosonde.anova(place, "write")
+    with pytest.raises(DataError, match=r"no complete trial\n.*--incomplete takes its 12 incomplete runs"):
+        iosonde.compare(place, "nodes", ["1", "2"])
+    assert "--incomplete" in iosonde.summary(place).to_dict()["sentence"]
     assert iosonde.anova(place, "write", incomplete=True).to_dict()["terms"]
 
 

@@ -16,7 +16,7 @@ from iosonde.core.words import listed
 from iosonde.data.asked import Asked
 from iosonde.data.choice import texts
 from iosonde.data.experiments import EXPERIMENT
-from iosonde.data.responses import responses
+from iosonde.data.responses import no_trial, responses
 from iosonde.data.source import Source, by_itself
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Comparison
@@ -55,6 +55,8 @@ def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons | 
     alone = source if sides.other is None else None
     if alone is not None and (pairs := sealed_pairs(alone, sides.group, bool(sides.published))):
         return against(alone, asked, pairs, sides.levels, sides.gate)
+    if source is not None and source.store is not None and not len(source.table):
+        raise no_trial(source)
     return _made(_found(source, asked, sides), asked, sides)
 
 

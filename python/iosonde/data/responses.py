@@ -154,18 +154,19 @@ def _headline(found: Sequence[Response]) -> Response | None:
 
 def _of_store(source: Source, asked: Asked) -> Iterator[Response]:
     if not len(source.table):
-        raise _no_trial(source)
+        raise no_trial(source)
     if not asked.response:
         made = source.trials(asked.choice)
         if not len(made.rows):
-            raise _no_trial(source)
+            raise no_trial(source)
         yield from _metrics(source, asked, asked.choice, made)
         return
     for text in asked.response:
         yield from _named(source, text, asked)
 
 
-def _no_trial(source: Source) -> DataError:
+def no_trial(source: Source) -> DataError:
+    """What to raise where a store has no run that counts, with what would take those that it has."""
     hint, left_out = "iosonde show says what it holds", sum(not run.counts for run in source.runs)
     if left_out:
         hint += f"; --incomplete takes its {counted(left_out, 'incomplete run')}"

@@ -32,7 +32,7 @@ def relative_half_width(estimate: Estimate) -> float | None:
 
 def _precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
     if not rows:
-        return "Nothing to summarise: no complete trial."
+        return "Nothing to summarise: no complete trial (--incomplete takes the others)."
     widths = [(relative_half_width(row.mean), row) for row in rows]
     known = [(width, row) for width, row in widths if width is not None]
     unsure = len(rows) - len(known)
