@@ -18,7 +18,7 @@ from iosonde.core.problems import nearest
 from iosonde.core.yaml_text import Document
 from iosonde.ranks.machine import emulated
 
-from . import benchmarks, path_study, targets
+from . import benchmarks, extent, path_study, targets
 from .native import native_document
 from .request import Request
 from .spec import check, faults, file, lab
@@ -41,7 +41,8 @@ _ENVELOPE = {"small_files": "small_files", "small_size": "small_file_size", "lar
 def document(asked: Request, say: Callable[[str], None] = lambda _: None) -> Document:
     """The document that the options mean, not yet checked. ``say`` is told what its reader should know. Raises
     InputError."""
-    found = _source(asked, say)
+    source = _source(asked, say)
+    found = extent.of_extent(source, asked.quick, asked.full)
     if "steps" not in found.data:
         found = file.modern(found)
     _put_targets(found, asked.target)
@@ -50,7 +51,8 @@ def document(asked: Request, say: Callable[[str], None] = lambda _: None) -> Doc
             _put(found, key, list(value) if isinstance(value, tuple) else value, key)
     _put_against(found, asked)
     ready = asked.what is not None and path_study.is_one(asked.what)
-    if asked.quick and asked.repetitions is None and "against" not in found.data and not ready:
+    ready = ready or "against" in found.data or "repetitions" in source.data.get(extent.QUICK, {})
+    if asked.quick and asked.repetitions is None and not ready:
         _put(found, "repetitions", QUICK["repetitions"], "quick")
     for key in ("before_reads", "between_trials"):
         if (value := getattr(asked, key)) is not None:

@@ -30,6 +30,7 @@ class Request:
     metric: str | None = None
     budget: float | None = None
     quick: bool = False
+    full: bool = False
     launcher: str | None = None
     hosts: str | None = None
     reserve: str | None = None

@@ -1,0 +1,42 @@
+"""``quick`` and ``full`` of an experiment file: the same question asked with less, or with as much as its source did.
+
+Each holds keys of the file; what is there takes the place of what the file says, and joins it in ``factors`` and
+``lab``, name by name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.yaml_text import Document
+
+QUICK, FULL = "quick", "full"
+_JOINED = ("factors", "lab")
+
+
+def of_extent(found: Document, quick: bool, full: bool) -> Document:
+    """The document as it is to be measured. Raises InputError for ``full`` where it says nothing of it, and for a part
+    that is none."""
+    if quick and full:
+        raise InputError("--quick and --full ask for opposite things", "give one of them")
+    data = {key: value for key, value in found.data.items() if key not in (QUICK, FULL)}
+    if full and FULL not in found.data:
+        raise InputError(f"{found.name or 'this'} does not say what --full would be", "its key: full")
+    places = dict(found.places)
+    for part in (QUICK, FULL):
+        _check(found, part)
+        if part == (QUICK if quick else FULL if full else None):
+            for key, value in found.data.get(part, {}).items():
+                before = data.get(key)
+                joins = key in _JOINED and isinstance(before, dict) and isinstance(value, dict)
+                data[key] = {**before, **value} if joins and before is not None else value
+            places |= {path[1:]: line for path, line in found.places.items() if path[:1] == (part,) and path[1:]}
+    return Document(data, found.name, places, found.text)
+
+
+def _check(found: Document, part: str) -> None:
+    value: Any = found.data.get(part, {})
+    if not isinstance(value, dict):
+        where = f"{found.name}:{line}: " if (line := found.place((part,))) else ""
+        raise InputError(f"{where}{part}: not keys of an experiment with their values", f"{part}: {{repetitions: 2}}")
