@@ -19,7 +19,7 @@ from iosonde.stats.sampling.shares import DrawnSample, OfWhole, mean, share
 from iosonde.stats.sampling.size import sample_size
 from iosonde.survey.contents import CODECS, Contents, LookAsked, Piece, look_at_all
 from iosonde.survey.magic import EMPTY
-from iosonde.survey.opening import WalkedFile
+from iosonde.survey.opening import WalkedFile, held_root
 from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, chances_of, walk
 
 from .answer import Answer
@@ -139,12 +139,21 @@ class Survey(Answer):
 
 def survey(asked: SurveyAsked, on_progress: Callable[[str, int], object] | None = None) -> Survey:
     """Walk a tree, draw, read what was drawn, and say what that tells of the whole. Raises InputError."""
-    began, level = time.monotonic(), check_level(asked.level)
+    began = time.monotonic()
+    check_level(asked.level)
     unknown = set(asked.codecs) - set(CODECS)
     if unknown:
         raise InputError(f"there is no codec {min(unknown)}", f"known are {', '.join(CODECS)}")
+    with held_root(asked.path) as root:
+        return _survey(asked, root, on_progress, began)
+
+
+def _survey(
+    asked: SurveyAsked, root: str, on_progress: Callable[[str, int], object] | None, began: float
+) -> Survey:  # fmt: skip
+    level = asked.level
     walked = walk(
-        WalkAsked(asked.path, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots),
+        WalkAsked(root, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots),
         on_progress and (lambda files: on_progress("files seen", files)),
     )
     if asked.files is None:  # of a small tree fewer are enough
@@ -154,7 +163,7 @@ def survey(asked: SurveyAsked, on_progress: Callable[[str, int], object] | None 
         by_count = walked.by_count
     drawn = {COUNT: by_count, CAPACITY: walked.by_size}
     seen = {file.inode_key: file for one in drawn.values() for file in seen_of(one)}
-    looked = look_at_all(asked.path, list(seen.values()), LookAsked(asked.codecs, asked.seed),
+    looked = look_at_all(root, list(seen.values()), LookAsked(asked.codecs, asked.seed),
                          on_progress and (lambda done: on_progress("files read", done)))  # fmt: skip
     contents = dict(zip(seen, looked, strict=True))
     samples = {by: _Sample(by, one, walked, asked.allocated, contents) for by, one in drawn.items()}

@@ -116,7 +116,8 @@ def _notes(found: dict[str, Any]) -> Iterator[str]:
         why = ", ".join(f"{errno.errorcode.get(code, code)} {many}" for code, many in found["errors"].items())
         yield f"{_directories(found['unreadable_directories'])} could not be read ({why}): what is in them is missing"
     if found["unknown_entries"]:
-        yield f"{found['unknown_entries']:,} entries could not be looked at, and are missing"
+        missing = "1 entry" if found["unknown_entries"] == 1 else f"{found['unknown_entries']:,} entries"
+        yield f"missing, as they could not be looked at: {missing}"
     if found["vanished"]:
         yield f"{found['vanished']:,} vanished while they were looked at"
     if found["mounts"]:

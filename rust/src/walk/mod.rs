@@ -312,7 +312,9 @@ impl Walk {
             return None;
         }
         if stat.mount_root || stat.device != node.device.unwrap_or(self.device) {
-            if !self.asked.other_file_systems || tree::is_pseudo(handle, name) {
+            // What is mounted a second time is no other file system: its files are seen where they are, or not of the tree.
+            let again = stat.device == self.device;
+            if again || !self.asked.other_file_systems || tree::is_pseudo(handle, name) {
                 part.totals.mounts += 1;
                 return None;
             }
