@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from iosonde.core.types import Estimate
 from iosonde.stats.sampling.shares import DrawnSample, OfWhole, mean, share
 from iosonde.stats.sampling.size import sample_size
 from iosonde.survey.contents import CODECS, Contents, LookAsked, Piece, look_at_all
+from iosonde.survey.from_list import walk_list
 from iosonde.survey.magic import EMPTY
 from iosonde.survey.opening import WalkedFile, held_root
 from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, chances_of, walk
@@ -35,7 +36,8 @@ class SurveyAsked:
     """``precision``: half the width of the interval of a share, at worst; ``files``: instead, so many are read at most.
 
     ``codecs``: what the bytes that are read are compressed by, none for kinds alone. ``allocated``: the capacity is
-    what is allocated, not the sizes.
+    what is allocated, not the sizes. ``files_from``: a list of the tree's files (``-``: standard input), instead of a
+    walk.
     """
 
     path: str
@@ -47,6 +49,7 @@ class SurveyAsked:
     allocated: bool = False
     other_file_systems: bool = False
     snapshots: bool = False
+    files_from: str | None = None
 
     @property
     def draws(self) -> int:
@@ -152,10 +155,7 @@ def _survey(
     asked: SurveyAsked, root: str, on_progress: Callable[[str, int], object] | None, began: float
 ) -> Survey:  # fmt: skip
     level = asked.level
-    walked = walk(
-        WalkAsked(root, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots),
-        on_progress and (lambda files: on_progress("files seen", files)),
-    )
+    walked = _walked(asked, root, on_progress and (lambda files: on_progress("files seen", files)))
     if asked.files is None:  # of a small tree fewer are enough
         enough = sample_size(asked.precision, level, population=walked.files)
         by_count = walked.by_count.first(enough)
@@ -174,6 +174,15 @@ def _survey(
         dict(Counter(one.why for one in looked if one.why)),
         sum(one.touched for one in looked), time.monotonic() - began,
     )  # fmt: skip
+
+
+def _walked(asked: SurveyAsked, root: str, on_files: Callable[[int], object] | None) -> Walked:
+    wanted = WalkAsked(
+        root, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots
+    )  # fmt: skip
+    if asked.files_from is None:
+        return walk(wanted, on_files)
+    return walk_list(replace(wanted, path=asked.path), root, asked.files_from, on_files)
 
 
 def seen_of(drawn: DrawnFiles) -> Iterable[WalkedFile]:

@@ -25,6 +25,7 @@ class SurveyOptions(TypedDict, total=False):
     allocated: Annotated[bool, False]
     other_file_systems: Annotated[bool, False]
     snapshots: Annotated[bool, False]
+    files_from: Annotated[str | None, None]
     seed: Annotated[int, 0]
     level: Annotated[float, 0.95]
 
@@ -40,7 +41,8 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     **options
         ``precision``: half the width of the interval of a share, at worst; ``files``: instead, read at most so many;
         ``codecs``: ``"zlib"``, ``"bz2"``, ``"lzma"``, none for types alone; ``allocated``: the capacity is what is
-        allocated; ``other_file_systems``, ``snapshots``: enter them; ``seed``; ``level``: of every interval.
+        allocated; ``other_file_systems``, ``snapshots``: enter them; ``files_from``: a list of the files, instead of a
+        walk; ``seed``; ``level``: of every interval.
 
     Returns
     -------
@@ -54,6 +56,7 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     given = SurveyAsked(
         str(path), options["precision"], options["files"], checked(options["level"]), options["seed"],
         names(options["codecs"], "codecs"), options["allocated"], options["other_file_systems"], options["snapshots"],
+        options["files_from"],
     )  # fmt: skip
     return Result(answer(given), lines)
 

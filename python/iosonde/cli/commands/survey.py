@@ -41,6 +41,7 @@ def command() -> None:
 @click.option("--precision", metavar="SHARE", default="5%", show_default=True,
               help="Half the width of the interval of a share, at worst.")  # fmt: skip
 @click.option("--files", type=int, metavar="N", help="Instead, read at most N files.")
+@click.option("--files-from", metavar="LIST", help="No walk: the files are those of a list (-: standard input).")
 @click.option("--codecs", metavar="NAME,…", default="zlib", show_default=True,
               help="Of zlib, bz2, lzma; none for types alone.")  # fmt: skip
 @click.option("--allocated", is_flag=True, help="The capacity is what is allocated, not the sizes of files.")

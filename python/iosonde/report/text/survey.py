@@ -23,11 +23,11 @@ def lines(made: Survey) -> Iterator[str]:
     walked = made.walked
     numbers = walked.numbers
     yield from wrapped(
-        f"{made.path}: {counted(walked.files, 'file')}, {format_size(numbers['bytes'])} "
-        f"({format_size(numbers['allocated_bytes'])} allocated) in {directories(numbers['directories'])}."
+        f"{made.path}: {counted(walked.files, 'file')}, {format_size(numbers['bytes'])}{_rest(numbers)}."
     )
+    how = "Walked" if "directories" in numbers else "Listed"
     yield from wrapped(
-        f"Walked in {format_seconds(walked.seconds)}; read {counted(made.files_read, 'file')}, "
+        f"{how} in {format_seconds(walked.seconds)}; read {counted(made.files_read, 'file')}, "
         f"{format_size(made.bytes_read)}; in all {format_seconds(made.seconds)}."
     )
     if made.estimates:
@@ -42,6 +42,12 @@ def lines(made: Survey) -> Iterator[str]:
         yield ""
     for note in notes:
         yield from wrapped(f"~ {note}", "  ")
+
+
+def _rest(numbers: dict[str, int]) -> str:
+    """What a list of files does not know, or not all of it."""
+    allocated = f" ({format_size(numbers['allocated_bytes'])} allocated)" if "allocated_bytes" in numbers else ""
+    return allocated + (f" in {directories(numbers['directories'])}" if "directories" in numbers else "")
 
 
 def directories(many: int) -> str:
@@ -94,13 +100,16 @@ def _exact(made: Survey) -> Iterator[str]:
     for tail in walked.tails:
         yield from wrapped(f"{percent(tail.share)} of the capacity is in the {percent(tail.files)} of the files with "
                            f"{format_size(tail.least)} and more", "    ", "  ")  # fmt: skip
-    yield from wrapped(f"not modified for a year: {percent(walked.old[0])} of the files, {percent(walked.old[1])} of "
-                       "the capacity", "    ", "  ")  # fmt: skip
-    yield from wrapped(f"{counted(walked.owners, 'owner')}, the largest with {percent(walked.largest_owner)} of the "
-                       "capacity", "    ", "  ")  # fmt: skip
+    if walked.old:
+        yield from wrapped(f"not modified for a year: {percent(walked.old[0])} of the files, {percent(walked.old[1])} "
+                           "of the capacity", "    ", "  ")  # fmt: skip
+    if walked.owners is not None and walked.largest_owner is not None:
+        owners = f"{counted(walked.owners, 'owner')}, the largest with {percent(walked.largest_owner)} of the capacity"
+        yield from wrapped(owners, "    ", "  ")
     numbers = walked.numbers
     others = {"empty": "empty file", "hard_links": "further hard link", "links": "symbolic link"}
-    yield from wrapped(", ".join(counted(numbers[name], noun) for name, noun in others.items()), "    ", "  ")
+    named = [counted(numbers[name], noun) for name, noun in others.items() if name in numbers]
+    yield from wrapped(", ".join(named), "    ", "  ")
 
 
 def _no_answer(made: Survey) -> Iterator[str]:
