@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,14 +20,16 @@ from iosonde.stats.sampling.size import sample_size
 from iosonde.survey.contents import CODECS, Contents, LookAsked, Piece, look_at_all
 from iosonde.survey.from_list import walk_list
 from iosonde.survey.magic import EMPTY
-from iosonde.survey.opening import WalkedFile, held_root
-from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, chances_of, walk
+from iosonde.survey.opening import held_root
+from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, chances_of, seen_of, walk
 
 from .answer import Answer
+from .survey_stop import ALL, Read, StopRule, read_in_order
 from .survey_walk import WalkSummary, walk_summary
 
 COUNT, CAPACITY = "files", "capacity"
 MOST_DRAWS = 1_000_000
+_DRAWS_IN_TIME = 100_000  # of each sample, where only time ends the reading
 Floats = npt.NDArray[np.float64]
 
 
@@ -37,7 +39,8 @@ class SurveyAsked:
 
     ``codecs``: what the bytes that are read are compressed by, none for kinds alone. ``allocated``: the capacity is
     what is allocated, not the sizes. ``files_from``: a list of the tree's files (``-``: standard input), instead of a
-    walk.
+    walk. ``until``: end as soon as the intervals of all shares are so narrow; ``seconds``: or when so much time was
+    spent reading; what was read until then is the sample.
     """
 
     path: str
@@ -50,12 +53,20 @@ class SurveyAsked:
     other_file_systems: bool = False
     snapshots: bool = False
     files_from: str | None = None
+    until: float | None = None
+    seconds: float | None = None
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the interval of a share, at worst."""
+        return self.precision if self.until is None else self.until
 
     @property
     def draws(self) -> int:
-        """How many are drawn by count, and as many by size. Raises InputError."""
+        """How many are drawn by count, and as many by size, at most. Raises InputError."""
         if self.files is None:
-            draws = sample_size(self.precision, self.level)
+            timed = self.seconds is not None and self.until is None
+            draws = _DRAWS_IN_TIME if timed else sample_size(self.margin, self.level)
         elif self.files < 2:
             raise InputError("two files is the least that is drawn: one by count, one by size", "ask for some hundred")
         else:
@@ -116,6 +127,7 @@ class Survey(Answer):
     no_answer: dict[str, int]
     touched: int
     seconds: float
+    stopped: str = ALL
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey --json``. No name of a file is in it."""
@@ -123,7 +135,7 @@ class Survey(Answer):
             "path": self.path, "files_seen": self.walked.files, "files_read": self.files_read,
             "bytes_read": self.bytes_read, "seconds": self.seconds, "seed": self.seed,
             "walk": self.walked.to_json(), "samples": [one.to_json() for one in self.samples],
-            "no_answer": self.no_answer, "access_times_changed": self.touched,
+            "stopped": self.stopped, "no_answer": self.no_answer, "access_times_changed": self.touched,
             "estimates": [one.to_json() for one in self.estimates],
         }  # fmt: skip
 
@@ -156,24 +168,32 @@ def _survey(
 ) -> Survey:  # fmt: skip
     level = asked.level
     walked = _walked(asked, root, on_progress and (lambda files: on_progress("files seen", files)))
-    if asked.files is None:  # of a small tree fewer are enough
-        enough = sample_size(asked.precision, level, population=walked.files)
-        by_count = walked.by_count.first(enough)
-    else:
-        by_count = walked.by_count
-    drawn = {COUNT: by_count, CAPACITY: walked.by_size}
-    seen = {file.inode_key: file for one in drawn.values() for file in seen_of(one)}
-    looked = look_at_all(root, list(seen.values()), LookAsked(asked.codecs, asked.seed),
-                         on_progress and (lambda done: on_progress("files read", done)))  # fmt: skip
-    contents = dict(zip(seen, looked, strict=True))
+    by_count = walked.by_count
+    if asked.files is None and asked.seconds is None:  # of a small tree fewer are enough
+        by_count = by_count.first(sample_size(asked.margin, level, population=walked.files))
+    wanted = LookAsked(asked.codecs, asked.seed)
+    read = read_in_order(
+        {COUNT: by_count, CAPACITY: walked.by_size}, StopRule(asked.until, asked.seconds),
+        lambda files, before: look_at_all(
+            root, files, wanted, on_progress and (lambda done: on_progress("files read", before + done))),
+        partial(_shares, walked, asked),
+    )  # fmt: skip
+    drawn, contents, looked = read.drawn, read.contents, list(read.contents.values())
     samples = {by: _Sample(by, one, walked, asked.allocated, contents) for by, one in drawn.items()}
     return Survey(
         asked.path, asked.seed, walk_summary(walked, asked.allocated),
         tuple(one.said(level) for one in samples.values()), tuple(_estimates(samples, asked.codecs, level)),
         sum(one.read_bytes > 0 for one in looked), sum(one.read_bytes for one in looked),
         dict(Counter(one.why for one in looked if one.why)),
-        sum(one.touched for one in looked), time.monotonic() - began,
+        sum(one.touched for one in looked), time.monotonic() - began, read.why,
     )  # fmt: skip
+
+
+def _shares(
+    walked: Walked, asked: SurveyAsked, drawn: dict[str, DrawnFiles], contents: Read
+) -> Iterator[Estimate]:  # fmt: skip
+    samples = {by: _Sample(by, one, walked, asked.allocated, contents) for by, one in drawn.items()}
+    return (one.found.estimate for one in _estimates(samples, (), asked.level))
 
 
 def _walked(asked: SurveyAsked, root: str, on_files: Callable[[int], object] | None) -> Walked:
@@ -183,12 +203,6 @@ def _walked(asked: SurveyAsked, root: str, on_files: Callable[[int], object] | N
     if asked.files_from is None:
         return walk(wanted, on_files)
     return walk_list(replace(wanted, path=asked.path), root, asked.files_from, on_files)
-
-
-def seen_of(drawn: DrawnFiles) -> Iterable[WalkedFile]:
-    """The drawn files as they are looked at."""
-    columns = [drawn.columns[name].tolist() for name in ("size", "allocated", "device", "inode", "modified_ns")]
-    return (WalkedFile(path, *row) for path, *row in zip(drawn.paths, *columns, strict=True))
 
 
 class _Sample:

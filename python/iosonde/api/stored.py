@@ -20,6 +20,8 @@ class SurveyOptions(TypedDict, total=False):
     """The words of ``iosonde survey``."""
 
     precision: Annotated[float, 0.05]
+    until: Annotated[float | None, None]
+    seconds: Annotated[float | str | None, None]
     files: Annotated[int | None, None]
     codecs: Annotated[Names, "zlib"]
     allocated: Annotated[bool, False]
@@ -39,7 +41,8 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     path : path
         The directory.
     **options
-        ``precision``: half the width of the interval of a share, at worst; ``files``: instead, read at most so many;
+        ``precision``: half the width of the interval of a share, at worst; ``until``: end as soon as all intervals are
+        so narrow; ``seconds``: or when so long was read (``"10min"``); ``files``: instead, read at most so many;
         ``codecs``: ``"zlib"``, ``"bz2"``, ``"lzma"``, none for types alone; ``allocated``: the capacity is what is
         allocated; ``other_file_systems``, ``snapshots``: enter them; ``files_from``: a list of the files, instead of a
         walk; ``seed``; ``level``: of every interval.
@@ -53,10 +56,11 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     from iosonde.answers.survey import survey as answer
     from iosonde.report.text.survey import lines
 
+    seconds = parse_seconds(options["seconds"]) if isinstance(options["seconds"], str) else options["seconds"]
     given = SurveyAsked(
         str(path), options["precision"], options["files"], checked(options["level"]), options["seed"],
         names(options["codecs"], "codecs"), options["allocated"], options["other_file_systems"], options["snapshots"],
-        options["files_from"],
+        options["files_from"], options["until"], seconds,
     )  # fmt: skip
     return Result(answer(given), lines)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from iosonde.core.errors import InputError
 from iosonde.engine import _native
+
+from .opening import WalkedFile
 
 THREADS = 16  # a walk mostly waits: for the disks, or for a server's answers
 
@@ -85,6 +87,12 @@ def walk(asked: WalkAsked, on_files: Callable[[int], object] | None = None) -> W
 def _drawn(columns: dict[str, Any], draws: int) -> DrawnFiles:
     paths = tuple(columns.pop("path"))
     return DrawnFiles(paths, columns, None).first(draws)
+
+
+def seen_of(drawn: DrawnFiles) -> Iterable[WalkedFile]:
+    """The drawn files as they are looked at."""
+    columns = [drawn.columns[name].tolist() for name in ("size", "allocated", "device", "inode", "modified_ns")]
+    return (WalkedFile(path, *row) for path, *row in zip(drawn.paths, *columns, strict=True))
 
 
 def chances_of(drawn: DrawnFiles, masses: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

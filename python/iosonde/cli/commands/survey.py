@@ -40,6 +40,8 @@ def command() -> None:
 @click.argument("path")
 @click.option("--precision", metavar="SHARE", default="5%", show_default=True,
               help="Half the width of the interval of a share, at worst.")  # fmt: skip
+@click.option("--until", metavar="SHARE", help="End as soon as the intervals of all shares are ± that narrow.")
+@click.option("--for", "seconds", type=Duration(), metavar="TIME", help="End when so long was read, in random order.")
 @click.option("--files", type=int, metavar="N", help="Instead, read at most N files.")
 @click.option("--files-from", metavar="LIST", help="No walk: the files are those of a list (-: standard input).")
 @click.option("--codecs", metavar="NAME,…", default="zlib", show_default=True,
@@ -49,10 +51,16 @@ def command() -> None:
 @click.option("--snapshots", is_flag=True, help="Enter .snapshot, .zfs and .snap.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same draws the same files.")
 @level_options
-def tree(precision: str, codecs: str, level: float, as_json: bool, **given: Any) -> None:
+def tree(precision: str, until: str | None, codecs: str, level: float, as_json: bool, **given: Any) -> None:
     """Walk PATH, draw files by count and by size, read these, and say what that tells of all."""
     chosen = tuple(name.strip() for name in codecs.split(",")) if codecs != "none" else ()
-    asked = answers.survey.SurveyAsked(precision=parse_share(precision), codecs=chosen, level=level, **given)
+    asked = answers.survey.SurveyAsked(
+        precision=parse_share(precision),
+        until=parse_share(until) if until else None,
+        codecs=chosen,
+        level=level,
+        **given,
+    )
     with Counting() as on_progress:
         made = answers.survey.survey(asked, on_progress)
     emit(made, report.text.survey.lines(made), as_json)

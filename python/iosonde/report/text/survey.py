@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from iosonde.core.types import Estimate
 
 _MOST_KINDS = 20
+_STOPPED = {
+    "precision": "Read in random order until all shares were known as well as asked for.",
+    "time": "Read in random order until the time was over; what was reached is the sample.",
+}
 _ALONE = 0.0005  # of files and capacity: what rounds to 0.0 % in both is summed up
 
 
@@ -30,6 +34,8 @@ def lines(made: Survey) -> Iterator[str]:
         f"{how} in {format_seconds(walked.seconds)}; read {counted(made.files_read, 'file')}, "
         f"{format_size(made.bytes_read)}; in all {format_seconds(made.seconds)}."
     )
+    if made.stopped in _STOPPED:
+        yield from wrapped(_STOPPED[made.stopped])
     if made.estimates:
         yield ""
         yield from _kinds(made)
