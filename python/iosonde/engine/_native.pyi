@@ -154,6 +154,8 @@ def walk_tree(
     allocated: bool = False,
     other_file_systems: bool = False,
     snapshots: bool = False,
+    by_owner: bool = False,
+    by_depth: int | None = None,
     on_files: Callable[[int], object] | None = None,
 ) -> dict[str, Any]:
     """Walk a tree by several threads, count every regular file once, and draw two samples in the same pass.
@@ -166,6 +168,10 @@ def walk_tree(
     vanished, unreadable_directories, unknown_entries, mounts (not entered), deepest. Tables of (files, bytes, allocated
     bytes): sizes by binary digits, modified and accessed by AGE_EDGES_DAYS before ``now_s``, depths; owners: by uid.
     snapshots: name → directories not entered; errors: errno → how often.
+
+    strata: by owner, or by directories down to ``by_depth``, in the order of their names, those with a file: name
+    (bytes; the number of the owner, ``.`` for the root), files, bytes, allocated_bytes and samples as below; None if
+    there are more than 10,000.
 
     by_count: the files with the smallest random numbers (0, 1), one more than asked; by_size: with the smallest
     number ÷ size (or allocated bytes). Each has the columns path (bytes, from the root on), key, size, allocated,

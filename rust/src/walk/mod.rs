@@ -6,6 +6,7 @@
 
 mod sample;
 mod stat;
+mod strata;
 mod totals;
 mod tree;
 
@@ -20,6 +21,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
+pub use strata::By;
+use strata::{Strata, Stratum};
 pub use totals::{AGE_EDGES_DAYS, SNAPSHOTS, Totals};
 use tree::{Handle, Node};
 
@@ -40,6 +43,8 @@ pub struct Asked {
     pub allocated: bool,
     pub other_file_systems: bool,
     pub snapshots: bool,
+    /// Parts of the tree that have samples of their own.
+    pub by: By,
     /// Ages are counted from here, seconds since 1970.
     pub now_s: i64,
 }
@@ -55,6 +60,8 @@ pub struct Part {
     pub totals: Totals,
     pub by_count: BottomK,
     pub by_size: BottomK,
+    /// Strata by owner that this thread has met.
+    owners: HashMap<u32, Option<Arc<Stratum>>>,
 }
 
 impl Part {
@@ -63,6 +70,7 @@ impl Part {
             totals: Totals::default(),
             by_count: BottomK::new(asked.by_count),
             by_size: BottomK::new(asked.by_size),
+            owners: HashMap::new(),
         }
     }
 
@@ -95,6 +103,7 @@ pub struct Walk {
     idle: AtomicUsize,
     stop: AtomicBool,
     files: AtomicU64,
+    strata: Strata,
     /// Inode with several names → names that were not seen yet.
     linked: Mutex<HashMap<(u64, u64), u32>>,
     /// Roots of file systems that were entered: one that is mounted twice is entered once.
@@ -108,8 +117,11 @@ impl Walk {
         let here = Stat::of_handle(root.as_raw_fd())
             .map_err(|errno| Error::os(errno, String::from_utf8_lossy(path)))?;
         let threads = asked.threads.clamp(1, 256);
+        let strata = Strata::new(asked.by, asked.by_count, asked.by_size);
+        let top = if strata.begins_at(0) { strata.of(b".") } else { None };
         let walk = Arc::new(Self {
             asked,
+            strata,
             device: here.device,
             waiting: Mutex::default(),
             bell: Condvar::new(),
@@ -120,7 +132,7 @@ impl Walk {
             entered: Mutex::new(vec![(here.device, here.inode)]),
             root,
         });
-        walk.push(vec![Task::List(Arc::new(Node::root()), None)]);
+        walk.push(vec![Task::List(Arc::new(Node::root(top)), None)]);
         for _ in 0..threads {
             let one = Arc::clone(&walk);
             std::thread::spawn(move || {
@@ -325,7 +337,11 @@ impl Walk {
             }
             entered.push((stat.device, stat.inode));
         }
-        Some(Arc::new(Node::below(node, name, stat.device)))
+        let mut stratum = node.stratum.clone();
+        if self.strata.begins_at(node.depth + 1) {
+            stratum = self.strata.of(&node.path_of(name));
+        }
+        Some(Arc::new(Node::below(node, name, stat.device, stratum)))
     }
 
     fn count(&self, part: &mut Part, node: &Arc<Node>, name: &CStr, stat: &Stat) {
@@ -339,9 +355,24 @@ impl Walk {
         let chance = sample::chance(self.asked.seed, device, stat.inode);
         let size = if self.asked.allocated { stat.allocated } else { stat.size };
         part.by_count.offer(chance, || Drawn::new(node, name, stat));
-        if size > 0 {
-            part.by_size.offer(chance / size as f64, || Drawn::new(node, name, stat));
+        let by_size = (size > 0).then(|| chance / size as f64);
+        if let Some(key) = by_size {
+            part.by_size.offer(key, || Drawn::new(node, name, stat));
         }
+        let stratum = if self.strata.by_owner() {
+            let new = || self.strata.of(stat.owner.to_string().as_bytes());
+            part.owners.entry(stat.owner).or_insert_with(new)
+        } else {
+            &node.stratum
+        };
+        if let Some(stratum) = stratum {
+            stratum.add(stat, chance, by_size, || Drawn::new(node, name, stat));
+        }
+    }
+
+    /// Each with a file; None if there were too many.
+    pub fn strata(&self) -> Option<Vec<Arc<Stratum>>> {
+        (!self.strata.too_many()).then(|| self.strata.all())
     }
 
     /// Whether another name of the same inode was counted. One is forgotten when all of its names were seen.

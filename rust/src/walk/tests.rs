@@ -12,6 +12,7 @@ fn walked(path: &std::path::Path, change: impl FnOnce(&mut Asked)) -> Part {
         allocated: false,
         other_file_systems: false,
         snapshots: false,
+        by: By::None,
         now_s: 0,
     };
     change(&mut asked);
@@ -82,7 +83,7 @@ fn deeper_than_a_path_may_be_long() {
     let tree = TempDir::new("deep");
     let name = std::ffi::CString::new("d".repeat(100)).unwrap();
     let mut at = tree::open_root(tree.path().as_os_str().as_encoded_bytes()).unwrap();
-    let root = Arc::new(Node::root());
+    let root = Arc::new(Node::root(None));
     let mut node = Arc::clone(&root);
     for level in 0..1500 {
         // SAFETY: `name` and `side` are NUL-terminated.
@@ -90,7 +91,7 @@ fn deeper_than_a_path_may_be_long() {
         if level < 600 {
             unsafe { assert_eq!(libc::mkdirat(at.as_raw_fd(), c"side".as_ptr(), 0o700), 0) };
         }
-        node = Arc::new(Node::below(&node, &name, 0));
+        node = Arc::new(Node::below(&node, &name, 0, None));
         let next = node.open(&at, Some(&at)).unwrap_or_else(|errno| panic!("{errno}"));
         at = next;
     }
@@ -99,4 +100,46 @@ fn deeper_than_a_path_may_be_long() {
     assert_eq!((totals.directories, totals.deepest), (2101, 1500));
     crate::remove::remove_tree(tree.path().join("side").to_str().unwrap(), 1).unwrap();
     crate::remove::remove_tree(tree.path().join("d".repeat(100)).to_str().unwrap(), 1).unwrap();
+}
+
+#[test]
+fn strata_hold_every_file_once_and_draw_as_the_whole_does() {
+    let tree = TempDir::new("strata");
+    for directory in ["a/x", "a/y/z", "b"] {
+        fs::create_dir_all(tree.path().join(directory)).unwrap();
+        (0..5).for_each(|file| fs::write(tree.path().join(directory).join(format!("{file}")), "12").unwrap());
+    }
+    fs::write(tree.path().join("top"), "1").unwrap();
+    fs::create_dir(tree.path().join("empty")).unwrap();
+    let strata = |by| {
+        let (path, draws) = (tree.path().as_os_str().as_encoded_bytes(), 3);
+        let asked = Asked {
+            threads: 4,
+            seed: 7,
+            by_count: draws,
+            by_size: draws,
+            allocated: false,
+            other_file_systems: false,
+            snapshots: false,
+            by,
+            now_s: 0,
+        };
+        let walk = Walk::start(path, asked).unwrap();
+        walk.wait(Duration::from_secs(60)).expect("it ends").unwrap();
+        let all = walk.strata().unwrap();
+        all.iter()
+            .map(|one| {
+                let (by_count, by_size) = one.take();
+                let name = String::from_utf8_lossy(&one.name).into_owned();
+                (name, one.row()[..2].to_vec(), by_count.into_drawn().len(), by_size.into_drawn().len())
+            })
+            .collect::<Vec<_>>()
+    };
+    let one = |name: &str, files: u64, bytes, drawn| (name.to_owned(), vec![files, bytes], drawn, drawn);
+    assert_eq!(strata(By::Directory(1)), [one(".", 1, 1, 1), one("a", 10, 20, 4), one("b", 5, 10, 4)]);
+    let two = [one(".", 1, 1, 1), one("a/x", 5, 10, 4), one("a/y", 5, 10, 4), one("b", 5, 10, 4)];
+    assert_eq!(strata(By::Directory(2)), two);
+    let owner = std::os::unix::fs::MetadataExt::uid(&fs::metadata(tree.path()).unwrap());
+    assert_eq!(strata(By::Owner), [one(&owner.to_string(), 16, 31, 4)]);
+    assert_eq!(strata(By::None), []);
 }
