@@ -15,7 +15,8 @@ def test_draws_are_proportional_and_no_stratum_gets_one_or_more_than_it_has():
     assert allocate(100, [500, 300, 200], [500, 300, 200]) == [50, 30, 20]
     assert allocate(10, [1, 1, 1], [100, 100, 100]) == [4, 3, 3], "the rest to the largest remainders"
     assert allocate(100, [9_990, 9, 1], [9_990, 9, 1]) == [100, 2, 1]
-    assert allocate(100, [900.0, 100.0, 0.0], [3, 500, 20]) == [3, 10, 0], "a file of 900 bytes is but one"
+    assert allocate(100, [900.0, 100.0, 0.0], [3, 500, 20]) == [3, 97, 0], "what has few files leaves draws to others"
+    assert allocate(100, [60, 30, 10], [1, 2, 3]) == [1, 2, 3]
     assert allocate(10, [0, 0], [5, 5]) == [0, 0]
 
 

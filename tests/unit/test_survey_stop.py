@@ -93,10 +93,10 @@ def until(whole: Population, margin: float, seed: int, most: int):
         columns = {"key": key[order], "at": order, "inode": order}
         columns |= {name: np.zeros(len(order), int) for name in ("allocated", "device", "modified_ns")}
         columns["size"] = whole.sizes[order]
-        drawn[by] = DrawnFiles((b"",) * len(order), columns, None).first(most)
+        drawn[by, ""] = DrawnFiles((b"",) * len(order), columns, None).first(most)
 
     def shares(some, contents):
-        for by, one in some.items():
+        for (by, _), one in some.items():
             sample = (count_sample(len(one), len(whole.sizes)) if by == COUNT
                       else size_sample(one, one.columns["size"], float(whole.sizes.sum())))  # fmt: skip
             for kind, has in whole.kinds.items():
@@ -104,7 +104,7 @@ def until(whole: Population, margin: float, seed: int, most: int):
 
     found = read_in_order(drawn, StopRule(margin, None), lambda files, before: [None] * len(files),
                           lambda some, contents: (one for _, _, one in shares(some, contents)))  # fmt: skip
-    return list(shares(found.drawn, found.contents)), len(found.drawn[COUNT])
+    return list(shares(found.drawn, found.contents)), len(found.drawn[COUNT, ""])
 
 
 def population(files: int = 20_000) -> Population:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 from iosonde.stats.sampling.shares import DrawnSample, OfWhole, mean, share
 from iosonde.stats.sampling.size import sample_size
+from iosonde.stats.sampling.strata import StratumValues
 from iosonde.survey.contents import CODECS, Contents, LookAsked, Piece, look_at_all
 from iosonde.survey.from_list import walk_list
 from iosonde.survey.magic import EMPTY
@@ -24,7 +25,8 @@ from iosonde.survey.opening import held_root
 from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, chances_of, seen_of, walk
 
 from .answer import Answer
-from .survey_stop import ALL, Read, StopRule, read_in_order
+from .survey_stop import ALL, Drawn, Read, StopRule, read_in_order
+from .survey_strata import StratifiedSample, SurveyStratum, allocated, parse_by
 from .survey_walk import WalkSummary, walk_summary
 
 COUNT, CAPACITY = "files", "capacity"
@@ -40,7 +42,8 @@ class SurveyAsked:
     ``codecs``: what the bytes that are read are compressed by, none for kinds alone. ``allocated``: the capacity is
     what is allocated, not the sizes. ``files_from``: a list of the tree's files (``-``: standard input), instead of a
     walk. ``until``: end as soon as the intervals of all shares are so narrow; ``seconds``: or when so much time was
-    spent reading; what was read until then is the sample.
+    spent reading; what was read until then is the sample. ``by``: each ``directory`` (``directory:2``) or ``owner`` has
+    draws of its own.
     """
 
     path: str
@@ -55,6 +58,7 @@ class SurveyAsked:
     files_from: str | None = None
     until: float | None = None
     seconds: float | None = None
+    by: str | None = None
 
     @property
     def margin(self) -> float:
@@ -128,6 +132,7 @@ class Survey(Answer):
     touched: int
     seconds: float
     stopped: str = ALL
+    strata: tuple[SurveyStratum, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey --json``. No name of a file is in it."""
@@ -137,6 +142,7 @@ class Survey(Answer):
             "walk": self.walked.to_json(), "samples": [one.to_json() for one in self.samples],
             "stopped": self.stopped, "no_answer": self.no_answer, "access_times_changed": self.touched,
             "estimates": [one.to_json() for one in self.estimates],
+            "strata": [one.to_json() for one in self.strata],
         }  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
@@ -159,6 +165,9 @@ def survey(asked: SurveyAsked, on_progress: Callable[[str, int], object] | None 
     unknown = set(asked.codecs) - set(CODECS)
     if unknown:
         raise InputError(f"there is no codec {min(unknown)}", f"known are {', '.join(CODECS)}")
+    if asked.by and (asked.files_from or asked.until is not None or asked.seconds is not None):
+        raise InputError("parts of a tree are drawn from in a walk, and in numbers that are known before",
+                         "leave out --by, or --files-from, --until and --for")  # fmt: skip
     with held_root(asked.path) as root:
         return _survey(asked, root, on_progress, began)
 
@@ -168,38 +177,71 @@ def _survey(
 ) -> Survey:  # fmt: skip
     level = asked.level
     walked = _walked(asked, root, on_progress and (lambda files: on_progress("files seen", files)))
-    by_count = walked.by_count
-    if asked.files is None and asked.seconds is None:  # of a small tree fewer are enough
-        by_count = by_count.first(sample_size(asked.margin, level, population=walked.files))
+    drawn = _drawn(asked, walked)
     wanted = LookAsked(asked.codecs, asked.seed)
     read = read_in_order(
-        {COUNT: by_count, CAPACITY: walked.by_size}, StopRule(asked.until, asked.seconds),
+        drawn, StopRule(asked.until, asked.seconds),
         lambda files, before: look_at_all(
             root, files, wanted, on_progress and (lambda done: on_progress("files read", before + done))),
         partial(_shares, walked, asked),
     )  # fmt: skip
-    drawn, contents, looked = read.drawn, read.contents, list(read.contents.values())
-    samples = {by: _Sample(by, one, walked, asked.allocated, contents) for by, one in drawn.items()}
+    looked = list(read.contents.values())
+    samples, strata = _samples(walked, asked, read.drawn, read.contents)
     return Survey(
         asked.path, asked.seed, walk_summary(walked, asked.allocated),
-        tuple(one.said(level) for one in samples.values()), tuple(_estimates(samples, asked.codecs, level)),
+        tuple(_said(one, level) for one in samples.values()), tuple(_estimates(samples, asked.codecs, level)),
         sum(one.read_bytes > 0 for one in looked), sum(one.read_bytes for one in looked),
         dict(Counter(one.why for one in looked if one.why)),
-        sum(one.touched for one in looked), time.monotonic() - began, read.why,
+        sum(one.touched for one in looked), time.monotonic() - began, read.why, strata,
     )  # fmt: skip
 
 
+def _drawn(asked: SurveyAsked, walked: Walked) -> dict[Drawn, DrawnFiles]:
+    """What is to be read, of each stratum by itself if there are any."""
+    by_count = asked.draws
+    if asked.files is None and asked.seconds is None:  # of a small tree fewer are enough
+        by_count = sample_size(asked.margin, asked.level, population=walked.files)
+    if not asked.by:
+        return {(COUNT, ""): walked.by_count.first(by_count), (CAPACITY, ""): walked.by_size}
+    sizes = "allocated_bytes" if asked.allocated else "bytes"
+    draws = {COUNT: by_count, CAPACITY: asked.draws}
+    return {(by, name): one for by, name, one in allocated(walked.strata, draws, sizes)}
+
+
+def _samples(
+    walked: Walked, asked: SurveyAsked, drawn: Mapping[Drawn, DrawnFiles], contents: Read
+) -> tuple[dict[str, _Sample | StratifiedSample], tuple[SurveyStratum, ...]]:
+    """Of the whole, and what the strata say by themselves."""
+    if not asked.by:
+        return {by: _Sample(by, one, walked, asked.allocated, contents) for (by, _), one in drawn.items()}, ()
+    parts = {(by, name): _Sample(by, one, walked.strata[name], asked.allocated, contents)
+             for (by, name), one in drawn.items()}  # fmt: skip
+    whole: dict[str, _Sample | StratifiedSample] = {
+        of: StratifiedSample(of, [one for (by, _), one in parts.items() if by == of]) for of in (COUNT, CAPACITY)
+    }
+    return whole, tuple(_stratum(name, one, asked, parts) for name, one in walked.strata.items())
+
+
+def _stratum(name: str, walked: Walked, asked: SurveyAsked, parts: dict[Drawn, _Sample]) -> SurveyStratum:
+    mine = {by: parts[by, name] for by in (COUNT, CAPACITY)}
+    files, size, blocks = (walked.found[one] for one in ("files", "bytes", "allocated_bytes"))
+    looked = len({file for one in mine.values() for file, content in zip(one.files, one.contents, strict=True)
+                  if not content.why})  # fmt: skip
+    return SurveyStratum(name, files, size, blocks, blocks if asked.allocated else size, looked,
+                         tuple(_estimates(mine, (), asked.level)))  # fmt: skip
+
+
 def _shares(
-    walked: Walked, asked: SurveyAsked, drawn: dict[str, DrawnFiles], contents: Read
+    walked: Walked, asked: SurveyAsked, drawn: Mapping[Drawn, DrawnFiles], contents: Read
 ) -> Iterator[Estimate]:  # fmt: skip
-    samples = {by: _Sample(by, one, walked, asked.allocated, contents) for by, one in drawn.items()}
+    samples, _ = _samples(walked, asked, drawn, contents)
     return (one.found.estimate for one in _estimates(samples, (), asked.level))
 
 
 def _walked(asked: SurveyAsked, root: str, on_files: Callable[[int], object] | None) -> Walked:
-    wanted = WalkAsked(
-        root, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots
-    )  # fmt: skip
+    by_owner, by_depth = parse_by(asked.by)
+    wanted = WalkAsked(root, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots,
+                       by_owner=by_owner, by_depth=by_depth)  # fmt: skip
     if asked.files_from is None:
         return walk(wanted, on_files)
     return walk_list(replace(wanted, path=asked.path), root, asked.files_from, on_files)
@@ -213,7 +255,8 @@ class _Sample:
         contents: dict[tuple[int, int], Contents],
     ) -> None:  # fmt: skip
         self.by = by
-        self.contents = [contents[file.inode_key] for file in seen_of(drawn)]
+        self.files = [file.inode_key for file in seen_of(drawn)]  # of a list, one may be there by two names
+        self.contents = [contents[key] for key in self.files]
         self.answered = np.array([not one.why for one in self.contents], bool)
         if by == COUNT:
             self.drawn = count_sample(len(drawn), walked.files)
@@ -222,20 +265,36 @@ class _Sample:
             whole = walked.found["allocated_bytes" if allocated else "bytes"]
             self.drawn = size_sample(drawn, drawn.columns[size].astype(float), float(whole))
 
+        self.mass, self.certain = self.drawn.mass, int(self.drawn.certain.sum())
+
     def share(self, kind: str, level: float) -> OfWhole:
-        return share(self.drawn, [one.kind == kind for one in self.contents], level, self.answered)
+        one = self.has(kind)
+        return share(one.sample, one.values, level, one.answered)
+
+    def has(self, kind: str) -> StratumValues:
+        return StratumValues(self.drawn, [one.kind == kind for one in self.contents], self.answered)
 
     def mean(self, of: Callable[[Piece], float], level: float) -> OfWhole:
         """Over the mass, of what each piece of a file has."""
+        one = self.of_pieces(of)
+        return mean(one.sample, one.values, level, one.answered, one.within)
+
+    def of_pieces(self, of: Callable[[Piece], float]) -> StratumValues:
         pieces = [[of(piece) for piece in one.pieces] for one in self.contents]
         values = [float(np.mean(one)) if one else 0.0 for one in pieces]
         within = [float(np.var(one, ddof=1)) / len(one) if len(one) > 1 else 0.0 for one in pieces]
         answered = self.answered & np.array([bool(one) for one in pieces], bool)
-        return mean(self.drawn, values, level, answered, within)
+        return StratumValues(self.drawn, values, answered, within)
 
-    def said(self, level: float) -> SurveySample:
-        missing = share(self.drawn, ~self.answered, level)
-        return SurveySample(self.by, len(self.contents), int(self.drawn.certain.sum()), missing)
+    def missing(self, level: float) -> OfWhole:
+        return share(self.drawn, ~self.answered, level)
+
+    def silent(self) -> StratumValues:
+        return StratumValues(self.drawn, ~self.answered)
+
+
+def _said(sample: _Sample | StratifiedSample, level: float) -> SurveySample:
+    return SurveySample(sample.by, len(sample.contents), sample.certain, sample.missing(level))
 
 
 def count_sample(draws: int, population: int) -> DrawnSample:
@@ -249,14 +308,16 @@ def size_sample(drawn: DrawnFiles, sizes: Floats, whole: float) -> DrawnSample:
     return DrawnSample(whole, sizes, chances_of(drawn, sizes))
 
 
-def _estimates(samples: dict[str, _Sample], codecs: Sequence[str], level: float) -> Iterator[SurveyEstimate]:
+def _estimates(
+    samples: Mapping[str, _Sample | StratifiedSample], codecs: Sequence[str], level: float
+) -> Iterator[SurveyEstimate]:
     kinds = Counter(one.kind for sample in samples.values() for one in sample.contents if one.kind)
     for of, sample in samples.items():
         found = {kind: sample.share(kind, level) for kind in kinds if of == COUNT or kind != EMPTY}
         for kind in sorted(found, key=lambda kind: (-(found[kind].estimate.value or 0.0), kind)):
             yield SurveyEstimate("type", kind, of, "share", found[kind])
     by_size = samples[CAPACITY]
-    mass = by_size.drawn.mass
+    mass = by_size.mass
     for codec in codecs if mass else ():
         ratio = by_size.mean(partial(_left, codec), level)
         speed = by_size.mean(partial(_cpu_per_byte, codec), level)

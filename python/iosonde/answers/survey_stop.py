@@ -17,6 +17,7 @@ from iosonde.survey.walk import DrawnFiles, seen_of
 
 _FIRST, _GROWTH = 64, 1.25  # few looks at the intervals: each is a chance to stop too early
 _STEP = 32
+Drawn = tuple[str, str]  # how, and of which part of the tree
 Read = dict[tuple[int, int], Contents]
 PRECISE, TIME, ALL = "precision", "time", "all"
 
@@ -50,20 +51,20 @@ class StopRule:
 class ReadInOrder:
     """The samples as far as they were read, what was found, and why no more was: ``PRECISE``, ``TIME`` or ``ALL``."""
 
-    drawn: dict[str, DrawnFiles]
+    drawn: dict[Drawn, DrawnFiles]
     contents: Read
     why: str
 
 
 def read_in_order(
-    drawn: Mapping[str, DrawnFiles], rule: StopRule, look: Callable[[list[WalkedFile], int], list[Contents]],
-    shares: Callable[[dict[str, DrawnFiles], Read], Iterator[Estimate]],
+    drawn: Mapping[Drawn, DrawnFiles], rule: StopRule, look: Callable[[list[WalkedFile], int], list[Contents]],
+    shares: Callable[[dict[Drawn, DrawnFiles], Read], Iterator[Estimate]],
 ) -> ReadInOrder:  # fmt: skip
     """Read both samples side by side until the rule says enough. ``look`` is told how many were read before;
     ``shares`` says the share of every type from what was read so far."""
     began, contents, why = time.monotonic(), Read(), ALL
     some = dict(drawn)
-    for count in rule.steps(max(map(len, drawn.values()))):
+    for count in rule.steps(max(map(len, drawn.values()), default=0)):
         some = {by: one.first(count) for by, one in drawn.items()}
         new = {file.inode_key: file for one in some.values() for file in seen_of(one) if file.inode_key not in contents}
         contents.update(zip(new, look(list(new.values()), len(contents)), strict=True))

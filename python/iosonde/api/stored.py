@@ -27,6 +27,7 @@ class SurveyOptions(TypedDict, total=False):
     allocated: Annotated[bool, False]
     other_file_systems: Annotated[bool, False]
     snapshots: Annotated[bool, False]
+    by: Annotated[str | None, None]
     files_from: Annotated[str | None, None]
     seed: Annotated[int, 0]
     level: Annotated[float, 0.95]
@@ -44,8 +45,9 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
         ``precision``: half the width of the interval of a share, at worst; ``until``: end as soon as all intervals are
         so narrow; ``seconds``: or when so long was read (``"10min"``); ``files``: instead, read at most so many;
         ``codecs``: ``"zlib"``, ``"bz2"``, ``"lzma"``, none for types alone; ``allocated``: the capacity is what is
-        allocated; ``other_file_systems``, ``snapshots``: enter them; ``files_from``: a list of the files, instead of a
-        walk; ``seed``; ``level``: of every interval.
+        allocated; ``other_file_systems``, ``snapshots``: enter them; ``by``: ``"directory"``, ``"directory:2"`` or
+        ``"owner"``, each with draws of its own; ``files_from``: a list of the files, instead of a walk; ``seed``;
+        ``level``: of every interval.
 
     Returns
     -------
@@ -61,6 +63,7 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
         str(path), options["precision"], options["files"], checked(options["level"]), options["seed"],
         names(options["codecs"], "codecs"), options["allocated"], options["other_file_systems"], options["snapshots"],
         options["files_from"], options["until"], seconds,
+        options["by"],
     )  # fmt: skip
     return Result(answer(given), lines)
 

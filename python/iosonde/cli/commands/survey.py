@@ -43,6 +43,7 @@ def command() -> None:
 @click.option("--until", metavar="SHARE", help="End as soon as the intervals of all shares are ± that narrow.")
 @click.option("--for", "seconds", type=Duration(), metavar="TIME", help="End when so long was read, in random order.")
 @click.option("--files", type=int, metavar="N", help="Instead, read at most N files.")
+@click.option("--by", metavar="PART", help="directory, directory:DEPTH or owner: each has draws of its own.")
 @click.option("--files-from", metavar="LIST", help="No walk: the files are those of a list (-: standard input).")
 @click.option("--codecs", metavar="NAME,…", default="zlib", show_default=True,
               help="Of zlib, bz2, lzma; none for types alone.")  # fmt: skip

@@ -9,6 +9,7 @@ from iosonde.core.units import format_seconds, format_size
 from iosonde.core.words import counted, percent, percent_interval
 
 from .layout import escape, estimate_text, table, wrapped
+from .survey_strata import strata_lines
 
 if TYPE_CHECKING:
     from iosonde.answers.survey import Survey, SurveyEstimate
@@ -39,8 +40,10 @@ def lines(made: Survey) -> Iterator[str]:
     if made.estimates:
         yield ""
         yield from _kinds(made)
-        yield ""
         yield from _compression(made)
+    if made.strata:
+        yield ""
+        yield from strata_lines(made.strata)
     yield ""
     yield from _exact(made)
     notes = [*walked.notes, *_no_answer(made)]
@@ -88,6 +91,7 @@ def _compression(made: Survey) -> Iterator[str]:
         for one in made.of("compressed", "capacity")
     ]  # fmt: skip
     if rows:
+        yield ""
         yield from table(("codec", "leaves of capacity", "saves", "CPU, as here"), rows, "Lrrr").splitlines()
     for one in made.of("zeros", "capacity"):
         yield from wrapped(f"{one.name} of zeros: {percent_interval(one.found.estimate)} of the capacity")

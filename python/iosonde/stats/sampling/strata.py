@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -36,16 +37,26 @@ class StratumValues:
 
 def allocate(draws: int, masses: Sequence[float], files: Sequence[int], least: int = 2) -> list[int]:
     """How many of ``draws`` each stratum gets: proportional to its mass, by the largest remainders; ``least`` where it
-    has as many files, never more than it has. So the sum may be above ``draws`` where strata are many."""
-    whole = sum(masses)
-    if not whole:
-        return [0] * len(masses)
-    exact = [draws * mass / whole for mass in masses]
-    given = [math.floor(one) for one in exact]
-    order = sorted(range(len(exact)), key=lambda at: (given[at] - exact[at], at))
-    for at in order[: draws - sum(given)]:
-        given[at] += 1
-    return [min(many, max(one, least)) if mass else 0 for one, many, mass in zip(given, files, masses, strict=True)]
+    has as many files. One that would get more than it has is drawn whole, and the others share the rest. So the sum may
+    be above ``draws`` where strata are many."""
+    given = [0] * len(masses)
+    some = {at for at, mass in enumerate(masses) if mass > 0}
+    while some:
+        left, whole = max(0, draws - sum(given)), sum(masses[at] for at in some)
+        exact = {at: left * masses[at] / whole for at in some}
+        full = {at for at in some if exact[at] >= files[at]}
+        if not full:
+            break
+        some -= full
+        for at in full:
+            given[at] = files[at]
+    if some:
+        given = [math.floor(exact[at]) if at in some else one for at, one in enumerate(given)]
+        order = sorted(some, key=lambda at: (given[at] - exact[at], at))
+        for at in order[: max(0, draws - sum(given))]:
+            given[at] += 1
+    return [min(many, max(one, least)) if mass > 0 else 0
+            for one, many, mass in zip(given, files, masses, strict=True)]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,40 +67,39 @@ class _Whole:
     n: int
     inner: float
 
-    @property
+    @cached_property
     def drawn(self) -> list[Split]:
         """Those of which some was not certain."""
         return [one for one in self.splits if len(one.values) and one.rest > 0 and bool((one.chances < 1).any())]
 
-    @property
+    @cached_property
     def mass(self) -> float:
         return sum(one.mass for one in self.splits)
 
-    @property
+    @cached_property
     def value(self) -> float:
         return sum(one.mass * one.value for one in self.splits) / self.mass
 
-    @property
+    @cached_property
     def rest(self) -> float:
         return sum(one.rest for one in self.drawn)
 
-    @property
+    @cached_property
     def of_rest(self) -> float:
         """The mean of the rest."""
         return sum(one.rest * one.mean for one in self.drawn) / self.rest if self.rest else 0.0
 
-    @property
+    @cached_property
     def variance(self) -> float:
         """Of that mean."""
-        parts = [(one.rest / self.rest) ** 2 * _variance(one) for one in self.drawn]
-        return sum(parts)
+        return sum((one.rest / self.rest) ** 2 * _variance(one) for one in self.drawn)
 
-    @property
+    @cached_property
     def freedom(self) -> int:
         """Draws beyond the first of each stratum."""
         return max(1, sum(len(one.values) - 1 for one in self.drawn))
 
-    @property
+    @cached_property
     def effective(self) -> float:
         """Draws with equal weights that would say as much of something of which nothing is known."""
         free = [(one.rest / self.rest) ** 2 * float((1 - one.chances).mean()) / len(one.values) for one in self.drawn]
@@ -126,7 +136,8 @@ def stratified_share(strata: Sequence[StratumValues], level: float) -> OfWhole:
     if not whole.drawn:
         return OfWhole(Estimate(value, value, value, level, whole.n), 0.0, *bounds)
     p, rest = min(1.0, whole.of_rest), whole.rest / whole.mass
-    low, high = binomial_interval(p * _effective(whole, p, level), _effective(whole, p, level), level)
+    draws = _effective(whole, p, level)
+    low, high = binomial_interval(p * draws, draws, level)
     sure = value - rest * p
     found = Estimate(value, max(0.0, min(value, sure + rest * low)), min(1.0, max(value, sure + rest * high)), level,
                      whole.n)  # fmt: skip
