@@ -11,7 +11,7 @@ type Column = fn(&Drawn) -> u64;
 const BETWEEN_SIGNALS: Duration = Duration::from_millis(100);
 
 #[pyfunction]
-#[pyo3(signature = (path, *, threads, seed, by_count, by_size, now_s, allocated=false, other_file_systems=false, snapshots=false, by_owner=false, by_depth=None, on_files=None))]
+#[pyo3(signature = (path, *, threads, seed, by_count, by_size, now_s, allocated=false, other_file_systems=false, snapshots=false, by_owner=false, by_depth=None, rate=0, on_files=None))]
 #[allow(clippy::too_many_arguments)]
 fn walk_tree<'py>(
     py: Python<'py>,
@@ -26,11 +26,12 @@ fn walk_tree<'py>(
     snapshots: bool,
     by_owner: bool,
     by_depth: Option<u32>,
+    rate: u32,
     on_files: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let by = if by_owner { By::Owner } else { by_depth.map_or(By::None, By::Directory) };
     let asked =
-        Asked { threads, seed, by_count, by_size, allocated, other_file_systems, snapshots, by, now_s };
+        Asked { threads, seed, by_count, by_size, allocated, other_file_systems, snapshots, by, rate, now_s };
     let walk = Walk::start(path, asked)?;
     let part = loop {
         if let Some(part) = py.detach(|| walk.wait(BETWEEN_SIGNALS)) {
@@ -138,7 +139,21 @@ fn of_drawn<'py>(py: Python<'py>, sample: BottomK) -> PyResult<Bound<'py, PyDict
     Ok(found)
 }
 
+/// Of this thread, and of those that it will start.
+#[pyfunction]
+fn give_way() -> bool {
+    const LEAST_NICE: i32 = 19;
+    const WHO_PROCESS: i32 = 1;
+    const IDLE_CLASS: i32 = 3 << 13;
+    // SAFETY: system calls on numbers.
+    unsafe {
+        let cpu = libc::setpriority(libc::PRIO_PROCESS, 0, LEAST_NICE) == 0;
+        libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, IDLE_CLASS) == 0 && cpu
+    }
+}
+
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("AGE_EDGES_DAYS", PyList::new(module.py(), AGE_EDGES_DAYS)?)?;
+    module.add_function(wrap_pyfunction!(give_way, module)?)?;
     module.add_function(wrap_pyfunction!(walk_tree, module)?)
 }

@@ -15,6 +15,7 @@ import pytest
 
 from iosonde.answers import survey as answer
 from iosonde.answers.survey import Survey, SurveyAsked, survey
+from iosonde.core.errors import InputError
 from iosonde.report.text.survey import lines
 from iosonde.survey.walk import WalkAsked, walk
 
@@ -288,3 +289,34 @@ def test_files_come_and_go_while_a_directory_is_listed(tmp_path):
                 assert made.walked.files >= 400
         finally:
             busy.kill()
+
+
+# Manners.
+
+
+def test_a_survey_that_gives_way_does_so_in_all_it_starts(tmp_path):
+    texts(tmp_path, 3)
+    program = (
+        "import ctypes, os, sys, threading\n"
+        "from iosonde.answers.survey import SurveyAsked, survey\n"
+        "survey(SurveyAsked(sys.argv[1], nice=True))\n"
+        "def say(): print(os.getpriority(os.PRIO_PROCESS, 0), flush=True)\n"
+        "threading.Thread(target=say).start()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True)
+    assert done.stdout == "19\n"
+
+
+def test_progress_says_how_many_files_there_can_be(tmp_path, monkeypatch):
+    texts(tmp_path, 3)
+    monkeypatch.setattr(answer, "inodes_in_use", lambda path: 12_345)
+    told = []
+    found = survey(SurveyAsked(str(tmp_path), rate=4), lambda what, done: told.append(what))
+    assert found.walked.files == 3
+    assert {"files seen, of 12,345 in the file system", "files read"} == set(told)
+
+
+def test_a_rate_that_is_none(tmp_path):
+    for asked in ({"rate": -1}, {"rate": 5, "files_from": "-"}):
+        with pytest.raises(InputError, match="looks a second"):
+            survey(SurveyAsked(str(tmp_path), **asked))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
+from iosonde.engine._native import give_way
 from iosonde.stats.sampling.shares import DrawnSample, OfWhole, mean, share
 from iosonde.stats.sampling.size import sample_size
 from iosonde.stats.sampling.strata import StratumValues
@@ -22,7 +23,7 @@ from iosonde.survey.contents import CODECS, Contents, LookAsked, Piece, look_at_
 from iosonde.survey.from_list import walk_list
 from iosonde.survey.magic import EMPTY
 from iosonde.survey.opening import held_root
-from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, chances_of, seen_of, walk
+from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, chances_of, inodes_in_use, seen_of, walk
 
 from .answer import Answer
 from .survey_stop import ALL, Drawn, Read, StopRule, read_in_order
@@ -43,7 +44,8 @@ class SurveyAsked:
     what is allocated, not the sizes. ``files_from``: a list of the tree's files (``-``: standard input), instead of a
     walk. ``until``: end as soon as the intervals of all shares are so narrow; ``seconds``: or when so much time was
     spent reading; what was read until then is the sample. ``by``: each ``directory`` (``directory:2``) or ``owner`` has
-    draws of its own.
+    draws of its own. ``rate``: the walk looks at so many entries a second at most (0: no limit). ``nice``: this thread,
+    and what it starts, gets the least priority.
     """
 
     path: str
@@ -59,6 +61,8 @@ class SurveyAsked:
     until: float | None = None
     seconds: float | None = None
     by: str | None = None
+    rate: int = 0
+    nice: bool = False
 
     @property
     def margin(self) -> float:
@@ -168,6 +172,10 @@ def survey(asked: SurveyAsked, on_progress: Callable[[str, int], object] | None 
     if asked.by and (asked.files_from or asked.until is not None or asked.seconds is not None):
         raise InputError("parts of a tree are drawn from in a walk, and in numbers that are known before",
                          "leave out --by, or --files-from, --until and --for")  # fmt: skip
+    if asked.rate < 0 or (asked.rate and asked.files_from):
+        raise InputError("a rate is that of a walk, in looks a second", "write --rate 1000, without --files-from")
+    if asked.nice:
+        give_way()
     with held_root(asked.path) as root:
         return _survey(asked, root, on_progress, began)
 
@@ -176,7 +184,9 @@ def _survey(
     asked: SurveyAsked, root: str, on_progress: Callable[[str, int], object] | None, began: float
 ) -> Survey:  # fmt: skip
     level = asked.level
-    walked = _walked(asked, root, on_progress and (lambda files: on_progress("files seen", files)))
+    there = inodes_in_use(root)
+    seen = "files seen" if there is None else f"files seen, of {there:,} in the file system"
+    walked = _walked(asked, root, on_progress and (lambda files: on_progress(seen, files)))
     drawn = _drawn(asked, walked)
     wanted = LookAsked(asked.codecs, asked.seed)
     read = read_in_order(
@@ -241,7 +251,7 @@ def _shares(
 def _walked(asked: SurveyAsked, root: str, on_files: Callable[[int], object] | None) -> Walked:
     by_owner, by_depth = parse_by(asked.by)
     wanted = WalkAsked(root, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots,
-                       by_owner=by_owner, by_depth=by_depth)  # fmt: skip
+                       by_owner=by_owner, by_depth=by_depth, rate=asked.rate)  # fmt: skip
     if asked.files_from is None:
         return walk(wanted, on_files)
     return walk_list(replace(wanted, path=asked.path), root, asked.files_from, on_files)

@@ -29,6 +29,8 @@ class SurveyOptions(TypedDict, total=False):
     snapshots: Annotated[bool, False]
     by: Annotated[str | None, None]
     files_from: Annotated[str | None, None]
+    rate: Annotated[int, 0]
+    nice: Annotated[bool, False]
     seed: Annotated[int, 0]
     level: Annotated[float, 0.95]
 
@@ -46,7 +48,8 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
         so narrow; ``seconds``: or when so long was read (``"10min"``); ``files``: instead, read at most so many;
         ``codecs``: ``"zlib"``, ``"bz2"``, ``"lzma"``, none for types alone; ``allocated``: the capacity is what is
         allocated; ``other_file_systems``, ``snapshots``: enter them; ``by``: ``"directory"``, ``"directory:2"`` or
-        ``"owner"``, each with draws of its own; ``files_from``: a list of the files, instead of a walk; ``seed``;
+        ``"owner"``, each with draws of its own; ``files_from``: a list of the files, instead of a walk; ``rate``:
+        looks of the walk a second, at most; ``nice``: the least priority for this thread from now on; ``seed``;
         ``level``: of every interval.
 
     Returns
@@ -63,7 +66,7 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
         str(path), options["precision"], options["files"], checked(options["level"]), options["seed"],
         names(options["codecs"], "codecs"), options["allocated"], options["other_file_systems"], options["snapshots"],
         options["files_from"], options["until"], seconds,
-        options["by"],
+        options["by"], options["rate"], options["nice"],
     )  # fmt: skip
     return Result(answer(given), lines)
 

@@ -143,6 +143,10 @@ def removed() -> int:
 AGE_EDGES_DAYS: list[int]
 """Upper ends of the rows of ages in :func:`walk_tree`, in days; one row more holds what is older."""
 
+def give_way() -> bool:
+    """Let all others go first: this thread, and those that it starts from now on, have the least priority for CPU (nice
+    19) and for disks (the idle class). Whether the kernel agreed."""
+
 def walk_tree(
     path: bytes,
     *,
@@ -156,12 +160,14 @@ def walk_tree(
     snapshots: bool = False,
     by_owner: bool = False,
     by_depth: int | None = None,
+    rate: int = 0,
     on_files: Callable[[int], object] | None = None,
 ) -> dict[str, Any]:
     """Walk a tree by several threads, count every regular file once, and draw two samples in the same pass.
 
     No symbolic link is followed; other file systems, and directories called as snapshots are, are entered only where
-    asked. Memory does not grow with the number of files.
+    asked. Memory does not grow with the number of files. ``rate``: at most so many looks at entries a second; 0: no
+    limit.
 
     Numbers: files, bytes, allocated_bytes, empty, released (files with a size and no block; released_bytes),
     directories, links, others, hard_links (further names), links_unchecked, linked_elsewhere (with names outside),

@@ -24,7 +24,7 @@ class WalkAsked:
     """Where, how many are drawn by either way, and what belongs to the tree.
 
     ``allocated``: the size that counts is what is allocated. ``by_owner``, ``by_depth``: as many are also drawn of each
-    owner, or of each directory so deep.
+    owner, or of each directory so deep. ``rate``: looks at entries a second, at most (0: no limit).
     """
 
     path: str
@@ -36,6 +36,7 @@ class WalkAsked:
     threads: int = THREADS
     by_owner: bool = False
     by_depth: int | None = None
+    rate: int = 0
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,8 @@ def walk(asked: WalkAsked, on_files: Callable[[int], object] | None = None) -> W
         found = _native.walk_tree(
             os.fsencode(asked.path), threads=asked.threads, seed=asked.seed, by_count=asked.draws, by_size=asked.draws,
             now_s=now_s, allocated=asked.allocated, other_file_systems=asked.other_file_systems,
-            snapshots=asked.snapshots, by_owner=asked.by_owner, by_depth=asked.by_depth, on_files=on_files,
+            snapshots=asked.snapshots, by_owner=asked.by_owner, by_depth=asked.by_depth, rate=asked.rate,
+            on_files=on_files,
         )  # fmt: skip
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or "not a path"
@@ -92,6 +94,15 @@ def walk(asked: WalkAsked, on_files: Callable[[int], object] | None = None) -> W
         raise InputError("there are more than 10,000 parts to sample by themselves", "name fewer: a depth of 1, say")
     parts = {os.fsdecode(one.pop("name")): _walked(one, asked.draws, seconds, now_s, {}) for one in strata}
     return _walked(found, asked.draws, seconds, now_s, parts)
+
+
+def inodes_in_use(path: str) -> int | None:
+    """Of the whole file system that a path is on, if it counts them: at most so many files can be met there."""
+    try:
+        found = os.statvfs(path)
+    except OSError:
+        return None
+    return found.f_files - found.f_ffree if found.f_files > found.f_ffree else None
 
 
 def _walked(found: dict[str, Any], draws: int, seconds: float, now_s: int, strata: dict[str, Walked]) -> Walked:

@@ -4,6 +4,7 @@
 //! Memory does not grow with the number of files: totals and samples are reduced by each thread as it goes. What waits
 //! is directories, deepest first, and the inodes with several names of which not all were seen yet.
 
+mod pace;
 mod sample;
 mod stat;
 mod strata;
@@ -12,6 +13,7 @@ mod tree;
 
 use crate::backend::listing::for_each_entry;
 use crate::error::{Error, Result};
+use pace::Pace;
 pub use sample::{BottomK, Drawn};
 use stat::Stat;
 use std::collections::HashMap;
@@ -45,6 +47,8 @@ pub struct Asked {
     pub snapshots: bool,
     /// Parts of the tree that have samples of their own.
     pub by: By,
+    /// Looks at entries a second, at most; 0: no limit.
+    pub rate: u32,
     /// Ages are counted from here, seconds since 1970.
     pub now_s: i64,
 }
@@ -104,6 +108,7 @@ pub struct Walk {
     stop: AtomicBool,
     files: AtomicU64,
     strata: Strata,
+    pace: Option<Pace>,
     /// Inode with several names → names that were not seen yet.
     linked: Mutex<HashMap<(u64, u64), u32>>,
     /// Roots of file systems that were entered: one that is mounted twice is entered once.
@@ -120,6 +125,7 @@ impl Walk {
         let strata = Strata::new(asked.by, asked.by_count, asked.by_size);
         let top = if strata.begins_at(0) { strata.of(b".") } else { None };
         let walk = Arc::new(Self {
+            pace: Pace::new(asked.rate),
             asked,
             strata,
             device: here.device,
@@ -288,6 +294,12 @@ impl Walk {
 
     /// Count an entry; a directory that is to be entered is returned.
     fn look(&self, part: &mut Part, node: &Arc<Node>, handle: RawFd, name: &CStr) -> Option<Arc<Node>> {
+        if let Some(pace) = &self.pace {
+            pace.wait(&self.stop);
+        }
+        if self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
         let stat = match Stat::of(handle, name) {
             Ok(stat) => stat,
             Err(libc::ENOENT) => {

@@ -13,6 +13,7 @@ fn walked(path: &std::path::Path, change: impl FnOnce(&mut Asked)) -> Part {
         other_file_systems: false,
         snapshots: false,
         by: By::None,
+        rate: 0,
         now_s: 0,
     };
     change(&mut asked);
@@ -122,6 +123,7 @@ fn strata_hold_every_file_once_and_draw_as_the_whole_does() {
             other_file_systems: false,
             snapshots: false,
             by,
+            rate: 0,
             now_s: 0,
         };
         let walk = Walk::start(path, asked).unwrap();
@@ -142,4 +144,16 @@ fn strata_hold_every_file_once_and_draw_as_the_whole_does() {
     let owner = std::os::unix::fs::MetadataExt::uid(&fs::metadata(tree.path()).unwrap());
     assert_eq!(strata(By::Owner), [one(&owner.to_string(), 16, 31, 4)]);
     assert_eq!(strata(By::None), []);
+}
+
+#[test]
+fn a_walk_is_no_faster_than_asked_and_can_be_stopped() {
+    let tree = TempDir::new("pace");
+    (0..40).for_each(|file| fs::write(tree.path().join(format!("{file}")), "x").unwrap());
+    let began = std::time::Instant::now();
+    assert_eq!(walked(tree.path(), |asked| asked.rate = 200).totals.whole[0], 40);
+    assert!(began.elapsed() >= Duration::from_millis(195), "39 turns of 5 ms");
+    let pace = Pace::new(1).unwrap();
+    let stop = AtomicBool::new(true);
+    (0..1_000_000).for_each(|_| pace.wait(&stop));
 }

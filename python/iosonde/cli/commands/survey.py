@@ -50,6 +50,8 @@ def command() -> None:
 @click.option("--allocated", is_flag=True, help="The capacity is what is allocated, not the sizes of files.")
 @click.option("--other-file-systems", is_flag=True, help="Enter those that are mounted in the tree.")
 @click.option("--snapshots", is_flag=True, help="Enter .snapshot, .zfs and .snap.")
+@click.option("--rate", type=int, default=0, metavar="N", help="The walk looks at N entries a second at most.")
+@click.option("--nice", is_flag=True, help="Let all others on the node go first (nice 19, idle I/O class).")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same draws the same files.")
 @level_options
 def tree(precision: str, until: str | None, codecs: str, level: float, as_json: bool, **given: Any) -> None:
