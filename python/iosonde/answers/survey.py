@@ -26,6 +26,7 @@ from iosonde.survey.opening import held_root
 from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, chances_of, inodes_in_use, seen_of, walk
 
 from .answer import Answer
+from .survey_estimate import SurveyEstimate
 from .survey_stop import ALL, Drawn, Read, StopRule, read_in_order
 from .survey_strata import StratifiedSample, SurveyStratum, allocated, parse_by
 from .survey_walk import WalkSummary, walk_summary
@@ -82,28 +83,6 @@ class SurveyAsked:
         if draws > MOST_DRAWS:
             raise InputError(f"{draws:,} draws are too many", "ask for less precision, as 1%")
         return draws
-
-
-@dataclass(frozen=True)
-class SurveyEstimate:
-    """One thing that the sample tells: ``what`` (``type``, ``compressed``, ``saved``, ``cpu``, ``zeros``) of which
-    ``name`` (a kind, a codec), over what (``files``, ``capacity``), its unit, and the estimate."""
-
-    what: str
-    name: str
-    of: str
-    unit: str
-    found: OfWhole
-
-    def to_json(self) -> dict[str, Any]:
-        """The estimate with its design effect, and its value if all that gave no answer had none or all of it."""
-        bounded = self.what not in ("cpu", "saved")
-        return {
-            "what": self.what, "name": self.name, "of": self.of, "unit": self.unit, **self.found.estimate.to_json(),
-            "design_effect": self.found.design_effect,
-            "if_missing_none": self.found.if_none if bounded else None,
-            "if_missing_all": self.found.if_all if bounded else None,
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)

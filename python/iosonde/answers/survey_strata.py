@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from iosonde.core.errors import InputError
 from iosonde.stats.sampling.shares import DrawnSample, OfWhole
@@ -13,8 +13,7 @@ from iosonde.stats.sampling.strata import StratumValues, allocate, stratified_me
 from iosonde.survey.contents import Contents, Piece
 from iosonde.survey.walk import DrawnFiles, Walked
 
-if TYPE_CHECKING:
-    from .survey import SurveyEstimate
+from .survey_estimate import SurveyEstimate
 
 OWNER, DIRECTORY = "owner", "directory"
 
@@ -56,7 +55,7 @@ class SurveyStratum:
         return max(found, key=lambda one: one.found.estimate.value or 0.0, default=None)
 
 
-class Sample(Protocol):
+class StratumSample(Protocol):
     """Files drawn one way in one stratum, with what was found in them."""
 
     contents: list[Contents]
@@ -75,7 +74,7 @@ class Sample(Protocol):
 class StratifiedSample:
     """Those of all strata, drawn one way, as one sample of the whole."""
 
-    def __init__(self, by: str, parts: Sequence[Sample]) -> None:
+    def __init__(self, by: str, parts: Sequence[StratumSample]) -> None:
         self.by, self.parts = by, parts
         self.mass = sum(one.drawn.mass for one in parts)
         self.contents = [content for one in parts for content in one.contents]

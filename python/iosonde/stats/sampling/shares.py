@@ -63,7 +63,7 @@ class OfWhole:
 
 
 @dataclass(frozen=True)
-class Split:
+class DrawnSplit:
     """Those that answered: the mass and values of what was certain, the values and chances of the rest."""
 
     sure_mass: Values
@@ -154,7 +154,7 @@ def mean(
     return OfWhole(found, design_effect_of(inner + outer, spread, n), *bounds)
 
 
-def _of_alike(split: Split, level: float, n: int, inner: float) -> Estimate:
+def _of_alike(split: DrawnSplit, level: float, n: int, inner: float) -> Estimate:
     """Where all draws of the rest say the same: others are as rare as draws that met none allow, and 0 or 1. ``inner``
     is the variance of what was certain."""
     effective = len(split.values) / float((1 - split.chances).mean())
@@ -176,10 +176,10 @@ def answers_of(
     return numbers, np.ones(len(sample.masses), bool) if answered is None else np.asarray(answered, bool)
 
 
-def split_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> Split:
+def split_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> DrawnSplit:
     """What was certain, and what was drawn, of those that answered."""
     sure, drawn = sample.certain & mask, ~sample.certain & mask
-    return Split(sample.masses[sure], values[sure], values[drawn], sample.chances[drawn], sample.rest)
+    return DrawnSplit(sample.masses[sure], values[sure], values[drawn], sample.chances[drawn], sample.rest)
 
 
 def bounds_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> tuple[float, float]:
@@ -191,7 +191,7 @@ def bounds_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) 
     return min(1.0, found[0]), min(1.0, found[1])
 
 
-def _interval(split: Split, level: float) -> tuple[float, float]:
+def _interval(split: DrawnSplit, level: float) -> tuple[float, float]:
     """Of the share of the rest."""
     n, p = len(split.values), split.mean
     free = float((1 - split.chances).mean()) if n else 0.0
@@ -202,7 +202,7 @@ def _interval(split: Split, level: float) -> tuple[float, float]:
     return binomial_interval(p * effective, effective, level)
 
 
-def _design_effect(split: Split, spread: float, n: int) -> float | None:
+def _design_effect(split: DrawnSplit, spread: float, n: int) -> float | None:
     if not len(split.values):
         return 0.0
     return design_effect_of(split.variance * (split.rest / split.mass) ** 2, spread, n)

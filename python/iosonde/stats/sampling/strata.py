@@ -18,7 +18,7 @@ import numpy.typing as npt
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval, t_critical
 
-from .shares import DrawnSample, OfWhole, Split, answers_of, bounds_of, design_effect_of, split_of
+from .shares import DrawnSample, DrawnSplit, OfWhole, answers_of, bounds_of, design_effect_of, split_of
 
 _WORST = 0.25  # the largest variance that a value from 0 to 1 has: of a stratum with one draw none is known
 _NOBODY = "nothing that was drawn could be looked at"
@@ -63,12 +63,12 @@ def allocate(draws: int, masses: Sequence[float], files: Sequence[int], least: i
 class _Whole:
     """The strata that answered, added up: mass, that of what was certain and has the value, that of the rest."""
 
-    splits: tuple[Split, ...]
+    splits: tuple[DrawnSplit, ...]
     n: int
     inner: float
 
     @cached_property
-    def drawn(self) -> list[Split]:
+    def drawn(self) -> list[DrawnSplit]:
         """Those of which some was not certain."""
         return [one for one in self.splits if len(one.values) and one.rest > 0 and bool((one.chances < 1).any())]
 
@@ -106,7 +106,7 @@ class _Whole:
         return 1 / sum(free)
 
 
-def _variance(one: Split) -> float:
+def _variance(one: DrawnSplit) -> float:
     return _WORST if math.isnan(one.variance) else one.variance
 
 
