@@ -20,6 +20,7 @@ from .survey import Survey, SurveyAsked
 EXPERIMENT = "survey"
 _OF = {"files": "share of files", "capacity": "share of capacity"}
 _PER = "of capacity"
+_NUMBERS = {"files": "files", "bytes": "bytes", "allocated_bytes": "bytes", "directories": "directories"}
 _SHOWN = 0.01  # of files or capacity: the types that are looked at first
 
 

@@ -12,7 +12,8 @@ from .layout import escape, estimate_text, table, wrapped
 from .survey_strata import strata_lines
 
 if TYPE_CHECKING:
-    from iosonde.answers.survey import Survey, SurveyEstimate
+    from iosonde.answers.survey import Survey
+    from iosonde.answers.survey_estimate import SurveyEstimate
     from iosonde.core.types import Estimate
 
 _MOST_KINDS = 20
