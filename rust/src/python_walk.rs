@@ -11,7 +11,7 @@ type Column = fn(&Drawn) -> u64;
 const BETWEEN_SIGNALS: Duration = Duration::from_millis(100);
 
 #[pyfunction]
-#[pyo3(signature = (path, *, threads, seed, by_count, by_size, now_s, allocated=false, other_file_systems=false, snapshots=false, by_owner=false, by_depth=None, rate=0, on_files=None))]
+#[pyo3(signature = (path, *, threads, seed, by_count, by_size, now_s, allocated=false, other_file_systems=false, snapshots=false, by_owner=false, by_depth=None, rate=0, share=(0, 1), on_files=None))]
 #[allow(clippy::too_many_arguments)]
 fn walk_tree<'py>(
     py: Python<'py>,
@@ -27,11 +27,23 @@ fn walk_tree<'py>(
     by_owner: bool,
     by_depth: Option<u32>,
     rate: u32,
+    share: (u32, u32),
     on_files: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let by = if by_owner { By::Owner } else { by_depth.map_or(By::None, By::Directory) };
-    let asked =
-        Asked { threads, seed, by_count, by_size, allocated, other_file_systems, snapshots, by, rate, now_s };
+    let asked = Asked {
+        threads,
+        seed,
+        by_count,
+        by_size,
+        allocated,
+        other_file_systems,
+        snapshots,
+        by,
+        share,
+        rate,
+        now_s,
+    };
     let walk = Walk::start(path, asked)?;
     let part = loop {
         if let Some(part) = py.detach(|| walk.wait(BETWEEN_SIGNALS)) {

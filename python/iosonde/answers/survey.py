@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,7 @@ from .survey_walk import WalkSummary, walk_summary
 COUNT, CAPACITY = "files", "capacity"
 MOST_DRAWS = 1_000_000
 _DRAWS_IN_TIME = 100_000  # of each sample, where only time ends the reading
+WalkAll = Callable[[WalkAsked, Callable[[int], object] | None], Walked]
 Floats = npt.NDArray[np.float64]
 
 
@@ -141,9 +142,23 @@ class Survey(Answer):
         return (one for one in self.estimates if (one.what, one.of) == (what, over))
 
 
-def survey(asked: SurveyAsked, on_progress: Callable[[str, int], object] | None = None) -> Survey:
-    """Walk a tree, draw, read what was drawn, and say what that tells of the whole. Raises InputError."""
+def survey(
+    asked: SurveyAsked, on_progress: Callable[[str, int], object] | None = None, walk_all: WalkAll = walk
+) -> Survey:
+    """Walk a tree, draw, read what was drawn, and say what that tells of the whole.
+
+    ``walk_all``: who walks, if not this process alone. Raises InputError.
+    """
     began = time.monotonic()
+    check_asked(asked)
+    if asked.nice:
+        give_way()
+    with held_root(asked.path) as root:
+        return _survey(asked, root, on_progress, began, walk_all)
+
+
+def check_asked(asked: SurveyAsked) -> None:
+    """Before anything is walked. Raises InputError."""
     check_level(asked.level)
     unknown = set(asked.codecs) - set(CODECS)
     if unknown:
@@ -153,19 +168,16 @@ def survey(asked: SurveyAsked, on_progress: Callable[[str, int], object] | None 
                          "leave out --by, or --files-from, --until and --for")  # fmt: skip
     if asked.rate < 0 or (asked.rate and asked.files_from):
         raise InputError("a rate is that of a walk, in looks a second", "write --rate 1000, without --files-from")
-    if asked.nice:
-        give_way()
-    with held_root(asked.path) as root:
-        return _survey(asked, root, on_progress, began)
+    StopRule(asked.until, asked.seconds)
 
 
 def _survey(
-    asked: SurveyAsked, root: str, on_progress: Callable[[str, int], object] | None, began: float
+    asked: SurveyAsked, root: str, on_progress: Callable[[str, int], object] | None, began: float, walk_all: WalkAll
 ) -> Survey:  # fmt: skip
     level = asked.level
     there = inodes_in_use(root)
     seen = "files seen" if there is None else f"files seen, of {there:,} in the file system"
-    walked = _walked(asked, root, on_progress and (lambda files: on_progress(seen, files)))
+    walked = _walked(asked, root, on_progress and (lambda files: on_progress(seen, files)), walk_all)
     drawn = _drawn(asked, walked)
     wanted = LookAsked(asked.codecs, asked.seed)
     read = read_in_order(
@@ -227,13 +239,19 @@ def _shares(
     return (one.found.estimate for one in _estimates(samples, (), asked.level))
 
 
-def _walked(asked: SurveyAsked, root: str, on_files: Callable[[int], object] | None) -> Walked:
-    by_owner, by_depth = parse_by(asked.by)
-    wanted = WalkAsked(root, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots,
-                       by_owner=by_owner, by_depth=by_depth, rate=asked.rate)  # fmt: skip
+def _walked(
+    asked: SurveyAsked, root: str, on_files: Callable[[int], object] | None, walk_all: WalkAll
+) -> Walked:  # fmt: skip
     if asked.files_from is None:
-        return walk(wanted, on_files)
-    return walk_list(replace(wanted, path=asked.path), root, asked.files_from, on_files)
+        return walk_all(walk_of(asked, root), on_files)
+    return walk_list(walk_of(asked, asked.path), root, asked.files_from, on_files)
+
+
+def walk_of(asked: SurveyAsked, path: str) -> WalkAsked:
+    """What is to be walked; ``path``: of the tree. Raises InputError."""
+    by_owner, by_depth = parse_by(asked.by)
+    return WalkAsked(path, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots,
+                     by_owner=by_owner, by_depth=by_depth, rate=asked.rate)  # fmt: skip
 
 
 class _Sample:

@@ -161,13 +161,15 @@ def walk_tree(
     by_owner: bool = False,
     by_depth: int | None = None,
     rate: int = 0,
+    share: tuple[int, int] = (0, 1),
     on_files: Callable[[int], object] | None = None,
 ) -> dict[str, Any]:
     """Walk a tree by several threads, count every regular file once, and draw two samples in the same pass.
 
     No symbolic link is followed; other file systems, and directories called as snapshots are, are entered only where
     asked. Memory does not grow with the number of files. ``rate``: at most so many looks at entries a second; 0: no
-    limit.
+    limit. ``share``: which part of the tree, of how many; what lies above the directories that are shared out is the
+    first's.
 
     Numbers: files, bytes, allocated_bytes, empty, released (files with a size and no block; released_bytes),
     directories, links, others, hard_links (further names), links_unchecked, linked_elsewhere (with names outside),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ class WalkAsked:
 
     ``allocated``: the size that counts is what is allocated. ``by_owner``, ``by_depth``: as many are also drawn of each
     owner, or of each directory so deep. ``rate``: looks at entries a second, at most (0: no limit).
+    ``share``: which part of the tree, of how many.
     """
 
     path: str
@@ -37,6 +38,11 @@ class WalkAsked:
     by_owner: bool = False
     by_depth: int | None = None
     rate: int = 0
+    share: tuple[int, int] = (0, 1)
+
+    def shared(self, which: int, of: int) -> WalkAsked:
+        """The part of one of several processes that walk the same tree."""
+        return replace(self, share=(which, of))
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,7 @@ def walk(asked: WalkAsked, on_files: Callable[[int], object] | None = None) -> W
             os.fsencode(asked.path), threads=asked.threads, seed=asked.seed, by_count=asked.draws, by_size=asked.draws,
             now_s=now_s, allocated=asked.allocated, other_file_systems=asked.other_file_systems,
             snapshots=asked.snapshots, by_owner=asked.by_owner, by_depth=asked.by_depth, rate=asked.rate,
-            on_files=on_files,
+            share=asked.share, on_files=on_files,
         )  # fmt: skip
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or "not a path"

@@ -30,6 +30,8 @@ use tree::{Handle, Node};
 
 /// Names that another thread takes at a time from a directory with more than so many.
 const BATCH: usize = 512;
+/// Directories so many levels down are shared out over the processes of one walk.
+const SHARED_DEPTH: u32 = 2;
 /// Inodes with several names that are remembered, about 40 bytes each; of more every name is counted.
 const MOST_LINKED: usize = 1 << 22;
 
@@ -47,6 +49,8 @@ pub struct Asked {
     pub snapshots: bool,
     /// Parts of the tree that have samples of their own.
     pub by: By,
+    /// Which part of the tree is this process's, of how many: (0, 1) is all of it.
+    pub share: (u32, u32),
     /// Looks at entries a second, at most; 0: no limit.
     pub rate: u32,
     /// Ages are counted from here, seconds since 1970.
@@ -252,17 +256,37 @@ impl Walk {
         }
     }
 
+    /// Whether what is in a directory, beside other directories, counts here: above those that are shared, by the first.
+    fn is_mine(&self, node: &Node) -> bool {
+        self.asked.share.0 == 0 || node.depth >= SHARED_DEPTH
+    }
+
+    /// Whether a directory that is shared out is this process's.
+    fn shares_in(&self, path: &[u8]) -> bool {
+        let (which, of) = self.asked.share;
+        let hash = path.iter().fold(0, |hash, &byte| crate::rng::mix(hash ^ u64::from(byte)));
+        of < 2 || hash % u64::from(of) == u64::from(which)
+    }
+
     /// Look at what is in a directory; its own directories become tasks.
     fn list(&self, part: &mut Part, node: &Arc<Node>, above: Option<&Handle>) {
+        let mine = self.is_mine(node);
         let handle = match node.open(&self.root, above) {
             Ok(handle) => Arc::new(handle),
-            Err(errno) => return part.totals.unreadable_directory(errno),
+            Err(errno) if mine => return part.totals.unreadable_directory(errno),
+            Err(_) => return,
         };
-        part.totals.directory(node.depth);
+        if mine {
+            part.totals.directory(node.depth);
+        }
         let (mut below, mut batch, mut names, mut seen) = (Vec::new(), Vec::new(), 0, 0usize);
         let end = for_each_entry(handle.as_raw_fd(), |name, kind| {
             seen += 1;
             match kind {
+                libc::DT_DIR | libc::DT_UNKNOWN if !mine => {
+                    below.extend(self.look(part, node, handle.as_raw_fd(), name));
+                }
+                _ if !mine => {}
                 libc::DT_LNK => part.totals.links += 1,
                 libc::DT_FIFO | libc::DT_SOCK | libc::DT_CHR | libc::DT_BLK => part.totals.others += 1,
                 libc::DT_REG if names > 0 || (seen > BATCH && self.idle.load(Ordering::Relaxed) > 0) => {
@@ -284,7 +308,7 @@ impl Walk {
         if names > 0 {
             self.push(vec![Task::Look(Arc::clone(node), Arc::clone(&handle), batch)]);
         }
-        if end < 0 {
+        if end < 0 && mine {
             part.totals.unreadable_directory(-end as i32);
         }
         let held = tree::may_hold();
@@ -300,8 +324,10 @@ impl Walk {
         if self.stop.load(Ordering::Relaxed) {
             return None;
         }
+        let mine = self.is_mine(node);
         let stat = match Stat::of(handle, name) {
             Ok(stat) => stat,
+            Err(_) if !mine => return None,
             Err(libc::ENOENT) => {
                 part.totals.vanished += 1;
                 return None;
@@ -312,8 +338,9 @@ impl Walk {
             }
         };
         match stat.mode & libc::S_IFMT {
-            libc::S_IFREG => self.count(part, node, name, &stat),
             libc::S_IFDIR => return self.enter(part, node, handle, name, &stat),
+            _ if !mine => {}
+            libc::S_IFREG => self.count(part, node, name, &stat),
             libc::S_IFLNK => part.totals.links += 1,
             _ => part.totals.others += 1,
         }
@@ -329,25 +356,29 @@ impl Walk {
         name: &CStr,
         stat: &Stat,
     ) -> Option<Arc<Node>> {
+        let count = |number: &mut u64| *number += u64::from(self.is_mine(node));
         if !self.asked.snapshots
             && let Some(which) = SNAPSHOTS.iter().position(|known| known.as_bytes() == name.to_bytes())
         {
-            part.totals.snapshots[which] += 1;
+            count(&mut part.totals.snapshots[which]);
             return None;
         }
         if stat.mount_root || stat.device != node.device.unwrap_or(self.device) {
             // What is mounted a second time is no other file system: its files are seen where they are, or not of the tree.
             let again = stat.device == self.device;
             if again || !self.asked.other_file_systems || tree::is_pseudo(handle, name) {
-                part.totals.mounts += 1;
+                count(&mut part.totals.mounts);
                 return None;
             }
             let mut entered = self.entered.lock().expect("no thread panics with the lock");
             if entered.contains(&(stat.device, stat.inode)) {
-                part.totals.mounts += 1;
+                count(&mut part.totals.mounts);
                 return None;
             }
             entered.push((stat.device, stat.inode));
+        }
+        if node.depth + 1 == SHARED_DEPTH && !self.shares_in(&node.path_of(name)) {
+            return None;
         }
         let mut stratum = node.stratum.clone();
         if self.strata.begins_at(node.depth + 1) {

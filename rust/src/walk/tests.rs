@@ -14,6 +14,7 @@ fn walked(path: &std::path::Path, change: impl FnOnce(&mut Asked)) -> Part {
         snapshots: false,
         by: By::None,
         rate: 0,
+        share: (0, 1),
         now_s: 0,
     };
     change(&mut asked);
@@ -124,6 +125,7 @@ fn strata_hold_every_file_once_and_draw_as_the_whole_does() {
             snapshots: false,
             by,
             rate: 0,
+            share: (0, 1),
             now_s: 0,
         };
         let walk = Walk::start(path, asked).unwrap();
@@ -156,4 +158,29 @@ fn a_walk_is_no_faster_than_asked_and_can_be_stopped() {
     let pace = Pace::new(1).unwrap();
     let stop = AtomicBool::new(true);
     (0..1_000_000).for_each(|_| pace.wait(&stop));
+}
+
+#[test]
+fn processes_that_share_a_tree_see_each_file_once() {
+    let tree = TempDir::new("shares");
+    for top in 0..6 {
+        for below in 0..5 {
+            let here = tree.path().join(format!("t{top}/b{below}/c"));
+            fs::create_dir_all(&here).unwrap();
+            for place in [tree.path().to_owned(), here.clone(), here.join(".."), here.join("../..")] {
+                fs::write(place.join(format!("f{top}{below}")), "123").unwrap();
+            }
+        }
+        symlink("nowhere", tree.path().join(format!("t{top}/link"))).unwrap();
+        fs::create_dir(tree.path().join(format!("t{top}/.snapshot"))).unwrap();
+    }
+    let seen = |totals: &Totals| {
+        [totals.whole[0], totals.whole[1], totals.directories, totals.links, totals.snapshots[0]]
+    };
+    let whole = seen(&walked(tree.path(), |_| ()).totals);
+    assert_eq!(whole, [120, 360, 67, 6, 6]);
+    let parts: Vec<_> =
+        (0..3).map(|one| seen(&walked(tree.path(), |asked| asked.share = (one, 3)).totals)).collect();
+    assert!(parts.iter().all(|part| part[0] > 0), "{parts:?}");
+    assert_eq!([0, 1, 2, 3, 4].map(|at| parts.iter().map(|part| part[at]).sum::<u64>()), whole);
 }

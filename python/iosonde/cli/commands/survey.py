@@ -72,7 +72,9 @@ def tree(
     if kept:
         kept.check(asked.path)
     with Counting() as on_progress:
-        made = answers.survey.survey(asked, on_progress)
+        made = answers.survey_ranks.survey_together(asked, on_progress)
+    if made is None:  # of several processes one answers
+        return
     if kept:
         talk(f"kept as {kept.keep(made, asked)} in {store}")
     emit(made, report.text.survey.lines(made), as_json)
