@@ -29,6 +29,7 @@ class SurveyOptions(TypedDict, total=False):
     snapshots: Annotated[bool, False]
     by: Annotated[str | None, None]
     files_from: Annotated[str | None, None]
+    store: Annotated[str | Path | None, None]
     rate: Annotated[int, 0]
     nice: Annotated[bool, False]
     seed: Annotated[int, 0]
@@ -48,9 +49,9 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
         so narrow; ``seconds``: or when so long was read (``"10min"``); ``files``: instead, read at most so many;
         ``codecs``: ``"zlib"``, ``"bz2"``, ``"lzma"``, none for types alone; ``allocated``: the capacity is what is
         allocated; ``other_file_systems``, ``snapshots``: enter them; ``by``: ``"directory"``, ``"directory:2"`` or
-        ``"owner"``, each with draws of its own; ``files_from``: a list of the files, instead of a walk; ``rate``:
-        looks of the walk a second, at most; ``nice``: the least priority for this thread from now on; ``seed``;
-        ``level``: of every interval.
+        ``"owner"``, each with draws of its own; ``files_from``: a list of the files, instead of a walk; ``store``: keep
+        it there, as a run; ``rate``: looks of the walk a second, at most; ``nice``: the least priority for this thread
+        from now on; ``seed``; ``level``: of every interval.
 
     Returns
     -------
@@ -59,6 +60,7 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     """
     from iosonde.answers.survey import SurveyAsked
     from iosonde.answers.survey import survey as answer
+    from iosonde.answers.survey_run import SurveyStore
     from iosonde.report.text.survey import lines
 
     seconds = parse_seconds(options["seconds"]) if isinstance(options["seconds"], str) else options["seconds"]
@@ -68,7 +70,13 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
         options["files_from"], options["until"], seconds,
         options["by"], options["rate"], options["nice"],
     )  # fmt: skip
-    return Result(answer(given), lines)
+    if options["store"] is None:
+        return Result(answer(given), lines)
+    place = SurveyStore(Path(options["store"]))
+    place.check(given.path)
+    made = answer(given)
+    place.keep(made, given)
+    return Result(made, lines)
 
 
 def survey_simulate(
