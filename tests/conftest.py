@@ -29,7 +29,7 @@ SLOW_FILES = (
     "test_explain_advise.py", "test_explain_causes.py", "test_explain_path_models.py", "test_model_blocks.py", "test_model_designs.py", "test_model_fuzz.py", "test_model_predict.py",
     "test_model_sensitivity.py", "test_model_validate.py", "test_stats_changes.py", "test_stats_copies.py", "test_stats_coverage.py",
     "test_stats_density.py", "test_stats_noise.py", "test_stats_sequential.py", "test_stats_story.py",
-    "test_stats_strata.py",
+    "test_stats_strata.py", "test_survey_large.py",
     # Second implementations, which take seconds to import.
     "test_stats_anova.py", "test_stats_distributions.py", "test_stats_peers.py", "test_stats_regress.py",
 )  # fmt: skip
@@ -41,7 +41,7 @@ LONG_FILES = (
     "test_data_experiments.py", "test_diagnose_machines.py", "test_explain_advise.py", "test_explain_causes.py",
     "test_importers_fuzz.py", "test_model_blocks.py", "test_model_sensitivity.py", "test_ranks_forked.py",
     "test_ranks_watchdog.py", "test_run_faults.py", "test_stats_changes.py", "test_stats_density.py",
-    "test_stats_noise.py", "test_store_power_loss.py", "test_typed_script.py",
+    "test_stats_noise.py", "test_store_power_loss.py", "test_survey_large.py", "test_typed_script.py",
 )  # fmt: skip
 
 # A property is about values; how long an example takes depends on the machine, and no test is timed.

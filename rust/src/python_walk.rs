@@ -1,6 +1,6 @@
 //! The seam to Python of the walk of a tree; no logic. Documented in `_native.pyi`.
 
-use crate::walk::{AGE_EDGES_DAYS, Asked, BottomK, Drawn, SNAPSHOTS, Totals, Walk};
+use crate::walk::{AGE_EDGES_DAYS, Asked, BottomK, By, Drawn, SNAPSHOTS, Totals, Walk};
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -11,7 +11,7 @@ type Column = fn(&Drawn) -> u64;
 const BETWEEN_SIGNALS: Duration = Duration::from_millis(100);
 
 #[pyfunction]
-#[pyo3(signature = (path, *, threads, seed, by_count, by_size, now_s, allocated=false, other_file_systems=false, snapshots=false, on_files=None))]
+#[pyo3(signature = (path, *, threads, seed, by_count, by_size, now_s, allocated=false, other_file_systems=false, snapshots=false, by_owner=false, by_depth=None, rate=0, share=(0, 1), on_files=None))]
 #[allow(clippy::too_many_arguments)]
 fn walk_tree<'py>(
     py: Python<'py>,
@@ -24,9 +24,26 @@ fn walk_tree<'py>(
     allocated: bool,
     other_file_systems: bool,
     snapshots: bool,
+    by_owner: bool,
+    by_depth: Option<u32>,
+    rate: u32,
+    share: (u32, u32),
     on_files: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let asked = Asked { threads, seed, by_count, by_size, allocated, other_file_systems, snapshots, now_s };
+    let by = if by_owner { By::Owner } else { by_depth.map_or(By::None, By::Directory) };
+    let asked = Asked {
+        threads,
+        seed,
+        by_count,
+        by_size,
+        allocated,
+        other_file_systems,
+        snapshots,
+        by,
+        share,
+        rate,
+        now_s,
+    };
     let walk = Walk::start(path, asked)?;
     let part = loop {
         if let Some(part) = py.detach(|| walk.wait(BETWEEN_SIGNALS)) {
@@ -44,7 +61,25 @@ fn walk_tree<'py>(
     let found = of_totals(py, part.totals)?;
     found.set_item("by_count", of_drawn(py, part.by_count)?)?;
     found.set_item("by_size", of_drawn(py, part.by_size)?)?;
+    found.set_item("strata", of_strata(py, &walk)?)?;
     Ok(found)
+}
+
+fn of_strata<'py>(py: Python<'py>, walk: &Walk) -> PyResult<Option<Bound<'py, PyList>>> {
+    let Some(strata) = walk.strata() else { return Ok(None) };
+    let rows = PyList::empty(py);
+    for one in strata {
+        let row = PyDict::new(py);
+        row.set_item("name", PyBytes::new(py, &one.name))?;
+        for (name, number) in ["files", "bytes", "allocated_bytes"].iter().zip(one.row()) {
+            row.set_item(name, number)?;
+        }
+        let (by_count, by_size) = one.take();
+        row.set_item("by_count", of_drawn(py, by_count)?)?;
+        row.set_item("by_size", of_drawn(py, by_size)?)?;
+        rows.append(row)?;
+    }
+    Ok(Some(rows))
 }
 
 fn of_totals<'py>(py: Python<'py>, totals: Totals) -> PyResult<Bound<'py, PyDict>> {
@@ -116,7 +151,21 @@ fn of_drawn<'py>(py: Python<'py>, sample: BottomK) -> PyResult<Bound<'py, PyDict
     Ok(found)
 }
 
+/// Of this thread, and of those that it will start.
+#[pyfunction]
+fn give_way() -> bool {
+    const LEAST_NICE: i32 = 19;
+    const WHO_PROCESS: i32 = 1;
+    const IDLE_CLASS: i32 = 3 << 13;
+    // SAFETY: system calls on numbers.
+    unsafe {
+        let cpu = libc::setpriority(libc::PRIO_PROCESS, 0, LEAST_NICE) == 0;
+        libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, IDLE_CLASS) == 0 && cpu
+    }
+}
+
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("AGE_EDGES_DAYS", PyList::new(module.py(), AGE_EDGES_DAYS)?)?;
+    module.add_function(wrap_pyfunction!(give_way, module)?)?;
     module.add_function(wrap_pyfunction!(walk_tree, module)?)
 }

@@ -30,9 +30,9 @@ A rule is an object; the first that fits a request is applied:
             flip    read, write: one bit is wrong, in byte `at`
             zero    read, write: zeros instead of the data
             drop    it is said to be done and is not (write unlink rmdir rename flush fsync release …)
-            lie     a right answer with wrong numbers: `values` {"size": 0, "mtime": …, "nlink": …} or, added, `shift`
-                    {"size": -1}; on statfs blocks bfree bavail files ffree; on readdir names that are not there,
-                    {"names": ["ghost"]}
+            lie     a right answer with wrong numbers: `values` {"size": 0, "blocks": 0, "mtime": …, "nlink": …} or,
+                    added, `shift` {"size": -1}; on statfs blocks bfree bavail files ffree; on readdir names that are
+                    not there, {"names": ["ghost"]}
     late    for hang, delay, error: the operation is carried out first, the answer alone is what is wrong
 
 Nothing is cached by the kernel unless `valid_s` is given, so that every operation of the program reaches the rules;

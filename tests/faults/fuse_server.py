@@ -207,7 +207,9 @@ def _changed(data: bytes, rule: Rule) -> bytes:
 
 
 def _told(numbers: dict[str, int], rule: Rule) -> dict[str, int]:
-    return {key: rule.values.get(key, number) + rule.shift.get(key, 0) for key, number in numbers.items()}
+    """Blocks follow from the size, unless they are what is wrong."""
+    told = {key: rule.values.get(key, number) + rule.shift.get(key, 0) for key, number in numbers.items()}
+    return told | ({"blocks": rule.values["blocks"]} if "blocks" in rule.values else {})
 
 
 def main() -> None:

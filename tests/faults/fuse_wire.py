@@ -77,7 +77,8 @@ def attributes(of: dict[str, int]) -> bytes:
     times = [of["atime"], of["mtime"], of["ctime"]]
     seconds, rests = [time // 10**9 for time in times], [time % 10**9 for time in times]
     size = of["size"] % 2**64
-    return _ATTR.pack(of["ino"], size, -(-size // 512) % 2**64, *(second % 2**64 for second in seconds), *rests,
+    blocks = of.get("blocks", -(-size // 512) % 2**64)
+    return _ATTR.pack(of["ino"], size, blocks, *(second % 2**64 for second in seconds), *rests,
                       of["mode"], of["nlink"], of["uid"], of["gid"], 0, 4096, 0)  # fmt: skip
 
 

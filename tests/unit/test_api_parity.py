@@ -20,6 +20,7 @@ from stats_sample import run, store
 
 import iosonde
 from iosonde.cli.group import COMMANDS, cli
+from iosonde.store import Store
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "golden" / "data"
@@ -402,6 +403,13 @@ def test_surveys(tmp_path):
     made = iosonde.survey_tree(tmp_path, seed=3, level=0.9, codecs=())
     assert made.to_dict()["estimates"] == told["estimates"]
     assert made.to_frame()["name"].tolist() == ["FITS", "text", "FITS", "text"] and "of capacity" in str(made)
+    place = tmp_path.parent / f"{tmp_path.name}-store"
+    made = iosonde.survey_tree(tmp_path, by="directory", store=place, rate=100_000)
+    told = json.loads(shown(["survey", str(tmp_path), "--by", "directory", "--store", str(place), "--json"]))
+    assert told["strata"] == made.to_dict()["strata"] and len(Store.open(place).run_ids()) == 2
+    made = iosonde.survey_tree(tmp_path, seconds="1h", until=0.1)
+    told = json.loads(shown(["survey", str(tmp_path), "--for", "1h", "--until", "10%", "--json"]))
+    assert told["stopped"] == made.to_dict()["stopped"] == "precision"
     told = json.loads(shown(["survey", "simulate", str(tmp_path), "--repetitions", "5", *words]))
     made = iosonde.survey_simulate(tmp_path, repetitions=5, seed=3, level=0.9)
     assert made.to_dict()["shares"] == told["shares"] and "The wrong way" in str(made)

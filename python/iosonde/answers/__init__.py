@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         explain, explain_difference, fit, gate, held_out, model_file, page, parse, path_study, plot, predict, printed,
         published,
         published_side, queue, rank, regress, report, roofline, scale, show, slowest, store, summary, survey,
-        survey_plan, survey_simulate, thesis,
+        survey_plan, survey_ranks, survey_run, survey_simulate, thesis,
         time_model, time_parts, upgrade, validate, verify, watch,
     )  # fmt: skip
 

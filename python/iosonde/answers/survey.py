@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,18 +15,26 @@ import numpy.typing as npt
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
+from iosonde.engine._native import give_way
 from iosonde.stats.sampling.shares import DrawnSample, OfWhole, mean, share
 from iosonde.stats.sampling.size import sample_size
+from iosonde.stats.sampling.strata import StratumValues
 from iosonde.survey.contents import CODECS, Contents, LookAsked, Piece, look_at_all
+from iosonde.survey.from_list import walk_list
 from iosonde.survey.magic import EMPTY
-from iosonde.survey.opening import WalkedFile
-from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, chances_of, walk
+from iosonde.survey.opening import held_root
+from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, chances_of, inodes_in_use, seen_of, walk
 
 from .answer import Answer
+from .survey_estimate import SurveyEstimate
+from .survey_stop import ALL, Drawn, Read, StopRule, read_in_order
+from .survey_strata import StratifiedSample, SurveyStratum, allocated, parse_by
 from .survey_walk import WalkSummary, walk_summary
 
 COUNT, CAPACITY = "files", "capacity"
 MOST_DRAWS = 1_000_000
+_DRAWS_IN_TIME = 100_000  # of each sample, where only time ends the reading
+WalkAll = Callable[[WalkAsked, Callable[[int], object] | None], Walked]
 Floats = npt.NDArray[np.float64]
 
 
@@ -35,7 +43,11 @@ class SurveyAsked:
     """``precision``: half the width of the interval of a share, at worst; ``files``: instead, so many are read at most.
 
     ``codecs``: what the bytes that are read are compressed by, none for kinds alone. ``allocated``: the capacity is
-    what is allocated, not the sizes.
+    what is allocated, not the sizes. ``files_from``: a list of the tree's files (``-``: standard input), instead of a
+    walk. ``until``: end as soon as the intervals of all shares are so narrow; ``seconds``: or when so much time was
+    spent reading; what was read until then is the sample. ``by``: each ``directory`` (``directory:2``) or ``owner`` has
+    draws of its own. ``rate``: the walk looks at so many entries a second at most (0: no limit). ``nice``: this thread,
+    and what it starts, gets the least priority.
     """
 
     path: str
@@ -47,12 +59,24 @@ class SurveyAsked:
     allocated: bool = False
     other_file_systems: bool = False
     snapshots: bool = False
+    files_from: str | None = None
+    until: float | None = None
+    seconds: float | None = None
+    by: str | None = None
+    rate: int = 0
+    nice: bool = False
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the interval of a share, at worst."""
+        return self.precision if self.until is None else self.until
 
     @property
     def draws(self) -> int:
-        """How many are drawn by count, and as many by size. Raises InputError."""
+        """How many are drawn by count, and as many by size, at most. Raises InputError."""
         if self.files is None:
-            draws = sample_size(self.precision, self.level)
+            timed = self.seconds is not None and self.until is None
+            draws = _DRAWS_IN_TIME if timed else sample_size(self.margin, self.level)
         elif self.files < 2:
             raise InputError("two files is the least that is drawn: one by count, one by size", "ask for some hundred")
         else:
@@ -60,28 +84,6 @@ class SurveyAsked:
         if draws > MOST_DRAWS:
             raise InputError(f"{draws:,} draws are too many", "ask for less precision, as 1%")
         return draws
-
-
-@dataclass(frozen=True)
-class SurveyEstimate:
-    """One thing that the sample tells: ``what`` (``type``, ``compressed``, ``saved``, ``cpu``, ``zeros``) of which
-    ``name`` (a kind, a codec), over what (``files``, ``capacity``), its unit, and the estimate."""
-
-    what: str
-    name: str
-    of: str
-    unit: str
-    found: OfWhole
-
-    def to_json(self) -> dict[str, Any]:
-        """The estimate with its design effect, and its value if all that gave no answer had none or all of it."""
-        bounded = self.what not in ("cpu", "saved")
-        return {
-            "what": self.what, "name": self.name, "of": self.of, "unit": self.unit, **self.found.estimate.to_json(),
-            "design_effect": self.found.design_effect,
-            "if_missing_none": self.found.if_none if bounded else None,
-            "if_missing_all": self.found.if_all if bounded else None,
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,8 @@ class Survey(Answer):
     no_answer: dict[str, int]
     touched: int
     seconds: float
+    stopped: str = ALL
+    strata: tuple[SurveyStratum, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey --json``. No name of a file is in it."""
@@ -120,8 +124,9 @@ class Survey(Answer):
             "path": self.path, "files_seen": self.walked.files, "files_read": self.files_read,
             "bytes_read": self.bytes_read, "seconds": self.seconds, "seed": self.seed,
             "walk": self.walked.to_json(), "samples": [one.to_json() for one in self.samples],
-            "no_answer": self.no_answer, "access_times_changed": self.touched,
+            "stopped": self.stopped, "no_answer": self.no_answer, "access_times_changed": self.touched,
             "estimates": [one.to_json() for one in self.estimates],
+            "strata": [one.to_json() for one in self.strata],
         }  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
@@ -137,40 +142,116 @@ class Survey(Answer):
         return (one for one in self.estimates if (one.what, one.of) == (what, over))
 
 
-def survey(asked: SurveyAsked, on_progress: Callable[[str, int], object] | None = None) -> Survey:
-    """Walk a tree, draw, read what was drawn, and say what that tells of the whole. Raises InputError."""
-    began, level = time.monotonic(), check_level(asked.level)
+def survey(
+    asked: SurveyAsked, on_progress: Callable[[str, int], object] | None = None, walk_all: WalkAll = walk
+) -> Survey:
+    """Walk a tree, draw, read what was drawn, and say what that tells of the whole.
+
+    ``walk_all``: who walks, if not this process alone. Raises InputError.
+    """
+    began = time.monotonic()
+    check_asked(asked)
+    if asked.nice:
+        give_way()
+    with held_root(asked.path) as root:
+        return _survey(asked, root, on_progress, began, walk_all)
+
+
+def check_asked(asked: SurveyAsked) -> None:
+    """Before anything is walked. Raises InputError."""
+    check_level(asked.level)
     unknown = set(asked.codecs) - set(CODECS)
     if unknown:
         raise InputError(f"there is no codec {min(unknown)}", f"known are {', '.join(CODECS)}")
-    walked = walk(
-        WalkAsked(asked.path, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots),
-        on_progress and (lambda files: on_progress("files seen", files)),
-    )
-    if asked.files is None:  # of a small tree fewer are enough
-        enough = sample_size(asked.precision, level, population=walked.files)
-        by_count = walked.by_count.first(enough)
-    else:
-        by_count = walked.by_count
-    drawn = {COUNT: by_count, CAPACITY: walked.by_size}
-    seen = {file.inode_key: file for one in drawn.values() for file in seen_of(one)}
-    looked = look_at_all(asked.path, list(seen.values()), LookAsked(asked.codecs, asked.seed),
-                         on_progress and (lambda done: on_progress("files read", done)))  # fmt: skip
-    contents = dict(zip(seen, looked, strict=True))
-    samples = {by: _Sample(by, one, walked, asked.allocated, contents) for by, one in drawn.items()}
+    if asked.by and (asked.files_from or asked.until is not None or asked.seconds is not None):
+        raise InputError("parts of a tree are drawn from in a walk, and in numbers that are known before",
+                         "leave out --by, or --files-from, --until and --for")  # fmt: skip
+    if asked.rate < 0 or (asked.rate and asked.files_from):
+        raise InputError("a rate is that of a walk, in looks a second", "write --rate 1000, without --files-from")
+    StopRule(asked.until, asked.seconds)
+
+
+def _survey(
+    asked: SurveyAsked, root: str, on_progress: Callable[[str, int], object] | None, began: float, walk_all: WalkAll
+) -> Survey:  # fmt: skip
+    level = asked.level
+    there = inodes_in_use(root)
+    seen = "files seen" if there is None else f"files seen, of {there:,} in the file system"
+    walked = _walked(asked, root, on_progress and (lambda files: on_progress(seen, files)), walk_all)
+    drawn = _drawn(asked, walked)
+    wanted = LookAsked(asked.codecs, asked.seed)
+    read = read_in_order(
+        drawn, StopRule(asked.until, asked.seconds),
+        lambda files, before: look_at_all(
+            root, files, wanted, on_progress and (lambda done: on_progress("files read", before + done))),
+        partial(_shares, walked, asked),
+    )  # fmt: skip
+    looked = list(read.contents.values())
+    samples, strata = _samples(walked, asked, read.drawn, read.contents)
     return Survey(
         asked.path, asked.seed, walk_summary(walked, asked.allocated),
-        tuple(one.said(level) for one in samples.values()), tuple(_estimates(samples, asked.codecs, level)),
+        tuple(_said(one, level) for one in samples.values()), tuple(_estimates(samples, asked.codecs, level)),
         sum(one.read_bytes > 0 for one in looked), sum(one.read_bytes for one in looked),
         dict(Counter(one.why for one in looked if one.why)),
-        sum(one.touched for one in looked), time.monotonic() - began,
+        sum(one.touched for one in looked), time.monotonic() - began, read.why, strata,
     )  # fmt: skip
 
 
-def seen_of(drawn: DrawnFiles) -> Iterable[WalkedFile]:
-    """The drawn files as they are looked at."""
-    columns = [drawn.columns[name].tolist() for name in ("size", "allocated", "device", "inode", "modified_ns")]
-    return (WalkedFile(path, *row) for path, *row in zip(drawn.paths, *columns, strict=True))
+def _drawn(asked: SurveyAsked, walked: Walked) -> dict[Drawn, DrawnFiles]:
+    """What is to be read, of each stratum by itself if there are any."""
+    by_count = asked.draws
+    if asked.files is None and asked.seconds is None:  # of a small tree fewer are enough
+        by_count = sample_size(asked.margin, asked.level, population=walked.files)
+    if not asked.by:
+        return {(COUNT, ""): walked.by_count.first(by_count), (CAPACITY, ""): walked.by_size}
+    sizes = "allocated_bytes" if asked.allocated else "bytes"
+    draws = {COUNT: by_count, CAPACITY: asked.draws}
+    return {(by, name): one for by, name, one in allocated(walked.strata, draws, sizes)}
+
+
+def _samples(
+    walked: Walked, asked: SurveyAsked, drawn: Mapping[Drawn, DrawnFiles], contents: Read
+) -> tuple[dict[str, _Sample | StratifiedSample], tuple[SurveyStratum, ...]]:
+    """Of the whole, and what the strata say by themselves."""
+    if not asked.by:
+        return {by: _Sample(by, one, walked, asked.allocated, contents) for (by, _), one in drawn.items()}, ()
+    parts = {(by, name): _Sample(by, one, walked.strata[name], asked.allocated, contents)
+             for (by, name), one in drawn.items()}  # fmt: skip
+    whole: dict[str, _Sample | StratifiedSample] = {
+        of: StratifiedSample(of, [one for (by, _), one in parts.items() if by == of]) for of in (COUNT, CAPACITY)
+    }
+    return whole, tuple(_stratum(name, one, asked, parts) for name, one in walked.strata.items())
+
+
+def _stratum(name: str, walked: Walked, asked: SurveyAsked, parts: dict[Drawn, _Sample]) -> SurveyStratum:
+    mine = {by: parts[by, name] for by in (COUNT, CAPACITY)}
+    files, size, blocks = (walked.found[one] for one in ("files", "bytes", "allocated_bytes"))
+    looked = len({file for one in mine.values() for file, content in zip(one.files, one.contents, strict=True)
+                  if not content.why})  # fmt: skip
+    return SurveyStratum(name, files, size, blocks, blocks if asked.allocated else size, looked,
+                         tuple(_estimates(mine, (), asked.level)))  # fmt: skip
+
+
+def _shares(
+    walked: Walked, asked: SurveyAsked, drawn: Mapping[Drawn, DrawnFiles], contents: Read
+) -> Iterator[Estimate]:  # fmt: skip
+    samples, _ = _samples(walked, asked, drawn, contents)
+    return (one.found.estimate for one in _estimates(samples, (), asked.level))
+
+
+def _walked(
+    asked: SurveyAsked, root: str, on_files: Callable[[int], object] | None, walk_all: WalkAll
+) -> Walked:  # fmt: skip
+    if asked.files_from is None:
+        return walk_all(walk_of(asked, root), on_files)
+    return walk_list(walk_of(asked, asked.path), root, asked.files_from, on_files)
+
+
+def walk_of(asked: SurveyAsked, path: str) -> WalkAsked:
+    """What is to be walked; ``path``: of the tree. Raises InputError."""
+    by_owner, by_depth = parse_by(asked.by)
+    return WalkAsked(path, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots,
+                     by_owner=by_owner, by_depth=by_depth, rate=asked.rate)  # fmt: skip
 
 
 class _Sample:
@@ -181,7 +262,8 @@ class _Sample:
         contents: dict[tuple[int, int], Contents],
     ) -> None:  # fmt: skip
         self.by = by
-        self.contents = [contents[file.inode_key] for file in seen_of(drawn)]
+        self.files = [file.inode_key for file in seen_of(drawn)]  # of a list, one may be there by two names
+        self.contents = [contents[key] for key in self.files]
         self.answered = np.array([not one.why for one in self.contents], bool)
         if by == COUNT:
             self.drawn = count_sample(len(drawn), walked.files)
@@ -190,20 +272,36 @@ class _Sample:
             whole = walked.found["allocated_bytes" if allocated else "bytes"]
             self.drawn = size_sample(drawn, drawn.columns[size].astype(float), float(whole))
 
+        self.mass, self.certain = self.drawn.mass, int(self.drawn.certain.sum())
+
     def share(self, kind: str, level: float) -> OfWhole:
-        return share(self.drawn, [one.kind == kind for one in self.contents], level, self.answered)
+        one = self.has(kind)
+        return share(one.sample, one.values, level, one.answered)
+
+    def has(self, kind: str) -> StratumValues:
+        return StratumValues(self.drawn, [one.kind == kind for one in self.contents], self.answered)
 
     def mean(self, of: Callable[[Piece], float], level: float) -> OfWhole:
         """Over the mass, of what each piece of a file has."""
+        one = self.of_pieces(of)
+        return mean(one.sample, one.values, level, one.answered, one.within)
+
+    def of_pieces(self, of: Callable[[Piece], float]) -> StratumValues:
         pieces = [[of(piece) for piece in one.pieces] for one in self.contents]
         values = [float(np.mean(one)) if one else 0.0 for one in pieces]
         within = [float(np.var(one, ddof=1)) / len(one) if len(one) > 1 else 0.0 for one in pieces]
         answered = self.answered & np.array([bool(one) for one in pieces], bool)
-        return mean(self.drawn, values, level, answered, within)
+        return StratumValues(self.drawn, values, answered, within)
 
-    def said(self, level: float) -> SurveySample:
-        missing = share(self.drawn, ~self.answered, level)
-        return SurveySample(self.by, len(self.contents), int(self.drawn.certain.sum()), missing)
+    def missing(self, level: float) -> OfWhole:
+        return share(self.drawn, ~self.answered, level)
+
+    def silent(self) -> StratumValues:
+        return StratumValues(self.drawn, ~self.answered)
+
+
+def _said(sample: _Sample | StratifiedSample, level: float) -> SurveySample:
+    return SurveySample(sample.by, len(sample.contents), sample.certain, sample.missing(level))
 
 
 def count_sample(draws: int, population: int) -> DrawnSample:
@@ -217,14 +315,16 @@ def size_sample(drawn: DrawnFiles, sizes: Floats, whole: float) -> DrawnSample:
     return DrawnSample(whole, sizes, chances_of(drawn, sizes))
 
 
-def _estimates(samples: dict[str, _Sample], codecs: Sequence[str], level: float) -> Iterator[SurveyEstimate]:
+def _estimates(
+    samples: Mapping[str, _Sample | StratifiedSample], codecs: Sequence[str], level: float
+) -> Iterator[SurveyEstimate]:
     kinds = Counter(one.kind for sample in samples.values() for one in sample.contents if one.kind)
     for of, sample in samples.items():
         found = {kind: sample.share(kind, level) for kind in kinds if of == COUNT or kind != EMPTY}
         for kind in sorted(found, key=lambda kind: (-(found[kind].estimate.value or 0.0), kind)):
             yield SurveyEstimate("type", kind, of, "share", found[kind])
     by_size = samples[CAPACITY]
-    mass = by_size.drawn.mass
+    mass = by_size.mass
     for codec in codecs if mass else ():
         ratio = by_size.mean(partial(_left, codec), level)
         speed = by_size.mean(partial(_cpu_per_byte, codec), level)

@@ -19,10 +19,10 @@ from iosonde.stats.estimate.distributions import binomial_interval
 from iosonde.stats.sampling.shares import DrawnSample, hansen_hurwitz, share
 from iosonde.survey.contents import LookAsked, look_at_all
 from iosonde.survey.magic import EMPTY
-from iosonde.survey.walk import WalkAsked, walk
+from iosonde.survey.walk import WalkAsked, seen_of, walk
 
 from .answer import Answer
-from .survey import CAPACITY, COUNT, MOST_DRAWS, count_sample, seen_of
+from .survey import CAPACITY, COUNT, MOST_DRAWS, count_sample
 
 BY_COUNT, BY_SIZE, WITH_REPLACEMENT, WRONG = "by count", "by size", "by size, with replacement", "wrong"
 SIZES = (64, 256, 1024, 4096)

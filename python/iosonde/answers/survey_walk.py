@@ -42,17 +42,20 @@ class Tail:
 
 @dataclass(frozen=True)
 class WalkSummary:
-    """``numbers`` are those of the walk by their names; tables are from small to large, young to old, high to low."""
+    """``numbers`` are those of the walk by their names; tables are from small to large, young to old, high to low.
+
+    From a list of names and sizes alone owners, ages and what is allocated are not known: None, and empty tables.
+    """
 
     numbers: dict[str, int]
     sizes: tuple[WalkRow, ...]
     modified: tuple[WalkRow, ...]
     accessed: tuple[WalkRow, ...]
     depths: tuple[WalkRow, ...]
-    owners: int
-    largest_owner: float
+    owners: int | None
+    largest_owner: float | None
     tails: tuple[Tail, ...]
-    old: tuple[float, float]
+    old: tuple[float, float] | None
     notes: tuple[str, ...]
     capacity: int
     seconds: float
@@ -75,17 +78,25 @@ def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
     found, column = walked.found, 2 if allocated else 1
     numbers = {name: value for name, value in found.items() if isinstance(value, int)}
     ages = [*_native.AGE_EDGES_DAYS, None]
-    owners = np.array(list(found["owners"].values())).reshape(-1, 3)[:, column]
     capacity = numbers["allocated_bytes" if allocated else "bytes"]
-    first = _native.AGE_EDGES_DAYS.index(_YEAR_DAYS) + 1
-    old = found["modified"][first:].sum(axis=0)
+    owners, none = found.get("owners"), np.zeros((len(ages), 3), np.uint64)
+    most = max((row[column] for row in (owners or {}).values()), default=0)
     return WalkSummary(
-        numbers, _rows(found["sizes"], [0, *(2**power - 1 for power in range(1, 65))]), _rows(found["modified"], ages),
-        _rows(found["accessed"], ages), _rows(found["depths"], [*range(len(found["depths"]) - 1), None]),
-        len(found["owners"]), _part(float(owners.max(initial=0)), capacity), _tails(found["sizes"], column),
-        (_part(float(old[0]), walked.files), _part(float(old[column]), capacity)), tuple(_notes(found)), capacity,
+        numbers, _rows(found["sizes"], [0, *(2**power - 1 for power in range(1, 65))]),
+        _rows(found.get("modified", none), ages), _rows(found.get("accessed", none), ages),
+        _rows(found["depths"], [*range(len(found["depths"]) - 1), None]),
+        None if owners is None else len(owners), None if owners is None else _part(float(most), capacity),
+        _tails(found["sizes"], column), _old(found, column, walked.files, capacity), tuple(_notes(found)), capacity,
         walked.seconds,
     )  # fmt: skip
+
+
+def _old(found: dict[str, Any], column: int, files: int, capacity: int) -> tuple[float, float] | None:
+    """The share of the files and of the capacity that was not modified for a year."""
+    if "modified" not in found:
+        return None
+    old = found["modified"][_native.AGE_EDGES_DAYS.index(_YEAR_DAYS) + 1 :].sum(axis=0)
+    return _part(float(old[0]), files), _part(float(old[column]), capacity)
 
 
 def _rows(table: Any, ends: list[int | None]) -> tuple[WalkRow, ...]:
@@ -112,11 +123,15 @@ def _tails(sizes: Any, column: int) -> tuple[Tail, ...]:
 
 def _notes(found: dict[str, Any]) -> Iterator[str]:
     """What is not in the numbers, or not as one would think."""
+    if "form" in found:
+        yield from _of_list(found)
+        return
     if found["unreadable_directories"]:
         why = ", ".join(f"{errno.errorcode.get(code, code)} {many}" for code, many in found["errors"].items())
         yield f"{_directories(found['unreadable_directories'])} could not be read ({why}): what is in them is missing"
     if found["unknown_entries"]:
-        yield f"{found['unknown_entries']:,} entries could not be looked at, and are missing"
+        missing = "1 entry" if found["unknown_entries"] == 1 else f"{found['unknown_entries']:,} entries"
+        yield f"missing, as they could not be looked at: {missing}"
     if found["vanished"]:
         yield f"{found['vanished']:,} vanished while they were looked at"
     if found["mounts"]:
@@ -136,3 +151,17 @@ def _notes(found: dict[str, Any]) -> Iterator[str]:
 
 def _directories(many: int) -> str:
     return "1 directory" if many == 1 else f"{many:,} directories"
+
+
+def _of_list(found: dict[str, Any]) -> Iterator[str]:
+    """The same of a list of files."""
+    if "owners" in found:
+        yield f"from a list ({found['form']}), of which each name was looked up"
+    else:
+        yield (f"from a list ({found['form']}) with its sizes: a file with several names counts as several; who owns "
+               "what, ages and what is allocated are not known")  # fmt: skip
+    outside = {"outside": "not below the tree", "not_files": "no files", "vanished": "not found"}
+    if said := [f"{found[name]:,} {words}" for name, words in outside.items() if found[name]]:
+        yield f"names of the list that are left out: {', '.join(said)}"
+    if found.get("released"):
+        yield f"{counted(found['released'], 'file')} without a block on disk are never opened"

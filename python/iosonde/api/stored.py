@@ -20,11 +20,18 @@ class SurveyOptions(TypedDict, total=False):
     """The words of ``iosonde survey``."""
 
     precision: Annotated[float, 0.05]
+    until: Annotated[float | None, None]
+    seconds: Annotated[float | str | None, None]
     files: Annotated[int | None, None]
     codecs: Annotated[Names, "zlib"]
     allocated: Annotated[bool, False]
     other_file_systems: Annotated[bool, False]
     snapshots: Annotated[bool, False]
+    by: Annotated[str | None, None]
+    files_from: Annotated[str | None, None]
+    store: Annotated[str | Path | None, None]
+    rate: Annotated[int, 0]
+    nice: Annotated[bool, False]
     seed: Annotated[int, 0]
     level: Annotated[float, 0.95]
 
@@ -38,9 +45,13 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     path : path
         The directory.
     **options
-        ``precision``: half the width of the interval of a share, at worst; ``files``: instead, read at most so many;
+        ``precision``: half the width of the interval of a share, at worst; ``until``: end as soon as all intervals are
+        so narrow; ``seconds``: or when so long was read (``"10min"``); ``files``: instead, read at most so many;
         ``codecs``: ``"zlib"``, ``"bz2"``, ``"lzma"``, none for types alone; ``allocated``: the capacity is what is
-        allocated; ``other_file_systems``, ``snapshots``: enter them; ``seed``; ``level``: of every interval.
+        allocated; ``other_file_systems``, ``snapshots``: enter them; ``by``: ``"directory"``, ``"directory:2"`` or
+        ``"owner"``, each with draws of its own; ``files_from``: a list of the files, instead of a walk; ``store``: keep
+        it there, as a run; ``rate``: looks of the walk a second, at most; ``nice``: the least priority for this thread
+        from now on; ``seed``; ``level``: of every interval.
 
     Returns
     -------
@@ -49,13 +60,23 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     """
     from iosonde.answers.survey import SurveyAsked
     from iosonde.answers.survey import survey as answer
+    from iosonde.answers.survey_run import SurveyStore
     from iosonde.report.text.survey import lines
 
+    seconds = parse_seconds(options["seconds"]) if isinstance(options["seconds"], str) else options["seconds"]
     given = SurveyAsked(
         str(path), options["precision"], options["files"], checked(options["level"]), options["seed"],
         names(options["codecs"], "codecs"), options["allocated"], options["other_file_systems"], options["snapshots"],
+        options["files_from"], options["until"], seconds,
+        options["by"], options["rate"], options["nice"],
     )  # fmt: skip
-    return Result(answer(given), lines)
+    if options["store"] is None:
+        return Result(answer(given), lines)
+    place = SurveyStore(Path(options["store"]))
+    place.check(given.path)
+    made = answer(given)
+    place.keep(made, given)
+    return Result(made, lines)
 
 
 def survey_simulate(

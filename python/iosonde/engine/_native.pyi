@@ -143,6 +143,10 @@ def removed() -> int:
 AGE_EDGES_DAYS: list[int]
 """Upper ends of the rows of ages in :func:`walk_tree`, in days; one row more holds what is older."""
 
+def give_way() -> bool:
+    """Let all others go first: this thread, and those that it starts from now on, have the least priority for CPU (nice
+    19) and for disks (the idle class). Whether the kernel agreed."""
+
 def walk_tree(
     path: bytes,
     *,
@@ -154,18 +158,28 @@ def walk_tree(
     allocated: bool = False,
     other_file_systems: bool = False,
     snapshots: bool = False,
+    by_owner: bool = False,
+    by_depth: int | None = None,
+    rate: int = 0,
+    share: tuple[int, int] = (0, 1),
     on_files: Callable[[int], object] | None = None,
 ) -> dict[str, Any]:
     """Walk a tree by several threads, count every regular file once, and draw two samples in the same pass.
 
     No symbolic link is followed; other file systems, and directories called as snapshots are, are entered only where
-    asked. Memory does not grow with the number of files.
+    asked. Memory does not grow with the number of files. ``rate``: at most so many looks at entries a second; 0: no
+    limit. ``share``: which part of the tree, of how many; what lies above the directories that are shared out is the
+    first's.
 
     Numbers: files, bytes, allocated_bytes, empty, released (files with a size and no block; released_bytes),
     directories, links, others, hard_links (further names), links_unchecked, linked_elsewhere (with names outside),
     vanished, unreadable_directories, unknown_entries, mounts (not entered), deepest. Tables of (files, bytes, allocated
     bytes): sizes by binary digits, modified and accessed by AGE_EDGES_DAYS before ``now_s``, depths; owners: by uid.
     snapshots: name → directories not entered; errors: errno → how often.
+
+    strata: by owner, or by directories down to ``by_depth``, in the order of their names, those with a file: name
+    (bytes; the number of the owner, ``.`` for the root), files, bytes, allocated_bytes and samples as below; None if
+    there are more than 10,000.
 
     by_count: the files with the smallest random numbers (0, 1), one more than asked; by_size: with the smallest
     number ÷ size (or allocated bytes). Each has the columns path (bytes, from the root on), key, size, allocated,

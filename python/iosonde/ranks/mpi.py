@@ -273,6 +273,12 @@ def _world() -> Any:
     return _import_mpi(initialize=True).COMM_WORLD
 
 
+def launched() -> int:
+    """How many processes a launcher of MPI says that it started with this one; 1 without one."""
+    sizes = [int(size) for name in _SIZE_VARIABLES if (size := os.environ.get(name, "")).isdigit()]
+    return max(sizes, default=1)
+
+
 def _refuse_being_launched_as_many() -> None:
     for variable in _SIZE_VARIABLES:
         size = os.environ.get(variable, "")

@@ -9,8 +9,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from iosonde.core.errors import InputError
+
 _PASS = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+@contextmanager
+def held_root(path: str) -> Iterator[str]:
+    """A path that stays that of the same directory, whatever is renamed. Raises InputError."""
+    try:
+        handle = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or "not a path"
+        raise InputError(f"{path}: {why}", "name a directory that you may read") from error
+    try:
+        yield f"/proc/self/fd/{handle}"
+    finally:
+        os.close(handle)
 
 
 @dataclass(frozen=True)

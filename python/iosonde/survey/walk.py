@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,19 @@ import numpy.typing as npt
 from iosonde.core.errors import InputError
 from iosonde.engine import _native
 
+from .opening import WalkedFile
+
 THREADS = 16  # a walk mostly waits: for the disks, or for a server's answers
 
 
 @dataclass(frozen=True)
 class WalkAsked:
-    """Where, how many are drawn by either way, and what belongs to the tree. ``allocated``: the size that counts is
-    what is allocated."""
+    """Where, how many are drawn by either way, and what belongs to the tree.
+
+    ``allocated``: the size that counts is what is allocated. ``by_owner``, ``by_depth``: as many are also drawn of each
+    owner, or of each directory so deep. ``rate``: looks at entries a second, at most (0: no limit).
+    ``share``: which part of the tree, of how many.
+    """
 
     path: str
     seed: int
@@ -29,6 +35,14 @@ class WalkAsked:
     other_file_systems: bool = False
     snapshots: bool = False
     threads: int = THREADS
+    by_owner: bool = False
+    by_depth: int | None = None
+    rate: int = 0
+    share: tuple[int, int] = (0, 1)
+
+    def shared(self, which: int, of: int) -> WalkAsked:
+        """The part of one of several processes that walk the same tree."""
+        return replace(self, share=(which, of))
 
 
 @dataclass(frozen=True)
@@ -52,13 +66,15 @@ class DrawnFiles:
 
 @dataclass(frozen=True)
 class Walked:
-    """What ``_native.walk_tree`` found, in its words, the two samples, and how long it took."""
+    """What ``_native.walk_tree`` found, in its words, the two samples, and how long it took. ``strata``: the same of
+    each part, by its name, with files, bytes and allocated_bytes alone."""
 
     found: dict[str, Any]
     by_count: DrawnFiles
     by_size: DrawnFiles
     seconds: float
     now_s: int
+    strata: Mapping[str, Walked] = field(default_factory=dict)
 
     @property
     def files(self) -> int:
@@ -73,18 +89,42 @@ def walk(asked: WalkAsked, on_files: Callable[[int], object] | None = None) -> W
         found = _native.walk_tree(
             os.fsencode(asked.path), threads=asked.threads, seed=asked.seed, by_count=asked.draws, by_size=asked.draws,
             now_s=now_s, allocated=asked.allocated, other_file_systems=asked.other_file_systems,
-            snapshots=asked.snapshots, on_files=on_files,
+            snapshots=asked.snapshots, by_owner=asked.by_owner, by_depth=asked.by_depth, rate=asked.rate,
+            share=asked.share, on_files=on_files,
         )  # fmt: skip
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or "not a path"
         raise InputError(f"{asked.path}: {why}", "name a directory that you may read") from error
-    by_count, by_size = (_drawn(found.pop(name), asked.draws) for name in ("by_count", "by_size"))
-    return Walked(found, by_count, by_size, time.monotonic() - began, now_s)
+    seconds, strata = time.monotonic() - began, found.pop("strata")
+    if strata is None:
+        raise InputError("there are more than 10,000 parts to sample by themselves", "name fewer: a depth of 1, say")
+    parts = {os.fsdecode(one.pop("name")): _walked(one, asked.draws, seconds, now_s, {}) for one in strata}
+    return _walked(found, asked.draws, seconds, now_s, parts)
+
+
+def inodes_in_use(path: str) -> int | None:
+    """Of the whole file system that a path is on, if it counts them: at most so many files can be met there."""
+    try:
+        found = os.statvfs(path)
+    except OSError:
+        return None
+    return found.f_files - found.f_ffree if found.f_files > found.f_ffree else None
+
+
+def _walked(found: dict[str, Any], draws: int, seconds: float, now_s: int, strata: dict[str, Walked]) -> Walked:
+    by_count, by_size = (_drawn(found.pop(name), draws) for name in ("by_count", "by_size"))
+    return Walked(found, by_count, by_size, seconds, now_s, strata)
 
 
 def _drawn(columns: dict[str, Any], draws: int) -> DrawnFiles:
     paths = tuple(columns.pop("path"))
     return DrawnFiles(paths, columns, None).first(draws)
+
+
+def seen_of(drawn: DrawnFiles) -> Iterable[WalkedFile]:
+    """The drawn files as they are looked at."""
+    columns = [drawn.columns[name].tolist() for name in ("size", "allocated", "device", "inode", "modified_ns")]
+    return (WalkedFile(path, *row) for path, *row in zip(drawn.paths, *columns, strict=True))
 
 
 def chances_of(drawn: DrawnFiles, masses: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

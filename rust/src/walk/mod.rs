@@ -4,13 +4,16 @@
 //! Memory does not grow with the number of files: totals and samples are reduced by each thread as it goes. What waits
 //! is directories, deepest first, and the inodes with several names of which not all were seen yet.
 
+mod pace;
 mod sample;
 mod stat;
+mod strata;
 mod totals;
 mod tree;
 
 use crate::backend::listing::for_each_entry;
 use crate::error::{Error, Result};
+use pace::Pace;
 pub use sample::{BottomK, Drawn};
 use stat::Stat;
 use std::collections::HashMap;
@@ -20,11 +23,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
+pub use strata::By;
+use strata::{Strata, Stratum};
 pub use totals::{AGE_EDGES_DAYS, SNAPSHOTS, Totals};
 use tree::{Handle, Node};
 
 /// Names that another thread takes at a time from a directory with more than so many.
 const BATCH: usize = 512;
+/// Directories so many levels down are shared out over the processes of one walk.
+const SHARED_DEPTH: u32 = 2;
 /// Inodes with several names that are remembered, about 40 bytes each; of more every name is counted.
 const MOST_LINKED: usize = 1 << 22;
 
@@ -40,6 +47,12 @@ pub struct Asked {
     pub allocated: bool,
     pub other_file_systems: bool,
     pub snapshots: bool,
+    /// Parts of the tree that have samples of their own.
+    pub by: By,
+    /// Which part of the tree is this process's, of how many: (0, 1) is all of it.
+    pub share: (u32, u32),
+    /// Looks at entries a second, at most; 0: no limit.
+    pub rate: u32,
     /// Ages are counted from here, seconds since 1970.
     pub now_s: i64,
 }
@@ -55,6 +68,8 @@ pub struct Part {
     pub totals: Totals,
     pub by_count: BottomK,
     pub by_size: BottomK,
+    /// Strata by owner that this thread has met.
+    owners: HashMap<u32, Option<Arc<Stratum>>>,
 }
 
 impl Part {
@@ -63,6 +78,7 @@ impl Part {
             totals: Totals::default(),
             by_count: BottomK::new(asked.by_count),
             by_size: BottomK::new(asked.by_size),
+            owners: HashMap::new(),
         }
     }
 
@@ -95,6 +111,8 @@ pub struct Walk {
     idle: AtomicUsize,
     stop: AtomicBool,
     files: AtomicU64,
+    strata: Strata,
+    pace: Option<Pace>,
     /// Inode with several names → names that were not seen yet.
     linked: Mutex<HashMap<(u64, u64), u32>>,
     /// Roots of file systems that were entered: one that is mounted twice is entered once.
@@ -108,8 +126,12 @@ impl Walk {
         let here = Stat::of_handle(root.as_raw_fd())
             .map_err(|errno| Error::os(errno, String::from_utf8_lossy(path)))?;
         let threads = asked.threads.clamp(1, 256);
+        let strata = Strata::new(asked.by, asked.by_count, asked.by_size);
+        let top = if strata.begins_at(0) { strata.of(b".") } else { None };
         let walk = Arc::new(Self {
+            pace: Pace::new(asked.rate),
             asked,
+            strata,
             device: here.device,
             waiting: Mutex::default(),
             bell: Condvar::new(),
@@ -120,7 +142,7 @@ impl Walk {
             entered: Mutex::new(vec![(here.device, here.inode)]),
             root,
         });
-        walk.push(vec![Task::List(Arc::new(Node::root()), None)]);
+        walk.push(vec![Task::List(Arc::new(Node::root(top)), None)]);
         for _ in 0..threads {
             let one = Arc::clone(&walk);
             std::thread::spawn(move || {
@@ -234,17 +256,37 @@ impl Walk {
         }
     }
 
+    /// Whether what is in a directory, beside other directories, counts here: above those that are shared, by the first.
+    fn is_mine(&self, node: &Node) -> bool {
+        self.asked.share.0 == 0 || node.depth >= SHARED_DEPTH
+    }
+
+    /// Whether a directory that is shared out is this process's.
+    fn shares_in(&self, path: &[u8]) -> bool {
+        let (which, of) = self.asked.share;
+        let hash = path.iter().fold(0, |hash, &byte| crate::rng::mix(hash ^ u64::from(byte)));
+        of < 2 || hash % u64::from(of) == u64::from(which)
+    }
+
     /// Look at what is in a directory; its own directories become tasks.
     fn list(&self, part: &mut Part, node: &Arc<Node>, above: Option<&Handle>) {
+        let mine = self.is_mine(node);
         let handle = match node.open(&self.root, above) {
             Ok(handle) => Arc::new(handle),
-            Err(errno) => return part.totals.unreadable_directory(errno),
+            Err(errno) if mine => return part.totals.unreadable_directory(errno),
+            Err(_) => return,
         };
-        part.totals.directory(node.depth);
+        if mine {
+            part.totals.directory(node.depth);
+        }
         let (mut below, mut batch, mut names, mut seen) = (Vec::new(), Vec::new(), 0, 0usize);
         let end = for_each_entry(handle.as_raw_fd(), |name, kind| {
             seen += 1;
             match kind {
+                libc::DT_DIR | libc::DT_UNKNOWN if !mine => {
+                    below.extend(self.look(part, node, handle.as_raw_fd(), name));
+                }
+                _ if !mine => {}
                 libc::DT_LNK => part.totals.links += 1,
                 libc::DT_FIFO | libc::DT_SOCK | libc::DT_CHR | libc::DT_BLK => part.totals.others += 1,
                 libc::DT_REG if names > 0 || (seen > BATCH && self.idle.load(Ordering::Relaxed) > 0) => {
@@ -266,7 +308,7 @@ impl Walk {
         if names > 0 {
             self.push(vec![Task::Look(Arc::clone(node), Arc::clone(&handle), batch)]);
         }
-        if end < 0 {
+        if end < 0 && mine {
             part.totals.unreadable_directory(-end as i32);
         }
         let held = tree::may_hold();
@@ -276,8 +318,16 @@ impl Walk {
 
     /// Count an entry; a directory that is to be entered is returned.
     fn look(&self, part: &mut Part, node: &Arc<Node>, handle: RawFd, name: &CStr) -> Option<Arc<Node>> {
+        if let Some(pace) = &self.pace {
+            pace.wait(&self.stop);
+        }
+        if self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mine = self.is_mine(node);
         let stat = match Stat::of(handle, name) {
             Ok(stat) => stat,
+            Err(_) if !mine => return None,
             Err(libc::ENOENT) => {
                 part.totals.vanished += 1;
                 return None;
@@ -288,8 +338,9 @@ impl Walk {
             }
         };
         match stat.mode & libc::S_IFMT {
-            libc::S_IFREG => self.count(part, node, name, &stat),
             libc::S_IFDIR => return self.enter(part, node, handle, name, &stat),
+            _ if !mine => {}
+            libc::S_IFREG => self.count(part, node, name, &stat),
             libc::S_IFLNK => part.totals.links += 1,
             _ => part.totals.others += 1,
         }
@@ -305,25 +356,35 @@ impl Walk {
         name: &CStr,
         stat: &Stat,
     ) -> Option<Arc<Node>> {
+        let count = |number: &mut u64| *number += u64::from(self.is_mine(node));
         if !self.asked.snapshots
             && let Some(which) = SNAPSHOTS.iter().position(|known| known.as_bytes() == name.to_bytes())
         {
-            part.totals.snapshots[which] += 1;
+            count(&mut part.totals.snapshots[which]);
             return None;
         }
         if stat.mount_root || stat.device != node.device.unwrap_or(self.device) {
-            if !self.asked.other_file_systems || tree::is_pseudo(handle, name) {
-                part.totals.mounts += 1;
+            // What is mounted a second time is no other file system: its files are seen where they are, or not of the tree.
+            let again = stat.device == self.device;
+            if again || !self.asked.other_file_systems || tree::is_pseudo(handle, name) {
+                count(&mut part.totals.mounts);
                 return None;
             }
             let mut entered = self.entered.lock().expect("no thread panics with the lock");
             if entered.contains(&(stat.device, stat.inode)) {
-                part.totals.mounts += 1;
+                count(&mut part.totals.mounts);
                 return None;
             }
             entered.push((stat.device, stat.inode));
         }
-        Some(Arc::new(Node::below(node, name, stat.device)))
+        if node.depth + 1 == SHARED_DEPTH && !self.shares_in(&node.path_of(name)) {
+            return None;
+        }
+        let mut stratum = node.stratum.clone();
+        if self.strata.begins_at(node.depth + 1) {
+            stratum = self.strata.of(&node.path_of(name));
+        }
+        Some(Arc::new(Node::below(node, name, stat.device, stratum)))
     }
 
     fn count(&self, part: &mut Part, node: &Arc<Node>, name: &CStr, stat: &Stat) {
@@ -337,9 +398,24 @@ impl Walk {
         let chance = sample::chance(self.asked.seed, device, stat.inode);
         let size = if self.asked.allocated { stat.allocated } else { stat.size };
         part.by_count.offer(chance, || Drawn::new(node, name, stat));
-        if size > 0 {
-            part.by_size.offer(chance / size as f64, || Drawn::new(node, name, stat));
+        let by_size = (size > 0).then(|| chance / size as f64);
+        if let Some(key) = by_size {
+            part.by_size.offer(key, || Drawn::new(node, name, stat));
         }
+        let stratum = if self.strata.by_owner() {
+            let new = || self.strata.of(stat.owner.to_string().as_bytes());
+            part.owners.entry(stat.owner).or_insert_with(new)
+        } else {
+            &node.stratum
+        };
+        if let Some(stratum) = stratum {
+            stratum.add(stat, chance, by_size, || Drawn::new(node, name, stat));
+        }
+    }
+
+    /// Each with a file; None if there were too many.
+    pub fn strata(&self) -> Option<Vec<Arc<Stratum>>> {
+        (!self.strata.too_many()).then(|| self.strata.all())
     }
 
     /// Whether another name of the same inode was counted. One is forgotten when all of its names were seen.

@@ -12,6 +12,9 @@ fn walked(path: &std::path::Path, change: impl FnOnce(&mut Asked)) -> Part {
         allocated: false,
         other_file_systems: false,
         snapshots: false,
+        by: By::None,
+        rate: 0,
+        share: (0, 1),
         now_s: 0,
     };
     change(&mut asked);
@@ -82,7 +85,7 @@ fn deeper_than_a_path_may_be_long() {
     let tree = TempDir::new("deep");
     let name = std::ffi::CString::new("d".repeat(100)).unwrap();
     let mut at = tree::open_root(tree.path().as_os_str().as_encoded_bytes()).unwrap();
-    let root = Arc::new(Node::root());
+    let root = Arc::new(Node::root(None));
     let mut node = Arc::clone(&root);
     for level in 0..1500 {
         // SAFETY: `name` and `side` are NUL-terminated.
@@ -90,7 +93,7 @@ fn deeper_than_a_path_may_be_long() {
         if level < 600 {
             unsafe { assert_eq!(libc::mkdirat(at.as_raw_fd(), c"side".as_ptr(), 0o700), 0) };
         }
-        node = Arc::new(Node::below(&node, &name, 0));
+        node = Arc::new(Node::below(&node, &name, 0, None));
         let next = node.open(&at, Some(&at)).unwrap_or_else(|errno| panic!("{errno}"));
         at = next;
     }
@@ -99,4 +102,85 @@ fn deeper_than_a_path_may_be_long() {
     assert_eq!((totals.directories, totals.deepest), (2101, 1500));
     crate::remove::remove_tree(tree.path().join("side").to_str().unwrap(), 1).unwrap();
     crate::remove::remove_tree(tree.path().join("d".repeat(100)).to_str().unwrap(), 1).unwrap();
+}
+
+#[test]
+fn strata_hold_every_file_once_and_draw_as_the_whole_does() {
+    let tree = TempDir::new("strata");
+    for directory in ["a/x", "a/y/z", "b"] {
+        fs::create_dir_all(tree.path().join(directory)).unwrap();
+        (0..5).for_each(|file| fs::write(tree.path().join(directory).join(format!("{file}")), "12").unwrap());
+    }
+    fs::write(tree.path().join("top"), "1").unwrap();
+    fs::create_dir(tree.path().join("empty")).unwrap();
+    let strata = |by| {
+        let (path, draws) = (tree.path().as_os_str().as_encoded_bytes(), 3);
+        let asked = Asked {
+            threads: 4,
+            seed: 7,
+            by_count: draws,
+            by_size: draws,
+            allocated: false,
+            other_file_systems: false,
+            snapshots: false,
+            by,
+            rate: 0,
+            share: (0, 1),
+            now_s: 0,
+        };
+        let walk = Walk::start(path, asked).unwrap();
+        walk.wait(Duration::from_secs(60)).expect("it ends").unwrap();
+        let all = walk.strata().unwrap();
+        all.iter()
+            .map(|one| {
+                let (by_count, by_size) = one.take();
+                let name = String::from_utf8_lossy(&one.name).into_owned();
+                (name, one.row()[..2].to_vec(), by_count.into_drawn().len(), by_size.into_drawn().len())
+            })
+            .collect::<Vec<_>>()
+    };
+    let one = |name: &str, files: u64, bytes, drawn| (name.to_owned(), vec![files, bytes], drawn, drawn);
+    assert_eq!(strata(By::Directory(1)), [one(".", 1, 1, 1), one("a", 10, 20, 4), one("b", 5, 10, 4)]);
+    let two = [one(".", 1, 1, 1), one("a/x", 5, 10, 4), one("a/y", 5, 10, 4), one("b", 5, 10, 4)];
+    assert_eq!(strata(By::Directory(2)), two);
+    let owner = std::os::unix::fs::MetadataExt::uid(&fs::metadata(tree.path()).unwrap());
+    assert_eq!(strata(By::Owner), [one(&owner.to_string(), 16, 31, 4)]);
+    assert_eq!(strata(By::None), []);
+}
+
+#[test]
+fn a_walk_is_no_faster_than_asked_and_can_be_stopped() {
+    let tree = TempDir::new("pace");
+    (0..40).for_each(|file| fs::write(tree.path().join(format!("{file}")), "x").unwrap());
+    let began = std::time::Instant::now();
+    assert_eq!(walked(tree.path(), |asked| asked.rate = 200).totals.whole[0], 40);
+    assert!(began.elapsed() >= Duration::from_millis(195), "39 turns of 5 ms");
+    let pace = Pace::new(1).unwrap();
+    let stop = AtomicBool::new(true);
+    (0..1_000_000).for_each(|_| pace.wait(&stop));
+}
+
+#[test]
+fn processes_that_share_a_tree_see_each_file_once() {
+    let tree = TempDir::new("shares");
+    for top in 0..6 {
+        for below in 0..5 {
+            let here = tree.path().join(format!("t{top}/b{below}/c"));
+            fs::create_dir_all(&here).unwrap();
+            for place in [tree.path().to_owned(), here.clone(), here.join(".."), here.join("../..")] {
+                fs::write(place.join(format!("f{top}{below}")), "123").unwrap();
+            }
+        }
+        symlink("nowhere", tree.path().join(format!("t{top}/link"))).unwrap();
+        fs::create_dir(tree.path().join(format!("t{top}/.snapshot"))).unwrap();
+    }
+    let seen = |totals: &Totals| {
+        [totals.whole[0], totals.whole[1], totals.directories, totals.links, totals.snapshots[0]]
+    };
+    let whole = seen(&walked(tree.path(), |_| ()).totals);
+    assert_eq!(whole, [120, 360, 67, 6, 6]);
+    let parts: Vec<_> =
+        (0..3).map(|one| seen(&walked(tree.path(), |asked| asked.share = (one, 3)).totals)).collect();
+    assert!(parts.iter().all(|part| part[0] > 0), "{parts:?}");
+    assert_eq!([0, 1, 2, 3, 4].map(|at| parts.iter().map(|part| part[at]).sum::<u64>()), whole);
 }

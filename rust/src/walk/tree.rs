@@ -1,6 +1,7 @@
 //! Where a directory is, by names from the root on, and how it is opened: relative to the one above it while few are
 //! open, else name by name from the root. No path is ever longer than a name.
 
+use super::strata::Stratum;
 use crate::error::{Error, Result, errno};
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -78,19 +79,22 @@ pub struct Node {
     /// None: that of the root.
     pub device: Option<u64>,
     pub depth: u32,
+    /// What the files in it belong to, where that follows from the directory.
+    pub stratum: Option<Arc<Stratum>>,
 }
 
 impl Node {
-    pub fn root() -> Self {
-        Self { above: None, name: CString::default(), device: None, depth: 0 }
+    pub fn root(stratum: Option<Arc<Stratum>>) -> Self {
+        Self { above: None, name: CString::default(), device: None, depth: 0, stratum }
     }
 
-    pub fn below(above: &Arc<Node>, name: &CStr, device: u64) -> Self {
+    pub fn below(above: &Arc<Node>, name: &CStr, device: u64, stratum: Option<Arc<Stratum>>) -> Self {
         Self {
             above: Some(Arc::clone(above)),
             name: name.into(),
             device: Some(device),
             depth: above.depth + 1,
+            stratum,
         }
     }
 

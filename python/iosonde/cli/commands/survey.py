@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,7 +10,7 @@ import click
 from iosonde import answers, report
 from iosonde.cli.options.level import level_options
 from iosonde.cli.options.types import Duration, SizeType
-from iosonde.cli.output import emit
+from iosonde.cli.output import emit, talk
 from iosonde.cli.progress import Counting
 from iosonde.core.units import parse_rate, parse_share
 
@@ -40,20 +41,42 @@ def command() -> None:
 @click.argument("path")
 @click.option("--precision", metavar="SHARE", default="5%", show_default=True,
               help="Half the width of the interval of a share, at worst.")  # fmt: skip
+@click.option("--until", metavar="SHARE", help="End as soon as the intervals of all shares are ± that narrow.")
+@click.option("--for", "seconds", type=Duration(), metavar="TIME", help="End when so long was read, in random order.")
 @click.option("--files", type=int, metavar="N", help="Instead, read at most N files.")
+@click.option("--by", metavar="PART", help="directory, directory:DEPTH or owner: each has draws of its own.")
+@click.option("--files-from", metavar="LIST", help="No walk: the files are those of a list (-: standard input).")
 @click.option("--codecs", metavar="NAME,…", default="zlib", show_default=True,
               help="Of zlib, bz2, lzma; none for types alone.")  # fmt: skip
 @click.option("--allocated", is_flag=True, help="The capacity is what is allocated, not the sizes of files.")
 @click.option("--other-file-systems", is_flag=True, help="Enter those that are mounted in the tree.")
 @click.option("--snapshots", is_flag=True, help="Enter .snapshot, .zfs and .snap.")
+@click.option("--store", metavar="DIR", help="Keep it there, as a run: for show, compare, watch.")
+@click.option("--rate", type=int, default=0, metavar="N", help="The walk looks at N entries a second at most.")
+@click.option("--nice", is_flag=True, help="Let all others on the node go first (nice 19, idle I/O class).")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same draws the same files.")
 @level_options
-def tree(precision: str, codecs: str, level: float, as_json: bool, **given: Any) -> None:
+def tree(
+    precision: str, until: str | None, codecs: str, store: str | None, level: float, as_json: bool, **given: Any
+) -> None:
     """Walk PATH, draw files by count and by size, read these, and say what that tells of all."""
     chosen = tuple(name.strip() for name in codecs.split(",")) if codecs != "none" else ()
-    asked = answers.survey.SurveyAsked(precision=parse_share(precision), codecs=chosen, level=level, **given)
+    asked = answers.survey.SurveyAsked(
+        precision=parse_share(precision),
+        until=parse_share(until) if until else None,
+        codecs=chosen,
+        level=level,
+        **given,
+    )
+    kept = answers.survey_run.SurveyStore(Path(store)) if store else None
+    if kept:
+        kept.check(asked.path)
     with Counting() as on_progress:
-        made = answers.survey.survey(asked, on_progress)
+        made = answers.survey_ranks.survey_together(asked, on_progress)
+    if made is None:  # of several processes one answers
+        return
+    if kept:
+        talk(f"kept as {kept.keep(made, asked)} in {store}")
     emit(made, report.text.survey.lines(made), as_json)
 
 

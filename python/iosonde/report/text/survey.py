@@ -9,12 +9,18 @@ from iosonde.core.units import format_seconds, format_size
 from iosonde.core.words import counted, percent, percent_interval
 
 from .layout import escape, estimate_text, table, wrapped
+from .survey_strata import strata_lines
 
 if TYPE_CHECKING:
-    from iosonde.answers.survey import Survey, SurveyEstimate
+    from iosonde.answers.survey import Survey
+    from iosonde.answers.survey_estimate import SurveyEstimate
     from iosonde.core.types import Estimate
 
 _MOST_KINDS = 20
+_STOPPED = {
+    "precision": "Read in random order until all shares were known as well as asked for.",
+    "time": "Read in random order until the time was over; what was reached is the sample.",
+}
 _ALONE = 0.0005  # of files and capacity: what rounds to 0.0 % in both is summed up
 
 
@@ -23,18 +29,22 @@ def lines(made: Survey) -> Iterator[str]:
     walked = made.walked
     numbers = walked.numbers
     yield from wrapped(
-        f"{made.path}: {counted(walked.files, 'file')}, {format_size(numbers['bytes'])} "
-        f"({format_size(numbers['allocated_bytes'])} allocated) in {directories(numbers['directories'])}."
+        f"{made.path}: {counted(walked.files, 'file')}, {format_size(numbers['bytes'])}{_rest(numbers)}."
     )
+    how = "Walked" if "directories" in numbers else "Listed"
     yield from wrapped(
-        f"Walked in {format_seconds(walked.seconds)}; read {counted(made.files_read, 'file')}, "
+        f"{how} in {format_seconds(walked.seconds)}; read {counted(made.files_read, 'file')}, "
         f"{format_size(made.bytes_read)}; in all {format_seconds(made.seconds)}."
     )
+    if made.stopped in _STOPPED:
+        yield from wrapped(_STOPPED[made.stopped])
     if made.estimates:
         yield ""
         yield from _kinds(made)
-        yield ""
         yield from _compression(made)
+    if made.strata:
+        yield ""
+        yield from strata_lines(made.strata)
     yield ""
     yield from _exact(made)
     notes = [*walked.notes, *_no_answer(made)]
@@ -42,6 +52,12 @@ def lines(made: Survey) -> Iterator[str]:
         yield ""
     for note in notes:
         yield from wrapped(f"~ {note}", "  ")
+
+
+def _rest(numbers: dict[str, int]) -> str:
+    """What a list of files does not know, or not all of it."""
+    allocated = f" ({format_size(numbers['allocated_bytes'])} allocated)" if "allocated_bytes" in numbers else ""
+    return allocated + (f" in {directories(numbers['directories'])}" if "directories" in numbers else "")
 
 
 def directories(many: int) -> str:
@@ -76,6 +92,7 @@ def _compression(made: Survey) -> Iterator[str]:
         for one in made.of("compressed", "capacity")
     ]  # fmt: skip
     if rows:
+        yield ""
         yield from table(("codec", "leaves of capacity", "saves", "CPU, as here"), rows, "Lrrr").splitlines()
     for one in made.of("zeros", "capacity"):
         yield from wrapped(f"{one.name} of zeros: {percent_interval(one.found.estimate)} of the capacity")
@@ -94,13 +111,16 @@ def _exact(made: Survey) -> Iterator[str]:
     for tail in walked.tails:
         yield from wrapped(f"{percent(tail.share)} of the capacity is in the {percent(tail.files)} of the files with "
                            f"{format_size(tail.least)} and more", "    ", "  ")  # fmt: skip
-    yield from wrapped(f"not modified for a year: {percent(walked.old[0])} of the files, {percent(walked.old[1])} of "
-                       "the capacity", "    ", "  ")  # fmt: skip
-    yield from wrapped(f"{counted(walked.owners, 'owner')}, the largest with {percent(walked.largest_owner)} of the "
-                       "capacity", "    ", "  ")  # fmt: skip
+    if walked.old:
+        yield from wrapped(f"not modified for a year: {percent(walked.old[0])} of the files, {percent(walked.old[1])} "
+                           "of the capacity", "    ", "  ")  # fmt: skip
+    if walked.owners is not None and walked.largest_owner is not None:
+        owners = f"{counted(walked.owners, 'owner')}, the largest with {percent(walked.largest_owner)} of the capacity"
+        yield from wrapped(owners, "    ", "  ")
     numbers = walked.numbers
     others = {"empty": "empty file", "hard_links": "further hard link", "links": "symbolic link"}
-    yield from wrapped(", ".join(counted(numbers[name], noun) for name, noun in others.items()), "    ", "  ")
+    named = [counted(numbers[name], noun) for name, noun in others.items() if name in numbers]
+    yield from wrapped(", ".join(named), "    ", "  ")
 
 
 def _no_answer(made: Survey) -> Iterator[str]:

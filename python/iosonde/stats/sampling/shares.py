@@ -63,7 +63,7 @@ class OfWhole:
 
 
 @dataclass(frozen=True)
-class _Split:
+class DrawnSplit:
     """Those that answered: the mass and values of what was certain, the values and chances of the rest."""
 
     sure_mass: Values
@@ -106,9 +106,9 @@ class _Split:
 
 def share(sample: DrawnSample, has: npt.ArrayLike, level: float, answered: npt.ArrayLike | None = None) -> OfWhole:
     """The share of the mass that ``has`` (0 or 1 for each drawn). ``answered``: which could be looked at."""
-    values, mask = _of(sample, has, answered)
-    split = _split(sample, values, mask)
-    bounds = _bounds(sample, values, mask)
+    values, mask = answers_of(sample, has, answered)
+    split = split_of(sample, values, mask)
+    bounds = bounds_of(sample, values, mask)
     n = int(mask.sum())
     if not split.mass:
         return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
@@ -132,9 +132,9 @@ def mean(
     ``within``: the variance of each value, where only pieces of a file were looked at. It counts for what was drawn
     with certainty; in the spread of the others it is already.
     """
-    numbers, mask = _of(sample, values, answered)
-    split = _split(sample, numbers, mask)
-    bounds = _bounds(sample, numbers, mask)
+    numbers, mask = answers_of(sample, values, answered)
+    split = split_of(sample, numbers, mask)
+    bounds = bounds_of(sample, numbers, mask)
     n = int(mask.sum())
     if not split.mass:
         return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
@@ -151,10 +151,10 @@ def mean(
     warnings = (f"{len(split.values)} files drawn at random are few for an interval of a mean",) if few else ()
     found = Estimate(split.value, split.value - half, split.value + half, level, n, warnings).within(low=0.0)
     spread = float(np.var(numbers[mask])) if n > 1 else 0.0
-    return OfWhole(found, _ratio(inner + outer, spread, n), *bounds)
+    return OfWhole(found, design_effect_of(inner + outer, spread, n), *bounds)
 
 
-def _of_alike(split: _Split, level: float, n: int, inner: float) -> Estimate:
+def _of_alike(split: DrawnSplit, level: float, n: int, inner: float) -> Estimate:
     """Where all draws of the rest say the same: others are as rare as draws that met none allow, and 0 or 1. ``inner``
     is the variance of what was certain."""
     effective = len(split.values) / float((1 - split.chances).mean())
@@ -168,27 +168,30 @@ _NOBODY = "nothing that was drawn could be looked at"
 _ONE = "one file drawn at random has no spread: draw more"
 
 
-def _of(
+def answers_of(
     sample: DrawnSample, values: npt.ArrayLike, answered: npt.ArrayLike | None
 ) -> tuple[Values, npt.NDArray[np.bool_]]:
+    """The values as numbers, and which could be looked at."""
     numbers = np.asarray(values, float)
     return numbers, np.ones(len(sample.masses), bool) if answered is None else np.asarray(answered, bool)
 
 
-def _split(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> _Split:
+def split_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> DrawnSplit:
+    """What was certain, and what was drawn, of those that answered."""
     sure, drawn = sample.certain & mask, ~sample.certain & mask
-    return _Split(sample.masses[sure], values[sure], values[drawn], sample.chances[drawn], sample.rest)
+    return DrawnSplit(sample.masses[sure], values[sure], values[drawn], sample.chances[drawn], sample.rest)
 
 
-def _bounds(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> tuple[float, float]:
+def bounds_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> tuple[float, float]:
+    """The value if all that did not answer had none of it, or all."""
     everyone = np.ones(len(mask), bool)
     if not sample.mass or not len(mask):
         return 0.0, 1.0
-    found = [_split(sample, np.where(mask, values, missing), everyone).value for missing in (0.0, 1.0)]
+    found = [split_of(sample, np.where(mask, values, missing), everyone).value for missing in (0.0, 1.0)]
     return min(1.0, found[0]), min(1.0, found[1])
 
 
-def _interval(split: _Split, level: float) -> tuple[float, float]:
+def _interval(split: DrawnSplit, level: float) -> tuple[float, float]:
     """Of the share of the rest."""
     n, p = len(split.values), split.mean
     free = float((1 - split.chances).mean()) if n else 0.0
@@ -199,13 +202,14 @@ def _interval(split: _Split, level: float) -> tuple[float, float]:
     return binomial_interval(p * effective, effective, level)
 
 
-def _design_effect(split: _Split, spread: float, n: int) -> float | None:
+def _design_effect(split: DrawnSplit, spread: float, n: int) -> float | None:
     if not len(split.values):
         return 0.0
-    return _ratio(split.variance * (split.rest / split.mass) ** 2, spread, n)
+    return design_effect_of(split.variance * (split.rest / split.mass) ** 2, spread, n)
 
 
-def _ratio(variance: float, spread: float, n: int) -> float | None:
+def design_effect_of(variance: float, spread: float, n: int) -> float | None:
+    """A variance over that of ``n`` draws with replacement from values of this spread."""
     return variance / (spread / n) if spread > 0 and n and not math.isnan(variance) else None
 
 

@@ -1,0 +1,30 @@
+"""One number that a survey tells of a whole tree, or of a part of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.stats.sampling.shares import OfWhole
+
+
+@dataclass(frozen=True)
+class SurveyEstimate:
+    """One thing that the sample tells: ``what`` (``type``, ``compressed``, ``saved``, ``cpu``, ``zeros``) of which
+    ``name`` (a kind, a codec), over what (``files``, ``capacity``), its unit, and the estimate."""
+
+    what: str
+    name: str
+    of: str
+    unit: str
+    found: OfWhole
+
+    def to_json(self) -> dict[str, Any]:
+        """The estimate with its design effect, and its value if all that gave no answer had none or all of it."""
+        bounded = self.what not in ("cpu", "saved")
+        return {
+            "what": self.what, "name": self.name, "of": self.of, "unit": self.unit, **self.found.estimate.to_json(),
+            "design_effect": self.found.design_effect,
+            "if_missing_none": self.found.if_none if bounded else None,
+            "if_missing_all": self.found.if_all if bounded else None,
+        }  # fmt: skip

@@ -1,0 +1,36 @@
+"""The parts of a surveyed tree under 80 columns: what each holds, and mostly of which type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from iosonde.core.units import format_size
+from iosonde.core.words import percent_interval
+
+from .layout import escape, table
+
+if TYPE_CHECKING:
+    from iosonde.answers.survey_strata import SurveyStratum
+
+_MOST, _LONGEST = 20, 24
+
+
+def strata_lines(strata: Sequence[SurveyStratum]) -> Iterator[str]:
+    """A table of the largest."""
+    largest = sorted(strata, key=lambda one: (-one.capacity, one.name))
+    rows = [(_name(one.name), f"{one.files:,}", format_size(one.capacity), f"{one.looked_at:,}", *_mostly(one))
+            for one in largest[:_MOST]]  # fmt: skip
+    yield from table(("part", "files", "capacity", "read", "mostly", "of capacity"), rows, "LrrrLr").splitlines()
+    if len(largest) > _MOST:
+        yield f"and {len(largest) - _MOST:,} more parts (--json)"
+
+
+def _name(name: str) -> str:
+    text = escape(name)
+    return text if len(text) <= _LONGEST else "…" + text[1 - _LONGEST :]
+
+
+def _mostly(one: SurveyStratum) -> tuple[str, str]:
+    found = one.mostly
+    return (found.name, percent_interval(found.found.estimate)) if found else ("", "")

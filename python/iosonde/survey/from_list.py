@@ -1,0 +1,271 @@
+"""The same as a walk from a list of files that exists: totals, and two samples in one pass.
+
+Of names without a size each is looked up; with sizes, only those that were drawn are.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from hashlib import blake2b
+from itertools import islice
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import InputError
+from iosonde.engine import _native
+
+from .listing import FileList, read_list
+from .walk import THREADS, DrawnFiles, WalkAsked, Walked
+
+_CHUNK = 1 << 15
+_PASS = os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
+_DEPTHS = 65
+_MOST_LINKED = 1 << 22  # inodes with several names that are remembered; beyond, every name counts
+_SIZE_EDGES = 2 ** np.arange(64, dtype=np.uint64)
+_AGE_EDGES_S = 86_400 * np.array(_native.AGE_EDGES_DAYS)
+_COLUMNS = ("size", "allocated", "device", "inode", "owner", "modified_ns", "accessed_s")
+Stats = Sequence[os.stat_result | None]
+Table = npt.NDArray[np.uint64]
+
+
+def walk_list(
+    asked: WalkAsked, root: str, source: str, on_files: Callable[[int], object] | None = None
+) -> Walked:  # fmt: skip
+    """``source``: the file with the list, ``-`` for standard input. ``root`` is a path of the tree that stays, that of
+    ``asked`` what names begin with. Raises InputError."""
+    began, now_s = time.monotonic(), int(time.time())
+    with _opened(source) as stream:
+        listed = read_list(stream, "the list" if source == "-" else source, os.fsencode(asked.path))
+        if asked.allocated and listed.form.sized:
+            raise InputError(f"{source}: a list of sizes does not say what is allocated", "leave out --allocated")
+        seen = _Seen(asked, now_s)
+        handle = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for names, sizes in _chunks(listed, _Names(asked.path, seen.outside)):
+                if listed.form.sized:
+                    seen.sized(names, np.array(sizes, np.uint64))
+                else:
+                    seen.looked_up(names, _stats(handle, names))
+                if on_files:
+                    on_files(int(seen.numbers["files"]))
+            by_count, by_size = (one.drawn(handle) for one in (seen.by_count, seen.by_size))
+        finally:
+            os.close(handle)
+    if not seen.numbers["files"] and seen.outside[0]:
+        raise InputError(f"{source}: no name in it is below {asked.path}", "name the tree as the list does")
+    found = seen.found(listed)
+    return Walked(found, by_count.first(asked.draws), by_size.first(asked.draws), time.monotonic() - began, now_s)
+
+
+@contextmanager
+def _opened(source: str) -> Iterator[BinaryIO]:
+    try:
+        with open(0 if source == "-" else source, "rb", closefd=source != "-") as stream:
+            yield stream
+    except OSError as error:
+        if error.filename != source and source != "-":
+            raise
+        raise InputError(f"{source}: {error.strerror}", "name a file with a list, or - for standard input") from error
+
+
+class _Names:
+    """Names from the root of the tree on; what is not below it is counted, and left out."""
+
+    def __init__(self, path: str, outside: list[int]) -> None:
+        ways = (path, os.path.abspath(path), os.path.realpath(path))
+        self._starts = tuple(os.fsencode(one).rstrip(b"/") + b"/" for one in dict.fromkeys(ways))
+        self._outside = outside
+
+    def below(self, name: bytes) -> bytes | None:
+        """``a/b`` of ``/tree/a/b`` and of ``./a/b``."""
+        for start in self._starts:
+            if name.startswith(start):
+                name = name[len(start) :]
+                break
+        parts = [one for one in name.split(b"/") if one not in (b"", b".")]
+        if name.startswith(b"/") or not parts or b".." in parts or b"\0" in name:
+            self._outside[0] += 1
+            return None
+        return b"/".join(parts)
+
+
+def _chunks(listed: FileList, names: _Names) -> Iterator[tuple[list[bytes], list[int]]]:
+    while some := list(islice(listed.entries, _CHUNK)):
+        kept = [(size or 0, below) for size, name in some if (below := names.below(name)) is not None]
+        if kept:
+            yield [name for _, name in kept], [size for size, _ in kept]
+
+
+class _Lookup:
+    """Names relative to open directories, of which the last is kept: lists go directory by directory. No symbolic link
+    is followed."""
+
+    def __init__(self, root: int) -> None:
+        self._root, self._above, self._handle = root, b"", -1
+
+    def stat(self, name: bytes) -> os.stat_result | None:
+        """None where there is none."""
+        above, _, last = name.rpartition(b"/")
+        try:
+            return os.stat(last, dir_fd=self._directory(above), follow_symlinks=False)
+        except OSError:
+            return None
+
+    def _directory(self, above: bytes) -> int:
+        if not above:
+            return self._root
+        if self._handle < 0 or above != self._above:
+            self.close()
+            at = self._root
+            for part in above.split(b"/"):
+                below = os.open(part, _PASS, dir_fd=at)
+                self.close()
+                self._handle = at = below
+            self._above = above
+        return self._handle
+
+    def close(self) -> None:
+        """Let go of the last directory."""
+        if self._handle >= 0:
+            os.close(self._handle)
+        self._above, self._handle = b"", -1
+
+
+def _stats(root: int, names: Sequence[bytes]) -> list[os.stat_result | None]:
+    """Of each name, by several threads, each with neighbours of the list."""
+
+    def some(part: Sequence[bytes]) -> Stats:
+        look = _Lookup(root)
+        try:
+            return [look.stat(name) for name in part]
+        finally:
+            look.close()
+
+    step = max(64, len(names) // THREADS + 1)
+    with ThreadPoolExecutor(THREADS) as pool:
+        parts = pool.map(some, [names[at : at + step] for at in range(0, len(names), step)])
+        return [one for part in parts for one in part]
+
+
+class _Seen:
+    """Totals so far, and the two samples."""
+
+    def __init__(self, asked: WalkAsked, now_s: int) -> None:
+        self.asked, self.now_s = asked, now_s
+        self.random = np.random.default_rng(asked.seed)
+        self.by_count, self.by_size = _Smallest(asked.draws), _Smallest(asked.draws)
+        self.numbers = dict.fromkeys(("files", "bytes", "empty", "vanished", "not_files"), 0)
+        self.exact = dict.fromkeys(("allocated_bytes", "released", "released_bytes", "hard_links"), 0)
+        self.outside = [0]
+        self.tables = {name: np.zeros((rows, 3), np.uint64) for name, rows in
+                       (("sizes", 65), ("modified", 9), ("accessed", 9), ("depths", _DEPTHS))}  # fmt: skip
+        self.owners: dict[int, list[int]] = {}
+        self.linked: set[tuple[int, int]] = set()
+
+    def sized(self, names: Sequence[bytes], sizes: Table) -> None:
+        """Files of which the size is all that is known."""
+        self._add(names, sizes, np.zeros_like(sizes), sizes)
+
+    def looked_up(self, names: Sequence[bytes], stats: Stats) -> None:
+        """Files that were looked up; None: what is not there."""
+        kept = [(name, one) for name, one in zip(names, stats, strict=True) if one and self._counts(one)]
+        self.numbers["vanished"] += sum(one is None for one in stats)
+        if not kept:
+            return
+        found = [one for _, one in kept]
+        sizes, blocks, modified, accessed, owners = np.array(
+            [(one.st_size, one.st_blocks, one.st_mtime, one.st_atime, one.st_uid) for one in found]).T  # fmt: skip
+        size = np.array([one.st_size for one in found], np.uint64)
+        allocated = np.array([512 * one.st_blocks for one in found], np.uint64)
+        self._add([name for name, _ in kept], size, allocated, allocated if self.asked.allocated else size)
+        rows = np.stack([np.ones_like(size), size, allocated], axis=1)
+        for name, times in (("modified", modified), ("accessed", accessed)):
+            np.add.at(self.tables[name], np.searchsorted(_AGE_EDGES_S, self.now_s - times, "right"), rows)
+        released = (sizes > 0) & (blocks == 0)
+        self.exact["allocated_bytes"] += int(allocated.sum())
+        self.exact["released"] += int(released.sum())
+        self.exact["released_bytes"] += int(size[released].sum())
+        for owner in np.unique(owners):
+            total = self.owners.setdefault(int(owner), [0, 0, 0])
+            for column, more in enumerate(rows[owners == owner].sum(axis=0).tolist()):
+                total[column] += more
+
+    def _counts(self, one: os.stat_result) -> bool:
+        """Whether it is a file that was not seen by another name."""
+        if not stat.S_ISREG(one.st_mode):
+            self.numbers["not_files"] += 1
+            return False
+        if one.st_nlink > 1 and len(self.linked) < _MOST_LINKED:
+            before = len(self.linked)
+            self.linked.add((one.st_dev, one.st_ino))
+            if len(self.linked) == before:
+                self.exact["hard_links"] += 1
+                return False
+        return True
+
+    def _add(self, names: Sequence[bytes], sizes: Table, allocated: Table, masses: Table) -> None:
+        rows = np.stack([np.ones_like(sizes), sizes, allocated], axis=1)
+        np.add.at(self.tables["sizes"], np.searchsorted(_SIZE_EDGES, sizes, "right"), rows)
+        depths = np.minimum([name.count(b"/") for name in names], _DEPTHS - 1)
+        np.add.at(self.tables["depths"], depths, rows)
+        self.numbers["files"] += len(names)
+        self.numbers["bytes"] += int(sizes.sum())
+        self.numbers["empty"] += int((sizes == 0).sum())
+        chances = self.random.random(len(names))
+        self.by_count.offer(chances, names, sizes)
+        some = np.flatnonzero(masses)
+        self.by_size.offer(chances[some] / masses[some], [names[at] for at in some.tolist()], sizes[some])
+
+    def found(self, listed: FileList) -> dict[str, Any]:
+        """As the walk of a tree says it; without what a list of sizes does not know."""
+        numbers = {**self.numbers, "outside": self.outside[0]}
+        numbers["not_files"] += listed.not_files
+        known = {} if listed.form.sized else {**self.exact, "owners": self.owners}
+        tables = {name: one for name, one in self.tables.items() if known or name in ("sizes", "depths")}
+        return {**numbers, **tables, **known, "form": listed.form.name}
+
+
+class _Smallest:
+    """The files with the smallest keys, one more than asked."""
+
+    def __init__(self, draws: int) -> None:
+        self._most = draws + 1
+        self._keys: npt.NDArray[np.float64] = np.empty(0)
+        self._files: list[tuple[bytes, int]] = []
+
+    def offer(self, keys: npt.NDArray[np.float64], names: Sequence[bytes], sizes: Table) -> None:
+        """Some more, of which those that are small enough are kept."""
+        least = self._keys[-1] if len(self._keys) == self._most else np.inf
+        some = np.flatnonzero(keys < least)
+        files = [*self._files, *((names[at], int(sizes[at])) for at in some.tolist())]
+        all_keys = np.concatenate([self._keys, keys[some]])
+        order = np.argsort(all_keys, kind="stable")[: self._most]
+        self._keys, self._files = all_keys[order], [files[at] for at in order.tolist()]
+
+    def drawn(self, root: int) -> DrawnFiles:
+        """With what the file system says of each now; a size that differs is that of the list, and will be told."""
+        look = _Lookup(root)
+        try:
+            rows = list(_rows(self._files, look))
+        finally:
+            look.close()
+        columns = dict(zip(_COLUMNS, np.array(rows, object).reshape(-1, len(_COLUMNS)).T, strict=True))
+        return DrawnFiles(tuple(name for name, _ in self._files), {"key": self._keys, **columns}, None)
+
+
+def _rows(files: Iterable[tuple[bytes, int]], look: _Lookup) -> Iterator[tuple[int, ...]]:
+    for name, size in files:
+        now = look.stat(name)
+        if now is None:  # it will be found to have vanished; no file is on such a device
+            key = int.from_bytes(blake2b(name, digest_size=8).digest(), "big")
+            yield (size, 1, -1, key, 0, 0, 0)
+        else:
+            allocated = 512 * now.st_blocks if now.st_size == size else 1
+            yield (size, allocated, now.st_dev, now.st_ino, now.st_uid, now.st_mtime_ns, int(now.st_atime))

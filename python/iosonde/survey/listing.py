@@ -1,0 +1,210 @@
+"""Lists of files that other tools wrote: which of the known forms a list has, and its files with their sizes.
+
+The first line tells the form, and all others must have it: nothing is guessed line by line. A size counts where it is
+exact; where a tool rounds it (``dwalk``) or gives none, each name has to be looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import BinaryIO
+
+from iosonde.core.errors import InputError
+
+_Entry = tuple[int | None, bytes]  # a size, where it is known; the name as it is written
+_Parse = Callable[[bytes], _Entry | None]  # None: another thing than a file
+_BLOCK_BYTES = 1 << 20
+_MOST_NAME_BYTES = 1 << 20
+_HINT = "write one with: find PATH -type f -printf '%s %p\\0'; docs/commands/survey.md has the others"
+
+
+class _NoMatchError(Exception):
+    """A line that has not the form of the first."""
+
+
+@dataclass(frozen=True)
+class ListForm:
+    """The form of a list. ``sized``: its sizes are exact."""
+
+    name: str
+    sized: bool
+    parse: _Parse
+
+
+@dataclass(frozen=True)
+class FileList:
+    """A list that was begun to be read: its form, and the rest of its entries."""
+
+    form: ListForm
+    entries: Iterator[_Entry]
+    others: list[int]
+
+    @property
+    def not_files(self) -> int:
+        """Directories, links and others that the list says are none, so far."""
+        return self.others[0]
+
+
+def read_list(stream: BinaryIO, name: str, given: bytes) -> FileList:
+    """A list of files; ``name`` is that of the list, for errors; ``given`` the path of the tree, which names may begin
+    with. Raises InputError: at once where the form is not known, while it is iterated for a line that is different."""
+    records = _records(stream, name)
+    number, first = next(((at, one) for at, one in records if one.strip()), (0, b""))
+    if not number:
+        raise InputError(f"{name}: the list is empty", _HINT)
+    form = _form_of(first, (b"/", b"./", given.rstrip(b"/") + b"/"))
+    if not form:
+        raise InputError(f"{name}, line {number}: no form of a list that is known", _HINT)
+    others = [0]
+    head = () if form.name == _REPORT else ((number, first),)
+    return FileList(form, _entries(form, chain(head, records), name, others), others)
+
+
+def _entries(
+    form: ListForm, records: Iterable[tuple[int, bytes]], name: str, others: list[int]
+) -> Iterator[_Entry]:  # fmt: skip
+    for number, record in records:
+        if not record or (form.name == _REPORT and record.startswith(b"Total: ")):
+            continue
+        try:
+            entry = form.parse(record)
+        except _NoMatchError:
+            raise InputError(f"{name}, line {number}: not as the first line, which is of the form: {form.name}",
+                             "names with a newline in them have to end with a zero byte: find … -printf '%s %p\\0'",
+                             ) from None  # fmt: skip
+        if entry:
+            yield entry
+        else:
+            others[0] += 1
+
+
+def _records(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
+    """Numbered from 1: ended by zero bytes where the first block has one, else by newlines."""
+    rest = stream.read(_BLOCK_BYTES)
+    end = b"\0" if b"\0" in rest else b"\n"
+    number = 0
+    while rest:
+        *whole, rest = rest.split(end)
+        for one in whole:
+            number += 1
+            yield number, one
+        block = stream.read(_BLOCK_BYTES)
+        if not block:
+            break
+        rest += block
+        if len(rest) > _MOST_NAME_BYTES + _BLOCK_BYTES:
+            raise InputError(f"{name}, line {number + 1}: too long for a name", _HINT)
+    if rest.strip(b"\n"):
+        yield number + 1, rest
+
+
+def _form_of(first: bytes, starts: tuple[bytes, ...]) -> ListForm | None:
+    """That of the first line."""
+    if (columns := _report_columns(first)) is not None:
+        return ListForm(_REPORT, True, _of_report(columns))
+    for form in (*_FORMS, ListForm("names", False, _names_with(starts))):
+        try:
+            form.parse(first)
+        except _NoMatchError:
+            continue
+        return form
+    return None
+
+
+# Robinhood: `rbh-report --dump --csv` has a line of names, and the path last; `rbh-find -ls` has a line like ls.
+_REPORT = "rbh-report --csv"
+
+
+def _report_columns(first: bytes) -> list[bytes] | None:
+    names = [one.strip() for one in first.split(b",")]
+    return names if b"type" in names and b"size" in names and names[-1] == b"path" else None
+
+
+def _of_report(columns: list[bytes]) -> _Parse:
+    kind, size = columns.index(b"type"), columns.index(b"size")
+
+    def parse(record: bytes) -> _Entry | None:
+        cells = record.split(b",", len(columns) - 1)
+        if len(cells) < len(columns) or not cells[size].strip().isdigit():
+            raise _NoMatchError
+        # The path is set to the right of 40 characters, behind a comma and a blank.
+        return (int(cells[size]), cells[-1].lstrip(b" ")) if cells[kind].strip() == b"file" else None
+
+    return parse
+
+
+_FIND_LS = re.compile(
+    rb"\[0x[0-9a-f]+:0x[0-9a-f]+:0x[0-9a-f]+\] (\w+|\?) +[-\w]{9,11} +\d+ +\S+ +\S+ +(\d+) +"
+    rb"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d +(/.*)",
+    re.DOTALL,
+)
+
+
+def _of_rbh_find(record: bytes) -> _Entry | None:
+    found = _FIND_LS.fullmatch(record)
+    if not found:
+        raise _NoMatchError
+    return (int(found[2]), found[3]) if found[1] == b"file" else None
+
+
+# mpiFileUtils, as print_file_text of mfu_flist_io.c writes it: with and without details. The sizes are rounded.
+_DWALK = re.compile(
+    rb"([-dlcbps])[-rwxsStT]{9} \S+ \S+ +\d+\.\d+ +[KMGTPE]?i?B +\w{3} [ \d]\d \d{4} \d\d:\d\d (.*)", re.DOTALL
+)
+_DWALK_LITE = re.compile(rb"Type=(\w+) File=(.*)", re.DOTALL)
+
+
+def _of_dwalk(record: bytes) -> _Entry | None:
+    if found := _DWALK.fullmatch(record):
+        return (None, found[2]) if found[1] == b"-" else None
+    if found := _DWALK_LITE.fullmatch(record):
+        return (None, found[2]) if found[1] == b"REG" else None
+    raise _NoMatchError
+
+
+def _columns_by(delimiter: bytes) -> _Parse:
+    """Two columns, the size first or last."""
+
+    def parse(record: bytes) -> _Entry:
+        first, _, rest = record.partition(delimiter)
+        if first.isdigit() and rest:
+            return int(first), rest
+        rest, _, last = record.removesuffix(delimiter).rpartition(delimiter)
+        if last.isdigit() and rest:
+            return int(last), rest
+        raise _NoMatchError
+
+    return parse
+
+
+_SIZE_NAME = re.compile(rb" *(\d+) (.+)", re.DOTALL)
+
+
+def _of_find(record: bytes) -> _Entry:
+    if found := _SIZE_NAME.fullmatch(record):
+        return int(found[1]), found[2]
+    raise _NoMatchError
+
+
+def _names_with(starts: tuple[bytes, ...]) -> _Parse:
+    """A line is a name if it begins so."""
+
+    def parse(record: bytes) -> _Entry:
+        if record.startswith(starts):
+            return None, record
+        raise _NoMatchError
+
+    return parse
+
+
+_FORMS = (
+    ListForm("rbh-find -ls", True, _of_rbh_find),
+    ListForm("dwalk, dfind", False, _of_dwalk),
+    ListForm("columns with a tab", True, _columns_by(b"\t")),
+    ListForm("columns with 0x1E", True, _columns_by(b"\x1e")),
+    ListForm("columns with |", True, _columns_by(b"|")),
+    ListForm("size and name", True, _of_find),
+)

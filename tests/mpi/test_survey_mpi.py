@@ -1,0 +1,36 @@
+"""``mpiexec iosonde survey``: one answer, the same as that of one process; what is wrong ends all of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import survey_tree
+
+pytestmark = pytest.mark.mpi
+SURVEY = (sys.executable, "-m", "iosonde.cli.main", "survey")
+
+
+def told(*words: str) -> dict:
+    done = subprocess.run([*words, "--json"], capture_output=True, text=True, check=True, timeout=300)
+    return json.loads(done.stdout)
+
+
+def test_processes_of_one_survey_answer_once_and_as_one_does(tmp_path):
+    tree = tmp_path / "tree"
+    survey_tree.make(tree, files=600)
+    words = (*SURVEY, str(tree), "--by", "directory", "--codecs", "none", "--seed", "5")
+    one, many = told(*words), told("mpiexec", "-n", "3", *words)
+    assert {**many, "seconds": 0, "walk": {**many["walk"], "seconds": 0}} == {
+        **one, "seconds": 0, "walk": {**one["walk"], "seconds": 0},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", [("nowhere",), (".", "--level", "7"), (".", "--files-from", "list")])
+def test_what_is_wrong_ends_all_of_them(tmp_path, wrong):
+    done = subprocess.run(["mpiexec", "-n", "2", *SURVEY, *wrong], cwd=tmp_path, capture_output=True, text=True,
+                          timeout=300, check=False)  # fmt: skip
+    assert done.returncode != 0 and "hint:" in done.stderr and "Traceback" not in done.stderr

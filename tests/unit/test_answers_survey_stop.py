@@ -1,0 +1,127 @@
+"""Ending a survey by its intervals or by time: the sample is the begin of a random order, and intervals still hold."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import survey_tree
+from iosonde.answers import survey_stop
+from iosonde.answers.survey import CAPACITY, COUNT, SurveyAsked, count_sample, size_sample, survey
+from iosonde.answers.survey_simulate import Population
+from iosonde.answers.survey_stop import ALL, PRECISE, TIME, StopRule, read_in_order
+from iosonde.core.errors import InputError
+from iosonde.stats.sampling.shares import share
+from iosonde.survey.walk import DrawnFiles
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory) -> Path:
+    root = tmp_path_factory.mktemp("tree")
+    survey_tree.make(root, files=1500)
+    return root
+
+
+def test_a_survey_ends_when_all_shares_are_known_so_well_and_reads_no_more_than_its_precision_would(tree):
+    fixed = survey(SurveyAsked(str(tree), precision=0.04, codecs=()))
+    made = survey(SurveyAsked(str(tree), until=0.04, codecs=()))
+    assert made.stopped == PRECISE and fixed.stopped == ALL
+    widths = [one.found.estimate.high - one.found.estimate.low for one in made.estimates]
+    assert 0 < max(widths) <= 0.08
+    assert made.files_read < fixed.files_read
+
+
+def test_what_was_read_is_the_sample_of_the_same_seed_for_that_number(tree):
+    made = survey(SurveyAsked(str(tree), until=0.06, codecs=()))
+    draws = made.samples[1].drawn
+    again = survey(SurveyAsked(str(tree), files=2 * draws, codecs=()))
+    by_size, same = ([one.to_json() for one in of.of("type", "capacity")] for of in (again, made))
+    assert by_size == same
+
+
+class Clock:
+    """Each look at it costs so much."""
+
+    def __init__(self, step: float) -> None:
+        self.now, self.step = 0.0, step
+
+    def monotonic(self) -> float:
+        self.now += self.step
+        return self.now
+
+
+def test_time_ends_a_survey_after_a_whole_step(tree, monkeypatch):
+    monkeypatch.setattr(survey_stop, "time", Clock(10.0))
+    made = survey(SurveyAsked(str(tree), seconds=25.0, codecs=()))
+    assert made.stopped == TIME and [one.drawn for one in made.samples] == [96, 96]
+    again = survey(SurveyAsked(str(tree), files=192, codecs=()))
+    assert [one.to_json() for one in again.estimates] == [one.to_json() for one in made.estimates]
+    whole = survey(SurveyAsked(str(tree), seconds=1e9, codecs=()))
+    assert whole.stopped == ALL and whole.files_read == 1501
+
+
+def test_files_that_cannot_be_looked_at_end_nothing(tmp_path):
+    for number in range(300):
+        (tmp_path / f"hole{number}").touch()
+        os.truncate(tmp_path / f"hole{number}", 5000)
+    made = survey(SurveyAsked(str(tmp_path), until=0.05))
+    assert made.stopped == ALL and made.no_answer == {"released": 300}
+
+
+def test_a_tree_without_a_file(tmp_path):
+    assert survey(SurveyAsked(str(tmp_path), until=0.05, seconds=5)).files_read == 0
+
+
+@pytest.mark.parametrize("asked", [{"until": 0.0}, {"until": 1.5}, {"seconds": 0.0}, {"seconds": -1.0}])
+def test_what_cannot_be_asked(tree, asked):
+    with pytest.raises(InputError) as error:
+        survey(SurveyAsked(str(tree), **asked))
+    assert error.value.hint
+
+
+def until(whole: Population, margin: float, seed: int, most: int):
+    """What a survey of this population says that ends by itself: (of, kind, estimate) and how many it read of each."""
+    random = np.random.default_rng(seed).random(len(whole.sizes))
+    keys = {COUNT: random, CAPACITY: random / np.where(whole.sizes > 0, whole.sizes, np.nan)}
+    drawn = {}
+    for by, key in keys.items():
+        order = np.argsort(key)[: most + 1]
+        order = order[np.isfinite(key[order])]
+        columns = {"key": key[order], "at": order, "inode": order}
+        columns |= {name: np.zeros(len(order), int) for name in ("allocated", "device", "modified_ns")}
+        columns["size"] = whole.sizes[order]
+        drawn[by, ""] = DrawnFiles((b"",) * len(order), columns, None).first(most)
+
+    def shares(some, contents):
+        for (by, _), one in some.items():
+            sample = (count_sample(len(one), len(whole.sizes)) if by == COUNT
+                      else size_sample(one, one.columns["size"], float(whole.sizes.sum())))  # fmt: skip
+            for kind, has in whole.kinds.items():
+                yield by, kind, share(sample, has[one.columns["at"]], 0.95).estimate
+
+    found = read_in_order(drawn, StopRule(margin, None), lambda files, before: [None] * len(files),
+                          lambda some, contents: (one for _, _, one in shares(some, contents)))  # fmt: skip
+    return list(shares(found.drawn, found.contents)), len(found.drawn[COUNT, ""])
+
+
+def population(files: int = 20_000) -> Population:
+    """Sizes with a heavy tail; what is large is mostly of one kind."""
+    random = np.random.default_rng(5)
+    sizes = np.ceil(random.lognormal(9, 2.5, files))
+    kind = np.where(random.random(files) < np.clip(np.log(sizes) / 20, 0.05, 0.95), 0, random.integers(1, 3, files))
+    return Population(sizes, {str(one): kind == one for one in range(3)})
+
+
+@pytest.mark.slow
+def test_intervals_hold_though_they_decide_when_to_stop():
+    whole, held, read = population(), {}, []
+    for seed in range(200):
+        shares, drawn = until(whole, 0.05, seed, 385)
+        read.append(drawn)
+        for by, kind, one in shares:
+            held.setdefault((by, kind), []).append(one.low <= whole.truth(kind, by) <= one.high)
+    assert max(read) <= 385
+    assert min(np.mean(one) for one in held.values()) > 0.89, {of: np.mean(one) for of, one in held.items()}
