@@ -46,6 +46,11 @@ class StoredPhase:
         return bool(self.document.get("recorded_all", False))
 
     @property
+    def placed(self) -> bool:
+        """Whether files and offsets of operations are known; of another tool's trace they may not be."""
+        return bool(self.document.get("placed", True))
+
+    @property
     def is_step(self) -> bool:
         """Whether it is measured: set-up and tear-down are not."""
         return bool(self.document.get("stage", "step") == "step")

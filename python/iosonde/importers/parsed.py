@@ -55,7 +55,9 @@ class Parsed:
     """One execution of the tool. ``missing`` says in words what a result that ended early lacks.
 
     ``started_at`` is ISO 8601, without zone where the tool prints none, '' if unknown. ``operations`` is an array of
-    dtype ``core.schema.OPERATION`` for logs of single operations, ``operation_names`` what its phases are called.
+    dtype ``core.schema.OPERATION`` for logs of single operations, ``operation_names`` what its phases are called,
+    ``phase_facts`` what else is known of all of them (``hosts`` of ranks, ``comparable`` clocks), ``unplaced`` those
+    whose offsets nobody knows.
     ``tool`` is the importer's name, ``headline`` the kinds of metric that it shows first; both put in by ``registry``.
     """
 
@@ -69,6 +71,8 @@ class Parsed:
     missing: list[Note] = field(default_factory=list)
     operations: np.ndarray | None = None
     operation_names: tuple[str, ...] = ()
+    phase_facts: dict[str, Any] = field(default_factory=dict)
+    unplaced: tuple[str, ...] = ()
     tool: str = ""
     headline: tuple[str, ...] = ()
 

@@ -44,6 +44,7 @@ OURS = {
     "md-workbench": "md_workbench",
     "mdtest": "mdtest",
     "netperf": "netperf",
+    "strace": "strace",
     "time": "time",
 }
 GROUP = "iosonde.importers"

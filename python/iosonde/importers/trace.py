@@ -1,0 +1,95 @@
+"""Operations of a trace, whoever took it: columns → the records that our own engine writes, and their summary.
+
+A trace of another tool is one run, with a phase for each operation that it names. Offsets that the tool does not tell
+are 0 and their phase is not ``placed``; a kind that it does not tell is ``KIND_UNKNOWN``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.schema import OPERATION, STATUS_OK
+
+from .operation_log import summary_rows
+from .parsed import Parsed, Row
+from .text import Text
+
+MOST_BYTES = 2**32 - 1  # of one operation, in the store
+LONGEST_NS = 10**18  # thirty years: what is longer is damaged
+MOST_FILES = 1000  # names that are kept
+
+
+class Numbered:
+    """Names in the order in which they were first seen: paths, processes, operations."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Any, int] = {}
+
+    def of(self, name: Any) -> int:
+        """Its number, from 0."""
+        return self.numbers.setdefault(name, len(self.numbers))
+
+
+def record(
+    run: Parsed, names: Sequence[str], columns: Mapping[str, Any], *, unplaced: Sequence[str] = (),
+    hosts: Mapping[int, str] | None = None, comparable: bool = True, shared: bool = True,
+) -> None:  # fmt: skip
+    """Put operations into ``run``: ``columns`` are arrays of the fields of ``OPERATION`` (``phase`` numbers ``names``;
+    what is left out is 0), the ``line`` of each, and ``moved``, its bytes, where they are not ``size``.
+
+    ``unplaced``: names whose offsets are not known; ``shared``: a file's number is the same on all ranks.
+    """
+    lines = np.asarray(columns["line"], np.int64)
+    records = np.zeros(len(lines), OPERATION)
+    for field in OPERATION.names or ():
+        if field in columns:
+            # An array of size and offset is copied once; what is beyond a field was seen to by ``believable``.
+            records[field] = np.minimum(columns[field], MOST_BYTES) if field == "size" else columns[field]
+    if len(records) and (records["start_ns"].max() > 2**62):
+        raise OverflowError("a start that is no time")
+    if len(records):
+        records["start_ns"] -= records["start_ns"].min()
+    moved = columns.get("moved", records["size"])
+    used = [place for place in range(len(names)) if (records["phase"] == place).any()]
+    for place in used:
+        mine = records["phase"] == place
+        _summarise(run, names[place], records[mine], lines[mine], np.asarray(moved)[mine])
+    if not used:
+        run.lacks(0, "the trace holds no operation that can be read")
+    records["phase"] = np.searchsorted(used, records["phase"]) if used else 0
+    run.operations = records[np.lexsort((records["start_ns"], records["rank"]))]
+    run.operation_names = tuple(names[place] for place in used)
+    ranks = sorted(hosts) if hosts else []
+    run.phase_facts = {"comparable": comparable, "shared": shared,
+                       "ranks": [{"rank": rank, "host": (hosts or {})[rank]} for rank in ranks]}  # fmt: skip
+    run.unplaced = tuple(name for name in run.operation_names if name in unplaced)
+
+
+def _summarise(run: Parsed, name: str, records: Any, lines: Any, moved: Any) -> None:
+    good = records["status"] == STATUS_OK
+    if failed := int((~good).sum()):
+        run.warn(int(lines[~good][0]), f"{name}: {failed} operations failed or moved nothing: recorded, not counted")
+    if not good.any():
+        return
+    summary_rows(run, name, records["duration_ns"][good] / 1e9, lines[good])
+    if moved[good].any():
+        first = int(lines[good][0])
+        run.rows.append(Row(name, "bytes", float(moved[good].sum()), "bytes", first, count=int(good.sum())))
+
+
+def without_cut(run: Parsed, text: Text, columns: dict[str, Any]) -> dict[str, Any]:
+    """The columns without the operation of a last line that may be cut; the run is marked then."""
+    cut = text.cut_line
+    if not cut or not (columns["line"] == cut).any():
+        return columns
+    run.lacks(cut, "the last line has no end, and its last number may be cut: it is left out")
+    kept = columns["line"] != cut
+    return {name: values[kept] for name, values in columns.items()}
+
+
+def keep_names(run: Parsed, what: str, names: Mapping[Any, int]) -> None:
+    """Which number stands for which file or process, as a fact of the run; the first of many."""
+    run.facts[what] = {str(number): str(name) for name, number in list(names.items())[:MOST_FILES]}
