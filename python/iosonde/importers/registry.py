@@ -28,6 +28,8 @@ _T = TypeVar("_T")
 # Name as in --format and in a run's source → module in this package.
 OURS = {
     "bonnie++": "bonnie",
+    "darshan": "darshan",
+    "darshan-dxt": "darshan_dxt",
     "dbench": "dbench",
     "dd": "dd",
     "elbencho": "elbencho",
