@@ -27,6 +27,8 @@ _T = TypeVar("_T")
 
 # Name as in --format and in a run's source → module in this package.
 OURS = {
+    "biosnoop": "biosnoop",
+    "blktrace": "blktrace",
     "bonnie++": "bonnie",
     "darshan": "darshan",
     "darshan-dxt": "darshan_dxt",
@@ -46,6 +48,7 @@ OURS = {
     "md-workbench": "md_workbench",
     "mdtest": "mdtest",
     "netperf": "netperf",
+    "recorder": "recorder",
     "strace": "strace",
     "time": "time",
 }

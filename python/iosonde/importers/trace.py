@@ -6,6 +6,7 @@ are 0 and their phase is not ``placed``; a kind that it does not tell is ``KIND_
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,6 +32,43 @@ class Numbered:
     def of(self, name: Any) -> int:
         """Its number, from 0."""
         return self.numbers.setdefault(name, len(self.numbers))
+
+
+class Gathered:
+    """Operations that are found line by line: ``rows`` takes the numbers of ``FIELDS`` one after another, where
+    ``phase`` is the number of its name in ``names`` and ``file`` in ``files``."""
+
+    FIELDS = ("rank", "phase", "status", "size", "file", "offset", "start_ns", "duration_ns", "line")
+
+    def __init__(self) -> None:
+        self.rows, self.names, self.files = array("q"), Numbered(), Numbered()
+        self.lost = 0
+
+    def columns(self) -> dict[str, Any]:
+        """Arrays, as ``record`` takes them."""
+        table = np.frombuffer(self.rows, np.int64).reshape(-1, len(self.FIELDS))
+        return dict(zip(self.FIELDS, table.T, strict=True))
+
+    def left_out(self, run: Parsed, line: int, sentence: str) -> None:
+        """A line that cannot be read: the run is marked, and its first ones are named."""
+        self.lost += 1
+        run.lacks(line, sentence)
+
+    def into(self, run: Parsed, kinds: Mapping[str, str], text: Text, **how: Any) -> dict[str, Any]:
+        """Put them into ``run``; ``kinds`` says what each name is among those of the engine. The columns, with the times
+        as they were given."""
+        from iosonde.engine._native import KINDS
+
+        names = list(self.names.numbers)
+        columns = without_cut(run, text, self.columns())
+        codes = np.array([KINDS.index(kinds[name]) for name in names], np.int64)
+        columns["kind"] = codes[columns["phase"]] if names else columns["phase"]
+        if len(columns["start_ns"]):
+            columns["start_ns"] = columns["start_ns"] - columns["start_ns"].min()
+        record(run, names, columns, **how)
+        if self.lost > 1:
+            run.facts["lines_left_out"] = self.lost
+        return columns
 
 
 def record(
