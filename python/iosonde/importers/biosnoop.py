@@ -48,11 +48,10 @@ def parse(text: Text) -> list[Parsed]:
     run, found, ranks = Parsed(), Gathered(), Numbered()
     queued, others, digits = 0.0, 0, 6
     for at, line in enumerate(text.lines[head[0] :], head[0] + 1):
-        if not line.strip() or _note(run, at, line) or _HEAD.match(line):
-            continue
         row = _ROW.fullmatch(line)
         if row is None:
-            found.left_out(run, at, "not a line of biosnoop, or two in one: left out, and others like it")
+            if line.strip() and not _note(run, at, line) and not _HEAD.match(line):
+                found.left_out(run, at, "not a line of biosnoop, or two in one: left out, and others like it")
             continue
         seconds, part, comm, pid, disk, kind, sector, size, queue, whole, fraction = row.groups()
         name = "read" if "R" in kind else "write" if "W" in kind else ""

@@ -20,12 +20,11 @@ from .trace import Gathered, Numbered, keep_names
 NAME = "blktrace"
 HEADLINE = ("latency_p99", "bytes")
 
-# A device as 8,16 looks like a decimal comma, and may have become a point before this sees it.
 _EVENT = re.compile(
-    r" *(\d{1,4}[,.]\d{1,7}) +\d{1,5} +\d{1,12} +(\d{1,9})\.(\d{9}) +(\d{1,9}) +([A-Z]{1,2}) +([A-Z]{1,6})"
+    r" *(\d{1,4},\d{1,7}) +\d{1,5} +\d{1,12} +(\d{1,9})\.(\d{9}) +(\d{1,9}) +([A-Z]{1,2}) +([A-Z]{1,6})"
     r"(?: (\d{1,18})(?: \+ (\d{1,9}))?)?(?: <- \([^)]*\) \d+)?(?: / \d+)?(?: \[([^\[\]]*)\])? *"
 )
-_BEGINS = re.compile(r" *\d{1,4}[,.]\d{1,7} +\d{1,5} +")
+_BEGINS = re.compile(r" *\d{1,4},\d{1,7} +\d{1,5} +")
 _SKIPS = re.compile(r"Skips: (\d+) forward")
 _SECTOR = 512
 _KINDS = {"read": "read", "write": "write"}
@@ -93,7 +92,7 @@ class _Reader:
         error = int(told) if told and re.fullmatch(r"-?\d{1,5}", told) else 0
         status = min(abs(error), 133) if error < 0 else 0
         self.found.rows.extend((rank, self.found.names.of(kind), status, int(count) * _SECTOR,
-                                self.found.files.of(device.replace(".", ",")), int(sector) * _SECTOR, start, now - start, at))  # fmt: skip
+                                self.found.files.of(device), int(sector) * _SECTOR, start, now - start, at))  # fmt: skip
 
     def end(self, run: Parsed, text: Text) -> None:
         """Into the run, with what the trace cannot tell."""
