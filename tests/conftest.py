@@ -15,7 +15,7 @@ from faults import faultfs
 SLOW_FILES = (
     # Commands and functions from end to end, pages and figures.
     "test_api.py", "test_api_parity.py", "test_answers_options.py", "test_answers_path_study.py",
-    "test_data_experiments.py",
+    "test_data_experiments.py", "test_diagnose_machines.py",
     "test_cli_*.py", "test_console.py", "test_example_*.py", "test_report_figures.py", "test_report_cluster_figure.py",
     "test_report_page.py", "test_report_cells.py", "test_report_png.py", "test_schemas.py", "test_importers_seam.py",
     # Processes, ranks, and what happens when they end.
@@ -32,6 +32,16 @@ SLOW_FILES = (
     "test_stats_strata.py",
     # Second implementations, which take seconds to import.
     "test_stats_anova.py", "test_stats_distributions.py", "test_stats_peers.py", "test_stats_regress.py",
+)  # fmt: skip
+
+# Files that take most of the time: simulations, campaigns that are killed, every command asked in every way. `make
+# test-long` runs these, `make test` the others.
+LONG_FILES = (
+    "test_answers_options.py", "test_answers_rank_designs.py", "test_answers_watch.py", "test_cli_probe.py",
+    "test_data_experiments.py", "test_diagnose_machines.py", "test_explain_advise.py", "test_explain_causes.py",
+    "test_importers_fuzz.py", "test_model_blocks.py", "test_model_sensitivity.py", "test_ranks_forked.py",
+    "test_ranks_watchdog.py", "test_run_faults.py", "test_stats_changes.py", "test_stats_density.py",
+    "test_stats_noise.py", "test_store_power_loss.py", "test_typed_script.py",
 )  # fmt: skip
 
 # A property is about values; how long an example takes depends on the machine, and no test is timed.
@@ -72,6 +82,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if is_slow(item.path):
             item.add_marker("slow")
+        if item.path.name in LONG_FILES:
+            item.add_marker("long")
     if config.getoption("--quick"):
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)

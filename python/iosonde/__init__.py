@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .api.believe import check, compare, doctor, explain_finding, noise, summary, verify
     from .api.decide import advise, describe, fit, held_out, predict, validate
     from .api.hardware import bound, time_model, upgrade
+    from .api.history import watch
     from .api.measuring import plan, probe, run
     from .api.operations import diagnose
     from .api.pages import plot, write_report
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "api.words": ("open",),
     "api.measuring": ("run", "plan", "probe"),
+    "api.history": ("watch",),
     "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
     "api.understand": ("rank", "rank_published", "regress", "anova", "scale", "queue", "explain_difference"),
     "api.hardware": ("bound", "time_model", "upgrade"),
@@ -59,7 +61,7 @@ __all__ = [
     "diagnose", "doctor", "explain_difference", "explain_finding", "export", "fit", "held_out", "import_files",
     "merge_stores", "noise", "note_run", "open", "parse", "plan", "plot", "predict", "printed", "probe", "queue",
     "rank", "rank_published", "redact_store", "regress", "run", "scale", "show", "show_as", "show_run", "slowest",
-    "summary", "tag_run", "time_model", "upgrade", "validate", "verify", "write_report",
+    "summary", "tag_run", "time_model", "upgrade", "validate", "verify", "watch", "write_report",
 ]  # fmt: skip
 
 

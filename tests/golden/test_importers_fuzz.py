@@ -1,19 +1,21 @@
 """Damaged input: no importer crashes, hangs, or gives a number without its line, whatever happened to the file.
 
 Every capture on this machine is cut at each line, shuffled, merged with another, and put through everything that mail,
-other systems and broken disks do to text. ``fuzz/`` keeps what once broke an importer.
+other systems and broken disks do to text. ``fuzz/`` keeps what once broke an importer. Where it is damaged follows from
+a seed, which IOSONDE_FUZZ_SEED chooses and the name of each test shows: the same seed is the same damage.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import random
 import re
 import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from importer_fixtures import EXPECTED, fixture
 
@@ -26,6 +28,7 @@ CASES = Path(__file__).parent / "fuzz"
 UNITS = {"bytes/s", "operations/s", "s", "bytes", "operations", "samples", "segments", "datagrams", ""}
 # Long captures repeat themselves: the cut is tried at so many of their lines.
 CUTS = 40
+SEED = int(os.environ.get("IOSONDE_FUZZ_SEED", "1"))
 
 
 def read_by(form: str, raw: bytes, name: str) -> list:
@@ -57,6 +60,11 @@ def understand_damaged(raw: bytes, name: str) -> None:
 def numbers(runs: list) -> dict:
     return {(row.operation, row.metric, row.rank, row.iteration, str(row.factors)): row.value
             for run in runs for row in run.rows}  # fmt: skip
+
+
+def seeded(name: str) -> str:
+    """The name of a test with what makes its damage again."""
+    return f"seed {SEED} {name}"
 
 
 @pytest.mark.parametrize("name", FOUND)
@@ -113,10 +121,10 @@ def test_what_systems_do_to_text_changes_no_number(name, what):
 TEXTS = [name for name in FOUND if not name.endswith((".xls", ".log")) and EXPECTED[name]["format"] != "fio-log"]
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", TEXTS, ids=seeded)
 def test_a_hole_or_a_cut_gives_no_other_number_that_is_not_marked(name):
     """Blocks of NUL bytes, an end in the middle of a line: what is left is what was printed, or the run is marked."""
-    raw, form, rng = FOUND[name].read_bytes(), EXPECTED[name]["format"], random.Random(name)
+    raw, form, rng = FOUND[name].read_bytes(), EXPECTED[name]["format"], random.Random(f"{SEED} {name}")
     known = {(row.operation, row.metric, row.value) for run in through(form, raw, name) for row in run.rows}
     for _ in range(10):
         begin = rng.randrange(len(raw))
@@ -125,6 +133,20 @@ def test_a_hole_or_a_cut_gives_no_other_number_that_is_not_marked(name):
                 strange = [row for row in run.rows if (row.operation, row.metric, row.value) not in known
                            and not derived(form, row.metric, run)]  # fmt: skip
                 assert run.missing or not strange, (begin, len(damaged) == begin, strange[:2])
+
+
+@pytest.mark.parametrize("name", TEXTS, ids=seeded)
+def test_two_lines_in_one_give_no_other_number_that_is_not_marked(name):
+    """A line's end is lost, or became a blank."""
+    raw, form, rng = FOUND[name].read_bytes(), EXPECTED[name]["format"], random.Random(f"{SEED} {name}")
+    known = {(row.operation, row.metric, row.value) for run in through(form, raw, name) for row in run.rows}
+    ends = [place for place, byte in enumerate(raw) if byte == ord("\n")]
+    for at in rng.sample(ends, min(20, len(ends))):
+        for damaged in (raw[:at] + raw[at + 1 :], raw[:at] + b" " + raw[at + 1 :]):
+            for run in through(form, damaged, name):
+                strange = [row for row in run.rows if (row.operation, row.metric, row.value) not in known
+                           and not derived(form, row.metric, run) and not row.metric.endswith("_sd")]  # fmt: skip
+                assert run.missing or not strange, (raw.count(b"\n", 0, at) + 1, strange[:2])
 
 
 def through(form: str, raw: bytes, name: str) -> list:
@@ -151,9 +173,9 @@ def test_a_line_takes_no_square_of_its_length(name):
         assert time.process_time() - began < 2, long[:20]
 
 
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", FOUND, ids=seeded)
 def test_shuffled_lines_and_merged_files_crash_nothing(name):
-    raw, rng = FOUND[name].read_bytes(), random.Random(name)
+    raw, rng = FOUND[name].read_bytes(), random.Random(f"{SEED} {name}")
     lines = raw.split(b"\n")
     for _ in range(4):
         mixed = lines[:]
@@ -166,9 +188,9 @@ def test_shuffled_lines_and_merged_files_crash_nothing(name):
         understand_damaged(b"\n".join(pair), name)
 
 
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", FOUND, ids=seeded)
 def test_damaged_numbers_and_bytes_crash_nothing(name):
-    raw, rng = FOUND[name].read_bytes(), random.Random(name)
+    raw, rng = FOUND[name].read_bytes(), random.Random(f"{SEED} {name}")
     for word in (b"", b"-1", b"nan", b"inf", b"1e400", b"9" * 400, b"1_000", b"0", b"\xd9\xa3", b"1,234,567", b"x"):
         damaged = re.sub(rb"\d+(?:\.\d+)?", lambda m, w=word: w if rng.random() < 0.1 else m.group(), raw)
         understand_damaged(damaged, name)
@@ -199,6 +221,7 @@ def test_a_line_without_end_ends(form):
         read_by(form, piece * (200_000 // len(piece)), "long")
 
 
+@seed(SEED)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(raw=st.binary(max_size=400))
 def test_any_bytes_are_read_or_refused(raw):
@@ -207,6 +230,7 @@ def test_any_bytes_are_read_or_refused(raw):
         read_by(form, raw, "any")
 
 
+@seed(SEED)
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_pieces_of_captures_in_any_order_are_read_or_refused(data):

@@ -246,10 +246,12 @@ def test_a_slow_link_and_a_slow_disk_are_as_slow_as_was_asked_for(healthy):
         assert seconds_to_put(healthy, 6 * MIB) < 2.5
 
 
-def test_a_full_disk_drops_its_copy_in_silence_and_heals(healthy):
+def test_a_full_disk_drops_its_copy_in_silence_and_heals_also_where_its_brick_has_ended(healthy):
     labs.inflict(healthy, "fill-disk", healthy.servers[0])
     meanwhile = put(healthy, "full", 4 * MIB)
     assert "server2: its brick knows of" in " ".join(recipe_of(healthy).health(healthy))
+    for brick in recipe_of(healthy).server_processes(healthy, healthy.servers[0]):  # as its own look at the disk does
+        healthy.servers[0].run("kill", str(brick))
     assert labs.heal(healthy).healed_s is not None
     brick = healthy.servers[0].seen(healthy.servers[0].disk / "brick" / "full")
     assert hashlib.sha256(brick.read_bytes()).hexdigest() == meanwhile

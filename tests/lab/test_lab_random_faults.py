@@ -6,7 +6,7 @@ import pytest
 import random_faults
 from lab_here import why_not
 
-SEED, CAMPAIGNS, LIMIT_S = 16, 20, 120.0
+SEED, CAMPAIGNS = 16, 20
 
 
 def test_every_kind_of_fault_and_of_end_is_among_the_plans():
@@ -18,7 +18,7 @@ def test_every_kind_of_fault_and_of_end_is_among_the_plans():
 def test_random_faults_cost_no_finished_trial_hang_nothing_and_touch_nothing_foreign(lab_root):
     if why := why_not("glusterfs"):
         pytest.skip(why)
-    found = random_faults.campaigns(range(CAMPAIGNS), SEED, LIMIT_S)
+    found = random_faults.campaigns(range(CAMPAIGNS), SEED)
     assert {name: one.breaches for name, one in found.items() if one.breaches} == {}
-    assert len(found) >= CAMPAIGNS / 2, f"only so many were begun within {LIMIT_S:g} s"
+    assert len(found) == CAMPAIGNS
     assert sum(one.hit > 0 for one in found.values()) > 0.7 * len(found)

@@ -79,6 +79,20 @@ def test_intervals_of_one_trial_know_that_slow_operations_come_together(tmp_path
     assert widths[0] > 4 * widths[1]
 
 
+@pytest.mark.parametrize("growth", [0.3, -0.2, 0.0])
+def test_fast_operations_that_take_longer_and_longer_are_told(tmp_path, growth):
+    made = trials(3)
+    for one in made:
+        after = np.arange(one.size) % N / N
+        one["duration_ns"] = one["duration_ns"] * (1 + growth * after)
+    sample.store(tmp_path / "s", made)
+    [group] = diagnose(open_data(tmp_path / "s"), 0.95).groups
+    if not growth:
+        assert group.drift is None
+    else:
+        assert group.drift.change.value == pytest.approx(growth, abs=0.05) and group.drift.p < 0.001
+
+
 def test_places_say_when_and_on_which_rank(tmp_path):
     sample.store(tmp_path / "s", trials(2, 8, lambda r, i, o: (r == 3) & (i >= N // 2)))
     [group] = diagnose(open_data(tmp_path / "s"), 0.95).groups

@@ -12,10 +12,11 @@ import shlex
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from stats_sample import store
+from stats_sample import run, store
 
 import iosonde
 from iosonde.cli.group import COMMANDS, cli
@@ -25,6 +26,7 @@ DATA = ROOT / "tests" / "golden" / "data"
 PLACES = {
     "CP": DATA / "cp_raw.csv", "MATTERS": DATA / "what_matters.csv", "IOR": DATA / "two-tools" / "ior.txt",
     "IOZONE": DATA / "two-tools" / "iozone.txt", "CLUSTER": ROOT / "examples" / "upgrade.yaml",
+    "TOOL": ROOT / "examples" / "columns" / "mytool.csv", "MAP": ROOT / "examples" / "columns" / "mytool.yaml",
 }  # fmt: skip
 SAMPLE = {"response": "real_s", "on": "replicas"}
 CASES = [
@@ -35,6 +37,11 @@ CASES = [
     ("check CP --response real_s --by replicas --bound 3",
      lambda p: iosonde.check(p["CP"], "real_s", by="replicas", bound=3)),
     ("check CP --noise --response real_s --by replicas", lambda p: iosonde.noise(p["CP"], "real_s", by="replicas")),
+    ("summary PART --incomplete", lambda p: iosonde.summary(p["PART"], incomplete=True)),
+    ("regress PART --incomplete --response 'create rate_last_done' --on nodes",
+     lambda p: iosonde.regress(p["PART"], "create rate_last_done", "nodes", incomplete=True)),
+    ("compare PART PART --incomplete", lambda p: iosonde.compare(p["PART"], b=p["PART"], incomplete=True)),
+    ("diagnose PART --incomplete", lambda p: iosonde.diagnose(p["PART"], incomplete=True)),
     ("verify STORE", lambda p: iosonde.verify(p["STORE"])),
     ("compare CP --response real_s --group replicas 1 2 --margin 5%",
      lambda p: iosonde.compare(p["CP"], "replicas", [1, 2.0], response="real_s", margin=0.05)),
@@ -87,8 +94,11 @@ CASES = [
      "access=sync,request_KiB=16 --where processes=1",
      lambda p: iosonde.advise(p["MATTERS"], ["access", "request_KiB"], "write", given="file_system", depth=2,
                               current={"access": "sync", "request_KiB": 16.0}, where=["processes=1"])),
+    ("watch STORE --least 2% --newest 10 --since 2026-01-01 --response create",
+     lambda p: iosonde.watch(p["STORE"], "create", least=0.02, newest=10, since="2026-01-01")),
     ("parse IOR", lambda p: iosonde.parse(p["IOR"])),
     ("parse IOR IOZONE", lambda p: iosonde.parse([p["IOR"], str(p["IOZONE"])])),
+    ("parse TOOL --columns MAP", lambda p: iosonde.parse(p["TOOL"], columns=p["MAP"])),
     ("show STORE --where nodes=1", lambda p: iosonde.show(p["STORE"], where="nodes=1")),
     ("show STORE --slowest 3 --where nodes=1", lambda p: iosonde.slowest(p["STORE"], 3, where="nodes=1")),
     ("show STORE x-1-00", lambda p: iosonde.show_run(p["STORE"], "x-1-00")),
@@ -104,12 +114,21 @@ def places(tmp_path_factory) -> dict[str, Path]:
         importlib.import_module(f"iosonde.{room.name}")
     own = tmp_path_factory.mktemp("parity")
     store(own / "results")
+    rng, part = np.random.default_rng(1), store(own / "part")
+    part.append(run(2, 9, rng, missing=["rank 1 on n2: killed"]))
     (own / "target").mkdir()
     (own / "line.csv").write_text("feature,coefficient,std_error\na,3,0.1\nb,1,0.2\n")
     sums = {"n": 44, "sum_x": 157, "sum_x2": 785, "b0": 1.5, "b1": 0.2, "SSR": 9.0, "SSE": 30.0}
     (own / "sums.json").write_text(json.dumps(sums))
     iosonde.fit(PLACES["CP"], **SAMPLE, families="linear", output=own / "model.json")
-    made = {"STORE": "results", "TARGET": "target", "LINE": "line.csv", "SUMS": "sums.json", "MODEL": "model.json"}
+    made = {
+        "STORE": "results",
+        "PART": "part",
+        "TARGET": "target",
+        "LINE": "line.csv",
+        "SUMS": "sums.json",
+        "MODEL": "model.json",
+    }
     return {**PLACES, **{name: own / file for name, file in made.items()}}
 
 
@@ -128,7 +147,7 @@ def test_the_text_the_data_and_the_frame(line, made, places, capsys, recwarn):
     assert [str(one.message) for one in recwarn] == said
     assert answer.to_dict() == json.loads(shown([*words, "--json"]))
     frame = answer.to_frame()
-    assert len(frame) == len(answer.answer.records()) and (len(frame) or words[0] in ("check", "verify"))
+    assert len(frame) == len(answer.answer.records()) and (len(frame) or words[0] in ("check", "verify", "watch"))
     nested = {name for name in frame for cell in frame[name] if isinstance(cell, (dict, list, tuple))}
     assert not nested, "a cell of a frame is a number, a text or nothing"
 
@@ -213,6 +232,7 @@ def test_pages_of_findings():
     [
         ("STORE", "", {}),
         ("STORE", "--where nodes=1 --level 0.9", {"where": "nodes=1", "level": 0.9}),
+        ("PART", "--incomplete", {"incomplete": True}),
         ("STORE", "--bound clients=2,net=10GB/s --choose nodes",
          {"bound": {"clients": 2, "net": "10GB/s"}, "choose": "nodes"}),
         ("CP", "--response real_s --on replicas", {"response": "real_s", "on": "replicas"}),

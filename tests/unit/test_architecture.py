@@ -179,6 +179,7 @@ SEAMS = {
     "test_answers_path_study.py": {"measure", "report"},
     "test_answers_plot_settings.py": {"report"},
     "test_answers_show.py": {"cli"},
+    "test_answers_watch.py": {"cli"},
     "test_api.py": {"cli"},
     "test_api_incomplete.py": {"cli"},
     "test_api_parity.py": {"cli"},

@@ -116,12 +116,31 @@ def test_a_clear_difference_ends_it_and_compare_says_it(tmp_path):
     assert (ended.early, ended.measured) == ("", 12)
     made = bench.answer()
     assert made.items[0].verdict == "different"
-    assert made.to_dict()["p"] is None
-    assert made.to_dict()["pairs"] == 6
+    content = made.to_dict()
+    one = content["comparisons"][0]
+    assert (one["p"], one["pairs"]) == (None, 6)
+    assert all(content[name] == one[name] for name in ("ratio", "verdict", "pairs", "p", "sentence"))
     (said,) = made.sentences
     assert said.startswith("new is slower: it takes 20 % more time than old: time 1.2")
     assert said.endswith("95 %, anytime-valid, 6 pairs).")
     assert said.replace(" ", "") in "".join(lines(made)).replace(" ", "")
+
+
+def test_sides_without_names_of_their_own_show_their_commands(tmp_path):
+    tool = "tool --file=x --and-a-name-that-is-long"
+    bench = Bench(tmp_path, ratio=1.2, what=f"{tool} -t 4k", against=f"{tool} -t 1m")
+    bench.run()
+    made = bench.answer()
+    shown = list(lines(made))
+    assert shown[:2] == [f"A: {tool} -t 4k", f"B: {tool} -t 1m"]
+    assert made.to_dict()["commands"] == [{"side": "A", "command": f"{tool} -t 4k"},
+                                          {"side": "B", "command": f"{tool} -t 1m"}]  # fmt: skip
+
+
+def test_commands_that_are_the_names_of_their_sides_stand_there_once(tmp_path):
+    bench = Bench(tmp_path, ratio=1.2)
+    bench.run()
+    assert next(iter(lines(bench.answer()))).startswith("A: old, B: new; 95 % intervals")
 
 
 def test_the_interval_is_the_one_of_the_rule_at_stopping(tmp_path):

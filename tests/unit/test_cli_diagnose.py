@@ -9,8 +9,15 @@ from click.testing import CliRunner
 
 from iosonde.answers.diagnose import diagnose
 from iosonde.cli.group import cli
+from iosonde.core.errors import InputError
+from iosonde.core.types import Experiment
 from iosonde.data.source import open_data
 from iosonde.report.figures.diagnose import figure
+
+MOVED = {"transfer_size": "64KiB", "size": "8MiB"}
+STEPS = [{"workload": "phases", "phases": [
+    {"name": "read", "files": "f", "steps": ["create", {"kind": "write", **MOVED}, {"kind": "read", **MOVED}]},
+]}]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -52,3 +59,21 @@ def test_the_figure_is_binned(store, tmp_path):
 def test_a_wrong_word_is_a_sentence(store, words):
     done = CliRunner().invoke(cli, ["diagnose", str(store), *words])
     assert done.exit_code != 0 and "Traceback" not in done.output
+
+
+def test_the_experiment_that_would_confirm_is_one_that_plan_takes_and_is_never_written_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    rng = np.random.default_rng(8)
+    (target := tmp_path / "target").mkdir()
+    made = sample.store("s", [sample.rows(4000, 1, lambda rank, number, offset: number % 16 == 0, rng)] * 3)
+    kept = made.runs()[0]["experiment"]
+    made.save_experiment(Experiment(kept, kept, [], {"steps": STEPS, "target": str(target)}, [], 1, "2026-11-21"))
+    done = CliRunner().invoke(cli, ["diagnose", "s", "--confirm", "c.yaml"])
+    assert done.exit_code == 0, done.output
+    plan = CliRunner().invoke(cli, ["plan", "c.yaml", "--json"])
+    assert plan.exit_code == 0 and "confirm S4" in plan.stdout, plan.output
+    before = (tmp_path / "c.yaml").read_bytes()
+    again = CliRunner().invoke(cli, ["diagnose", "s", "--confirm", "c.yaml"])
+    assert isinstance(again.exception, InputError) or "is there already" in again.output
+    assert (tmp_path / "c.yaml").read_bytes() == before

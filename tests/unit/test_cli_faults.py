@@ -76,6 +76,20 @@ def test_summary_tells_the_parts_the_pause_and_the_healing(data):
     assert "Means over 3 trials." in flat
 
 
+def test_where_trials_share_a_bring_up_the_means_are_over_bring_ups(tmp_path):
+    runs = [run(n, "stop") for n in range(6)]
+    for n, one in enumerate(runs):
+        one.factors["bring_up"] = n // 3
+    data = stored(tmp_path / "s", runs)
+    (one,) = json.loads(said("summary", data, "--json"))["faults"]
+    assert (one["n"], one["bring_ups"]) == (6, 2)
+    during = next(part for part in one["parts"] if part["part"] == "healing")
+    assert during["n"] == 2
+    assert "Means over 2 bring-ups of 6 trials." in one["sentence"]
+    # Healed 1.0 to 1.5 s after it was undone: three trials of one bring-up, three of the other.
+    assert one["heal_s"] == pytest.approx(1.25) and one["heal_s_low"] < 0.2 and one["heal_s_high"] > 3
+
+
 def test_the_json_has_estimates_whose_n_counts_trials(data):
     (one,) = json.loads(said("summary", data, "--json"))["faults"]
     assert (one["fault"], one["operation"], one["by"]["fault"], one["n"]) == ("stop on server2", "write", "stop", 3)

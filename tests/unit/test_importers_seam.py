@@ -177,20 +177,6 @@ def test_import_is_recursive_says_what_it_left_and_stores_nothing_twice(tmp_path
     assert kept.facts["import"]["sha256"] and kept.facts["standard_deviation"] == "sample"
 
 
-def test_documents_and_sources_that_quote_output_are_taken_only_by_name(tmp_path):
-    (logs := tmp_path / "logs").mkdir()
-    (logs / "run.txt").write_bytes(MDTEST.read_bytes())
-    (logs / "README.md").write_bytes(b"# What it should print\n\n" + MDTEST.read_bytes())
-    made = imported("-r", str(logs), "--store", str(tmp_path / "s"))
-    assert (made["files"], made["runs"]) == (2, 1)
-    (left,) = made["unknown"]
-    assert (Path(left["file"]).name, left["reason"]) == (
-        "README.md",
-        "it quotes output of mdtest; name it to import it",
-    )
-    assert imported(str(logs / "README.md"), "--store", str(tmp_path / "s"))["runs"] == 1
-
-
 def test_import_into_a_store_within_the_archive_does_not_read_the_store(tmp_path):
     there = archive(tmp_path)
     imported("-r", str(there), "--store", str(there / "store"))

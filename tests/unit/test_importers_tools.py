@@ -339,3 +339,41 @@ def test_mdtest_rows_out_of_place_are_no_rates():
     row = "   File creation   5.0   1.0   9.0   0.0\n"
     found = of(head + "SUMMARY rate: (of 3 iterations)\n" + row + "-- finished at 11/21/2026 09:26:19 --\n")
     assert not found.runs[0].rows and "damaged" in found.warnings[0].sentence
+
+
+def test_two_settings_of_ior_in_one_line_are_no_value_of_the_first():
+    said = IOR_2_SESSION.format(line="ordering inter file= constant task offsets = 1")
+    assert not missing(of(said))
+    glued = IOR_2_SESSION.format(line="repetitions         : 1 \tstonewallingTime    : 30")
+    assert "two lines stand in one" in missing(of(glued))
+
+
+IOR_2_SESSION = """IOR-3.0.1: MPI Coordinated Test of Parallel I/O
+Began: Tue Nov  7 10:11:12 2017
+Command line used: ior -w -F -t 1m -b 1m -o /x
+{line}
+access    bw(MiB/s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter
+------    ---------  ---------- ---------  --------   --------   --------   --------   ----
+write     900.00     1024.00    1024.00    0.001      0.001      0.001      0.002      0
+Finished: Tue Nov  7 10:11:32 2017
+"""
+
+
+SIZES = """IOR-3.3.0: MPI Coordinated Test of Parallel I/O
+Command line        : ior -w -t 2m -b 9920000m -s 3 -o /x
+segments            : 3
+tasks               : 10
+xfersize            : 2 MiB
+blocksize           : {block}
+aggregate filesize  : 283.81 TiB
+access    bw(MiB/s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter
+write     900.00     1024.00    1024.00    0.001      0.001      0.001      0.002      0
+"""
+
+
+def test_the_sizes_of_iors_command_are_exact_where_its_text_is_rounded():
+    factors = of(SIZES.format(block="9.46 TiB")).runs[0].factors
+    assert factors["block_size"] == 9920000 << 20 and factors["transfer_size"] == 2 << 20
+    assert factors["aggregate_size"] == 30 * (9920000 << 20)
+    other = of(SIZES.format(block="1 MiB")).runs[0].factors  # of another test of a script: the text is right
+    assert other["block_size"] == 1 << 20

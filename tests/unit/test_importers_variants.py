@@ -499,3 +499,158 @@ def test_a_run_without_any_phase_of_mdtests_gets_no_empty_table():
     from iosonde.report import as_tool
 
     assert list(as_tool.mdtest([])) == []
+
+
+STREAMS = """Connecting to host 10.0.0.2, port 5201
+[  5] local 10.0.0.1 port 40 connected to 10.0.0.2 port 5201
+[  7] local 10.0.0.1 port 42 connected to 10.0.0.2 port 5201
+[  5]   0.00-10.00  sec  1.10 GBytes   800 Mbits/sec    3             sender
+[  5]   0.00-10.00  sec  1.10 GBytes   720 Mbits/sec                  receiver
+[  7]   0.00-10.00  sec  1.10 GBytes   640 Mbits/sec    1             sender
+[  7]   0.00-10.00  sec  1.10 GBytes   560 Mbits/sec                  receiver
+[SUM]   0.00-10.00  sec  2.20 GBytes  1.44 Gbits/sec    4             sender
+[SUM]   0.00-10.00  sec  2.20 GBytes  1.28 Gbits/sec                  receiver
+"""
+OF_IPERF_2 = """Client connecting to 10.0.0.2, TCP port 5001
+[  1] local 10.0.0.1 port 46710 connected with 10.0.0.2 port 5001
+[  2] local 10.0.0.1 port 46712 connected with 10.0.0.2 port 5001
+[  1] 0.0000-10.0086 sec  1.00 GBytes  800 Mbits/sec
+[  2] 0.0000-10.0086 sec  1.00 GBytes  800 Mbits/sec
+[SUM] 0.0000-10.0086 sec  2.00 GBytes  1.60 Gbits/sec
+"""
+UDP_STREAM = """MIGRATED UDP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET
+Socket  Message  Elapsed      Messages
+Size    Size     Time         Okay Errors   Throughput
+bytes   bytes    secs            #      #   10^6bits/sec
+
+212992    1024   2.00       212141      0     868.90
+212992           2.00       139309            570.59
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "says"),
+    [
+        (STREAMS, 9, ""),
+        (STREAMS, 8, "tcp_receive: 2 streams"),
+        (STREAMS, 7, "2 streams, and the line of their sum is not there"),
+        (STREAMS, 5, "2 streams, and the line of their sum is not there"),  # one of them looks like all
+        (STREAMS, 4, "the receiver's line is not there"),
+        (OF_IPERF_2, 6, ""),
+        (OF_IPERF_2, 5, "2 streams, and the line of their sum is not there"),
+        (OF_IPERF_2, 4, "2 streams, and the line of their sum is not there"),
+        (UDP_STREAM, 7, ""),
+        (UDP_STREAM, 6, "the receiver's line is not there"),
+    ],
+)
+def test_streams_without_their_sum_and_a_sender_without_its_receiver_are_no_total(text, lines, says):
+    cut = "".join(text.splitlines(True)[:lines])
+    found = of(cut)
+    assert says in missing(found) and bool(missing(found)) == bool(says)
+    if "sum" in says:
+        assert not values(found, "bandwidth") and not values(found, "bandwidth_sum_of_ranks")
+
+
+def test_iperf2_says_in_its_header_how_many_streams_there_are():
+    head = OF_IPERF_2.splitlines()[0].replace("5001", "5001 with pid 19 (2 flows)")
+    found = of(f"{head}\n{OF_IPERF_2.splitlines()[3]}\n")
+    assert "2 streams" in missing(found) and not values(found, "bandwidth")
+
+
+def test_both_ways_at_once_are_both_there():
+    role = STREAMS.replace("]   0.00", "][TX-C]   0.00")
+    assert "other direction" in missing(of(role))
+    other = role.split("\n", 3)[3].replace("TX-C", "RX-C").replace("[  5]", "[  9]").replace("[  7]", "[ 12]")
+    opened = "[  9] local 10.0.0.1 port 44 connected to 10.0.0.2 port 5201\n" * 2
+    head, rest = role.split("\n", 1)
+    both = of(f"{head}\n{opened}{rest}{other}")
+    assert not missing(both) and len(values(both, "bandwidth")) == 4
+
+
+SUMMARY = """Writing output to s.csv
+access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),numTasks,iter
+write,128.8335,2111.9355,0.0009,256.0000,64.0000,0.0001,0.0038,0.0029,0.0039,2,0
+read,8490.4939,151146.0901,0.0000,256.0000,64.0000,0.0000,0.0001,0.0000,0.0001,2,0
+write,277.1444,4773.7135,0.0002,256.0000,64.0000,0.0002,0.0017,0.0009,0.0018,2,1
+read,7358.4281,135300.1290,0.0000,256.0000,64.0000,0.0000,0.0001,0.0000,0.0001,2,1
+"""
+
+
+def test_iors_csv_summary_is_read_as_its_table():
+    found = of(SUMMARY)
+    assert found.format == "ior" and len(found.runs) == 1 and not missing(found)
+    assert values(found, "bandwidth_last_done", "write") == [128.8335 * MIB, 277.1444 * MIB]
+    assert values(found, "rate_last_done", "read") == [151146.0901, 135300.1290]
+    assert values(found, "access_time", "write") == [0.0038, 0.0017]
+    assert values(found, "latency_mean", "read") == [] and "times that are 0 in them are left out" in said(found)
+    assert found.runs[0].factors == {"ranks": 2, "block_size": 262144, "transfer_size": 65536, "iterations": 2}
+    rows = SUMMARY.splitlines(True)
+    other = of(SUMMARY + "".join(rows[2:4]).replace(",64.0000,", ",32.0000,"))
+    assert [run.factors["transfer_size"] for run in other.runs] == [65536, 32768]
+    again = of(SUMMARY + "".join(rows[1:]))
+    assert len(again.runs) == 2 and not missing(again)
+
+
+def test_iors_csv_summary_that_ends_early_is_incomplete():
+    rows = SUMMARY.splitlines(True)
+    assert "read: 1 of 2 iterations" in missing(of("".join(rows[:-1])))
+    cut = of(SUMMARY[:-20])
+    assert "the row is cut" in missing(cut) and len(values(cut, "bandwidth_last_done", "read")) == 1
+    assert "no rows" in missing(of("".join(rows[:2])))
+
+
+MD_REAL_IO = """MD-REAL-IO total objects: 80000 workingset size: 223.160 MiB (version: a1b2) time: 2017-11-02 10:11:12
+\toffset=1
+WARNING: num > precreate, this may cause the situation that no objects are available to read
+precreate 0.6s 97172.0 iops/s 20 dset 60000 obj 32.380 dset/s 97139.7 obj/s 361.4 Mib/s (0 errs)
+benchmark 0.4s 216259.5 iops/s 20000 obj 54064.9 obj/s 402.3 Mib/s (0 errs)
+0: benchmark 0.3s 108129.7 iops/s 10000 obj 27032.4 obj/s 201.1 Mib/s (0 errs)
+1: benchmark 0.4s 108129.8 iops/s 10000 obj 27032.5 obj/s 201.2 Mib/s (0 errs)
+benchmark 0.5s 200000.0 iops/s 20000 obj 50000.0 obj/s 372.0 Mib/s (0 errs)
+cleanup 0.2s 300000.0 iops/s 60000 obj 20 dset 299900.0 obj/s 100.000 dset/s (0 errs)
+Total runtime: 2s time: 2017-11-02 10:11:14
+"""
+MD_REAL_IO_2016 = """MD-REAL-IO total objects: 80000 (version: a1b2)
+
+Total runtime:       2.110s = 0.60s + 1.30s + 0.21s (precreate + benchmark + cleanup)
+Operations:          sets: 20 objs: 60000; write: 20000 read: 20000; objs: 60000 sets: 20
+
+Compound performance for the phases:
+Precreate: 100033.3 elements/s (obj+sets) 371.9 MiB/s - (create sets, objs and write)
+Benchmark: 15384.6 iters/s 114.4 MiB/s - an iteration is (write new, stat, read and delete old)
+Cleanup:   285809.5 elements/s (sets+objs) - (delete objs and sets)
+"""
+
+
+def test_md_real_io_is_md_workbench_under_its_old_name():
+    found = of(MD_REAL_IO)
+    assert found.format == "md-workbench" and not missing(found) and len(found.runs) == 1
+    assert values(found, "rate_last_done", "benchmark") == [216259.5, 200000.0]
+    assert values(found, "object_rate_last_done", "precreate") == [97139.7]
+    assert values(found, "bandwidth_last_done", "benchmark") == [402.3 * MIB, 372.0 * MIB]
+    assert values(found, "time") == [0.6, 0.4, 0.5, 0.2] and "1024² bytes/s" in said(found)
+    assert found.runs[0].started_at.startswith("2017-11-02") and found.runs[0].factors["objects"] == 80000
+    old = of(MD_REAL_IO_2016)
+    assert not missing(old) and values(old, "object_rate_last_done") == [15384.6]
+    assert values(old, "rate_last_done") == [100033.3, 285809.5]
+
+
+def test_md_real_io_that_failed_or_was_cut_is_incomplete():
+    assert "benchmark had 3 errors" in missing(of(MD_REAL_IO.replace("(0 errs)", "(3 errs!!!)")))
+    assert "without 'Total runtime'" in missing(of(MD_REAL_IO[: MD_REAL_IO.index("Total")]))
+    assert "is cut: there is no MiB/s" in missing(of(MD_REAL_IO[: MD_REAL_IO.index(" 402.3")]))
+    assert "it had errors" in missing(of(MD_REAL_IO_2016 + "Errors: 3 /Pre dir: 0 obj: 3\n"))
+
+
+def test_reports_of_single_processes_are_no_labels_and_no_totals():
+    head, phase = "MD-Workbench total objects: 480 (version: 4.1.0)\n", (
+        "benchmark process max:0.10s min:0.09s mean: 0.10s balance:75.8 stddev:0.0 rate:4000.0 iops/s objects:100 "
+        "rate:1000.0 obj/s tp:7.4 Mib/s op-max:2.0e-05s (0 errs)\n"
+    )  # fmt: skip
+    report = "{}: benchmark process max:0.10s rate:100.0 iops/s objects:2 rate:25.0 obj/s tp:0.2 MiB/s (0 errs)\n"
+    found = of(head + phase + "".join(map(report.format, range(40))) + "Total runtime: 0s time: 2021-10-24 20:02:50\n")
+    assert values(found, "rate_last_done") == [4000.0] and values(found, "bandwidth_last_done") == [7.4 * MIB]
+    assert "labels" not in said(found)
+    one = "{}: benchmark 0.3s 108129.7 iops/s 10000 obj 27032.4 obj/s 201.1 Mib/s (0 errs)\n"
+    many = of(MD_REAL_IO.replace("0: benchmark", "".join(map(one.format, range(2, 60))) + "0: benchmark"))
+    assert values(many, "rate_last_done", "benchmark") == [216259.5, 200000.0]

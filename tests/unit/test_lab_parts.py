@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -98,6 +99,18 @@ def test_a_lab_is_read_back_as_it_was_planned(root):
     with pytest.raises(InputError, match=r"server9: no host.*") as error:
         found.host("server9")
     assert "client3" in error.value.hint
+
+
+def test_healing_starts_what_ended_by_itself_and_nothing_that_somebody_killed(root, monkeypatch):
+    lab, done = lab_of(servers=3), []
+    (lab.directory / "faults.json").write_text(json.dumps([faults.LabFault("kill-server", "server1", 0.0).to_dict()]))
+    how = SimpleNamespace(
+        can_be_killed=True, server_processes=lambda lab, server: [7] * (server.name == "server3"),
+        restart=lambda lab, server: done.append(server.name), heal=lambda lab: done.append("healed"),
+    )  # fmt: skip
+    monkeypatch.setattr(faults, "recipe_of", lambda lab: how)
+    faults.ask(lab)
+    assert done == ["server2", "healed"]
 
 
 def test_what_needs_root_says_so(root, monkeypatch):

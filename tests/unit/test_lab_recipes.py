@@ -13,7 +13,16 @@ import pytest
 
 from iosonde.core.errors import InputError
 from iosonde.lab import LabDescription, place, tools
-from iosonde.lab.filesystems import MODULES, ceph_admin, ceph_layout, ceph_profile, moosefs_state, recipe
+from iosonde.lab.filesystems import (
+    MODULES,
+    ceph_admin,
+    ceph_layout,
+    ceph_profile,
+    hadoop,
+    hdfs_state,
+    moosefs_state,
+    recipe,
+)
 from iosonde.lab.filesystems.recipe import ServerState
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import planned
@@ -297,3 +306,50 @@ def test_an_osd_tells_what_its_data_takes_or_nothing(tmp_path, answer, n_bytes):
         assert ceph_admin.allocated_bytes(place) == n_bytes
         speaking.join(5)
     assert heard[0].endswith(b"\0") and json.loads(heard[0][:-1])["prefix"] == "perf dump"
+
+
+# HDFS
+
+NODES = {"LiveNodes": json.dumps({"server1.lab:9866": {"capacity": 10**9}, "server2.lab:9866": {"capacity": 0}})}
+BLOCKS = {"LocatedBlocks": {"locatedBlocks": [
+    {"block": {"numBytes": 64}, "locations": [{"hostName": "server1.lab"}, {"hostName": "server2.lab"}]},
+    {"block": {"numBytes": 36}, "locations": [{"hostName": "server2.lab"}, {"hostName": "server3.lab"}]},
+]}}  # fmt: skip
+
+
+def test_what_a_name_node_says():
+    assert hdfs_state.live(NODES) == {"server1"}, "one that has not said what it can hold takes no block"
+    assert hdfs_state.live({}) == set() and hdfs_state.lacking({"MissingBlocks": 0}) == []
+    assert hdfs_state.lacking({"LowRedundancyBlocks": 3}) == ["3 blocks have fewer copies than they should have"]
+    assert hdfs_state.bytes_by_host(BLOCKS) == {"server1": 64, "server2": 100, "server3": 36}
+
+
+def test_hdfs_names_the_data_node_that_is_missing_or_does_not_listen(told):
+    how, lab = lab_of("hdfs", servers=2)
+    told.answers += [("NameNodeInfo", json.dumps({"beans": [NODES]})), ("FSNamesystem", '{"beans": [{}]}'),
+                     ("sport = :9866", "LISTEN 0 4096 *:9866 *:*\n")]  # fmt: skip
+    assert how.states(lab) == {"server1": ServerState("live", True), "server2": ServerState("dead", False)}
+    assert how.health(lab) == ["server2: its data node is dead"]
+    told.answers.insert(0, ("sport = :9866", ""))
+    assert not how.states(lab)["server1"].well
+    told.answers.insert(0, ("curl", None))
+    assert how.health(lab)[-1] == "namenode: does not answer"
+
+
+@pytest.mark.parametrize("options", [{"replication": "3"}, {"replication": "0"}, {"block_size": "1000000"}])
+def test_hdfs_refuses_what_its_name_node_would(options):
+    how, _ = lab_of("hdfs", servers=2)
+    with pytest.raises(InputError):
+        how.check(2, options)
+
+
+def test_hadoops_configuration_is_escaped(tmp_path):
+    assert "<value>a&amp;b</value>" in hadoop._xml({"x": "a&b"})
+
+
+def test_what_no_package_has_is_asked_of_no_package_manager(monkeypatch):
+    """One unknown name, and apt-get installs none of the others."""
+    monkeypatch.setattr(tools, "found", lambda command: False)
+    wanted = listing().packages
+    assert "glusterfs-server" in wanted and not tools.UNPACKAGED.keys() & set(wanted)
+    assert "default-jre-headless" not in wanted, "of no use without the jars, which make lab-hdfs brings"

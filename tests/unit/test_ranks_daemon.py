@@ -91,3 +91,15 @@ def test_what_a_daemon_used_is_no_background(before):
     assert found["client_daemon_cpu_s"] == used and found["client_daemon_share"] == pytest.approx(used / 10)
     assert found["background_share"] == pytest.approx((6 - 1 - used) / 10)
     assert (found["client_daemon"], found["client_daemon_rss_bytes"]) == ("ceph-fuse", 4096)
+
+
+def test_a_gateway_behind_which_the_file_system_is_belongs_to_the_client(tmp_path):
+    hdfs = mount.Mount("/mnt/none", "fuse.hdfs", "hdfs://n1:8020", "rw", "rw", (0, 2**20 - 1), "/")
+    word = daemon._GATEWAYS[hdfs.type]
+    (tmp_path / "other").mkdir()
+    with (
+        process_named("java", word, tmp_path=tmp_path) as pid,
+        process_named("java", "Other", tmp_path=tmp_path / "other"),
+    ):
+        assert [one.pid for one in daemon.serving(hdfs)] == [pid]
+        assert pid not in [one.pid for one in daemon.serving(GLUSTER)]

@@ -364,6 +364,25 @@ def test_servers_that_were_down_are_named_with_trial_and_time():
     assert finding.evidence["at"]["r2"] == {"before": "T2a", "after": "T2b"}
 
 
+def on(file_system: str, *phases: dict) -> dict:
+    facts = {"target": "/t", "machine": {"mount": {"type": file_system}}}
+    return {"id": "r", "factors": {}, "facts": facts, "phases": list(phases), "missing": []}
+
+
+def test_writes_that_hdfs_may_have_dropped_are_named():
+    shared = {"operation": "write", "shared": True, "counted_kind": "write"}
+    (finding,) = checks.run(
+        subject_of([], [on("fuse.hdfs", shared, {"operation": "ior", "command": "ior -w"})]), ["S120"]
+    )
+    assert "what write and ior wrote" in finding.sentence.replace(", ", " and ") and "dropped" in finding.sentence
+    for other in (
+        on("fuse.hdfs", shared | {"shared": False}),
+        on("fuse.hdfs", shared | {"counted_kind": "read"}),
+        on("xfs", shared),
+    ):
+        assert checks.run(subject_of([], [other]), ["S120"]) == []
+
+
 @pytest.mark.parametrize("runs", [[], [looked(0, "ok")], [looked(0, None), looked(1, None)]])
 def test_nothing_is_said_of_servers_that_are_well_or_of_which_nobody_knows(runs):
     assert not checks.run(subject_of([], runs), ["S117"])

@@ -122,6 +122,24 @@ def test_what_was_computed_of_rounded_times_is_no_copy(how, n):
     assert alarms <= 1
 
 
+@pytest.mark.parametrize("ticks", [4, 10, 40])
+@pytest.mark.parametrize("shape", [(4, 3), (16, 3), (48, 1)])
+def test_rates_of_a_few_ticks_are_no_copies(ticks, shape):
+    for seed in range(20):
+        noise = np.random.default_rng(seed).standard_normal(shape)
+        rates = np.round(1000 / np.maximum(1, np.round(ticks * (1 + 0.03 * noise))), 2)
+        assert copies.find(cells(rates)) is None
+
+
+@pytest.mark.parametrize("n", [3, 5])
+def test_one_cell_beside_its_copy_is_found_however_few_values_there_are(n):
+    missed = 0
+    for seed in range(50):
+        original = 1000 / np.random.default_rng(seed).lognormal(0, 0.05, n)
+        missed += copies.find(cells([original, original])) is None
+    assert missed <= 6
+
+
 def test_a_rate_that_comes_again_without_the_rest_of_its_run_was_rounded_and_no_copy():
     rng = np.random.default_rng(5)
     rates = np.round(rng.normal(100, 5, (4, 8)), 6)

@@ -12,11 +12,12 @@ from iosonde.core.on_demand import modules_of
 
 if TYPE_CHECKING:
     from . import (  # noqa: F401, I001
-        advise, anova, as_tool, bound, bound_inputs, candidates, check, cluster_file, compare, diagnose, doctor,
+        advise, anova, as_tool, bound, bound_inputs, candidates, check, cluster_file, compare, diagnose,
+        diagnose_confirm, doctor,
         explain, explain_difference, fit, gate, held_out, model_file, page, parse, path_study, plot, predict, printed,
         published,
         published_side, queue, rank, regress, report, roofline, scale, show, slowest, store, summary, thesis,
-        time_model, time_parts, upgrade, validate, verify,
+        time_model, time_parts, upgrade, validate, verify, watch,
     )  # fmt: skip
 
 __getattr__ = modules_of(__name__)

@@ -13,14 +13,16 @@ from typing import Any
 from iosonde.core import decision
 from iosonde.core.deciding import Name, own_clock
 from iosonde.core.errors import InputError
+from iosonde.core.metrics import metric_of
 from iosonde.core.pair_rule import PairRule, pair_rule
-from iosonde.core.types import Experiment
+from iosonde.core.types import Experiment, Metric
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
 from iosonde.stats.estimate.pair_words import sentence
 from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, others, paired_run, verdicts
 
 from .answer import Answer
+from .gate import Gate, GateVerdict
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,15 @@ class PairVerdicts(Answer):
     items: tuple[PairVerdict, ...]
     rule: PairRule
     experiment: str
+    commands: tuple[tuple[str, str], ...] = ()  # (side, what it runs and the other does not), the base first
     warnings: tuple[str, ...] = ()
     lacking: str = ""  # why there is no verdict at all
+    judged: GateVerdict | None = None
+
+    @property
+    def problem(self) -> bool:
+        """Whether a condition of ``--fail-if`` holds for what decides."""
+        return self.judged is not None and self.judged.problem
 
     @property
     def primary(self) -> tuple[PairVerdict, ...]:
@@ -48,11 +57,14 @@ class PairVerdicts(Answer):
     def content(self) -> dict[str, Any]:
         """As ``iosonde compare --json``: what decides stands at the top, too, where it is one number."""
         listed = [{**one.to_json(), "sentence": sentence(one)} for one in self.items]
+        commands = [{"side": side, "command": command} for side, command in self.commands]
         only = listed[0] if len(self.primary) == 1 else {}
         only = only or {"sentence": " ".join(self.sentences)}
         warnings = [*self.warnings, *only.get("warnings", [])]
         return {"level": self.rule.level, "group": self.rule.factor, "experiment": self.experiment,
-                "sealed": self.rule.sealed(), **only, "warnings": warnings, "comparisons": listed}  # fmt: skip
+                "sealed": self.rule.sealed(), "commands": commands, **only, "warnings": warnings,
+                "comparisons": listed,
+                "fail_if": None if self.judged is None else self.judged.to_json()}  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
         """One row for each number and cell."""
@@ -73,8 +85,10 @@ def sealed_pairs(source: Source, group: str | None, published: bool) -> list[Exp
     return [one for one in found if (rule := pair_rule(one)) is not None and group in (None, rule.factor)]
 
 
-def against(source: Source, asked: Asked, found: Sequence[Experiment], levels: Sequence[str] = ()) -> PairVerdicts:
-    """What the newest of these experiments says. Raises InputError, DataError."""
+def against(
+    source: Source, asked: Asked, found: Sequence[Experiment], levels: Sequence[str] = (), gate: Gate | None = None
+) -> PairVerdicts:
+    """What the newest of these experiments says, and the gate of what decides. Raises InputError, DataError."""
     experiment = found[-1]
     rule = pair_rule(experiment)
     assert rule is not None
@@ -83,13 +97,32 @@ def against(source: Source, asked: Asked, found: Sequence[Experiment], levels: S
     runs = list(_runs(source, experiment, rule)) if len(source.table) else []
     made = verdicts(runs, rule, _names(source, asked, experiment)) if runs else []
     warnings = tuple(_warnings(source, asked, found, rule))
+    commands = tuple(_commands(experiment, rule))
     if not made:
-        return PairVerdicts((), rule, experiment.id, warnings, _runs_of(rule, runs))
+        untold = gate.untold("the pairs") if gate else None
+        return PairVerdicts((), rule, experiment.id, commands, warnings, _runs_of(rule, runs), untold)
     shown = [one for one in made if _is_asked(one, asked.response)]
     if not shown:
         names = ", ".join(dict.fromkeys(f"{one.name[0]} {one.name[1]}" for one in made))
         raise InputError(f"{source.name} has no response '{asked.response[0]}'", f"there are: {names}")
-    return PairVerdicts(tuple(shown), rule, experiment.id, warnings)
+    judged = gate.judged(_decides(shown)) if gate else None
+    return PairVerdicts(tuple(shown), rule, experiment.id, commands, warnings, judged=judged)
+
+
+def _commands(experiment: Experiment, rule: PairRule) -> list[tuple[str, str]]:
+    """What one side runs and the other does not."""
+    steps = [*experiment.settings.get("set_up", ()), *experiment.settings.get("steps", ())]
+    found = [(side, step["command"]) for side in (rule.a, rule.b) for step in steps
+             if step.get("command") and (step.get("when") or {}).get(rule.factor) == side]  # fmt: skip
+    runs = [command for _, command in found]
+    return [(side, command) for side, command in found if runs.count(command) == 1]
+
+
+def _decides(made: Sequence[PairVerdict]) -> list[tuple[str, PairVerdict, Metric]]:
+    """What a gate judges: the numbers that the sealed rule is of, or that were asked for."""
+    chosen = [one for one in made if one.primary] or made
+    cells = [", ".join([*one.name[:2], *(f"{name}={level}" for name, level in one.cell.items())]) for one in chosen]
+    return [(cell, one, metric_of(*one.name[1:])) for cell, one in zip(cells, chosen, strict=True)]
 
 
 def _runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[PairedRun]:

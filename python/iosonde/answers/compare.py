@@ -54,7 +54,7 @@ def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons | 
         raise DataError(f"{source.name}: no row fulfils {said}", "look at the values of these columns")
     alone = source if sides.other is None else None
     if alone is not None and (pairs := sealed_pairs(alone, sides.group, bool(sides.published))):
-        return against(alone, asked, pairs, sides.levels)
+        return against(alone, asked, pairs, sides.levels, sides.gate)
     return _made(_found(source, asked, sides), asked, sides)
 
 

@@ -57,6 +57,8 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
         made, alone = _of_response((of_a[title], of_b[title]), names, known, sides, len(common) > 1)
         parts += made
         left_out += [one for one in alone if one not in left_out]
+    if not parts:
+        raise DataError(f"{names[0]} and {names[1]} have no setting in common", "; ".join(left_out))
     guessed = [] if sides.by or not known or a.store or b.store else [f"matched on {', '.join(known)}, which look set: "
                                                                       "--by chooses"]  # fmt: skip
     return Two(tuple(parts), names, tuple(left_out), (*_apart(a, b, names), *other, *guessed))

@@ -13,20 +13,24 @@ from iosonde.core.types import Estimate
 from iosonde.data.asked import LAST_DONE
 from iosonde.data.source import Source
 from iosonde.explain.causes import s410_trials
+from iosonde.explain.causes.s413_drift import FastDrift, drift
 from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses, density_classes
 from iosonde.explain.cost import Account, ClassShares, Cost, account, cost_of, shares_of
 from iosonde.explain.places import ClassPlaces, PlaceCounts, of_class, places, together
+from iosonde.explain.readings import Reading, Times, reading
 from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merged, of_values
 from iosonde.stats.estimate.summarise import mean
 
+from . import path_study
 from .answer import Answer
 from .diagnose_drawn import DrawnOperations, drawn
 from .diagnose_group import OperationGroup, OperationTrials, TrialOperations
 from .diagnose_table import TableTrials
 from .diagnose_trials import StoredTrials
 from .diagnose_why import Reason, reasons, trial_suspects
+from .path_study import PathStudy
 
 TAIL = 0.01
 _MOST = 40  # groups
@@ -40,7 +44,8 @@ LIMITS = (
 @dataclass(frozen=True)
 class OperationClass:
     """One class: from ``low_s`` to ``high_s``, ``typical_s`` in the middle of its operations. ``label``: one of the
-    words above; ``reasons``: what its operations have in common, what explains most first."""
+    words above; ``reasons``: what its operations have in common, what explains most first; ``reading``: what that
+    reads like, None where it cannot be told."""
 
     label: str
     low_s: float
@@ -50,6 +55,7 @@ class OperationClass:
     shares: ClassShares
     where: ClassPlaces
     reasons: tuple[Reason, ...]
+    reading: Reading | None
 
     @property
     def cause(self) -> str | None:
@@ -62,6 +68,8 @@ class OperationClass:
             "label": self.label, "low": self.low_s, "high": self.high_s, "typical": self.typical_s, "n": self.n,
             "share": self.shares.share.to_json(), "time_share": self.shares.time_share.to_json(),
             "cost_s": self.shares.cost_s.to_json(), "cause": self.cause,
+            "mechanism": self.reading.mechanism if self.reading else None,
+            "reading": self.reading.words if self.reading else None,
             "where": {"run": list(self.where.run), "offset": list(self.where.offset),
                       "ranks": {str(rank): share for rank, share in self.where.ranks.items()},
                       "words": self.where.words},
@@ -71,8 +79,9 @@ class OperationClass:
 
 @dataclass(frozen=True)
 class DiagnosedOperations:
-    """The operations of one kind and size of an operation, at one setting, over its trials. ``tail``: the share of the
-    time that the slowest 1 % take; ``notes``: what was not there to see."""
+    """The operations of one kind and size of an operation, at one setting, over its trials. ``drift``: of fast
+    operations over a trial, None where there is none; ``tail``: the share of the time that the slowest 1 % take;
+    ``notes``: what was not there to see."""
 
     group: OperationGroup
     trials: int
@@ -81,9 +90,15 @@ class DiagnosedOperations:
     classes: tuple[OperationClass, ...]
     density: DensityClasses
     cost: Cost
+    drift: FastDrift | None
     tail: Estimate
     drawn: DrawnOperations
     notes: tuple[str, ...]
+
+    @property
+    def slow(self) -> list[OperationClass]:
+        """The classes that are slower than the fast one, that which costs most first."""
+        return sorted(self.classes[self.density.fast + 1 :], key=lambda one: -(one.shares.cost_s.value or 0.0))
 
     def to_json(self) -> dict[str, Any]:
         """The stable form, without the classes."""
@@ -97,15 +112,18 @@ class DiagnosedOperations:
             "mixture": {"components": len(self.density.mixture.weights), "hills": self.density.mixture.hills},
             "cost_s": self.cost.cost_s.to_json(), "elapsed_s": self.cost.elapsed_s.to_json(), "unit": self.cost.unit,
             "rate": self.cost.rate.to_json(), "rate_if_fast": self.cost.rate_if_fast.to_json(),
-            "tail_time_share": self.tail.to_json(), "notes": list(self.notes),
+            "tail_time_share": self.tail.to_json(), "drift": self.drift.change.to_json() if self.drift else None,
+            "notes": list(self.notes),
         }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class OperationCauses(Answer):
-    """What was diagnosed, that with the highest cost first. ``notes``: what was left out."""
+    """What was diagnosed, that with the highest cost first. ``study``: the study of paths that the store holds, None
+    without one; ``notes``: what was left out."""
 
     groups: tuple[DiagnosedOperations, ...]
+    study: PathStudy | None
     level: float
     notes: tuple[str, ...]
 
@@ -114,7 +132,9 @@ class OperationCauses(Answer):
         return {
             "level": self.level,
             "classes": [{**group.group.to_json(), **one.to_json()} for group in self.groups for one in group.classes],
-            "groups": [group.to_json() for group in self.groups], "limits": list(LIMITS), "notes": list(self.notes),
+            "groups": [group.to_json() for group in self.groups],
+            "studies": self.study.content()["studies"] if self.study else [], "limits": list(LIMITS),
+            "notes": list(self.notes),
         }  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
@@ -129,7 +149,8 @@ class OperationCauses(Answer):
                     **group.group.flat(), "class": one.label, "low_s": one.low_s, "high_s": one.high_s,
                     "typical_s": one.typical_s, "n": one.n, **one.shares.share.flat("share"),
                     **one.shares.time_share.flat("time_share"), **one.shares.cost_s.flat("cost_s"),
-                    "cause": one.cause, "code": first.code if first else None,
+                    "cause": one.cause, "mechanism": one.reading.mechanism if one.reading else None,
+                    "code": first.code if first else None,
                     "kappa": first.agreement.kappa if first else None,
                 }  # fmt: skip
 
@@ -177,7 +198,8 @@ def diagnose(
     if len(longest) > _MOST:
         notes.append(f"{_MOST} of {len(longest)} kinds of operations are shown, those that took most time: --metric "
                      "names others")  # fmt: skip
-    return OperationCauses(tuple(sorted(done, key=lambda one: -(one.cost.cost_s.value or 0.0))), level, tuple(notes))
+    done.sort(key=lambda one: -(one.cost.cost_s.value or 0.0))
+    return OperationCauses(tuple(done), path_study.of_some(source, level, names), level, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -214,18 +236,28 @@ def _group(
     where = together([one.places for one in seen])
     bounds = (density.ends_ns[0], *density.bounds_ns, density.ends_ns[1])
     counts = np.sum([one.counts.sum(axis=0) for one in accounts], axis=0)
+    found = [tuple(reasons([one.suspects.get(place, []) for one in seen], _between(seen, density, place)))
+             for place in range(density.count)]  # fmt: skip
     classes = tuple(
         OperationClass(_label(density, place), bounds[place] / 1e9, bounds[place + 1] / 1e9,
                        density.typical_ns[place] / 1e9, int(counts[place]), shares[place], of_class(where, place),
-                       tuple(reasons([one.suspects.get(place, []) for one in seen], _between(seen, density, place))))
+                       found[place], _reading(group, density, place, found[place]))
         for place in range(density.count)
     )  # fmt: skip
     notes = dict.fromkeys(note for one in seen for note in one.notes)
     return DiagnosedOperations(
         group, len(seen), int(counts.sum()), sum(one.failed for one in seen), classes, density,
-        cost_of(accounts, density, level), mean([one.slowest(TAIL) for one in histograms], level).within(0.0, 1.0),
+        cost_of(accounts, density, level), drift(accounts, density.fast, level),
+        mean([one.slowest(TAIL) for one in histograms], level).within(0.0, 1.0),
         seen[-1].drawn, tuple(notes),
     )  # fmt: skip
+
+
+def _reading(
+    group: OperationGroup, density: DensityClasses, place: int, found: Sequence[Reason]
+) -> Reading | None:  # fmt: skip
+    times = Times(group.kind, group.size, density.typical_ns[density.fast] / 1e9, density.typical_ns[place] / 1e9)
+    return reading([one.suspect for one in found], times)
 
 
 def _between(seen: Sequence[_Seen], density: DensityClasses, place: int) -> list[Suspect]:

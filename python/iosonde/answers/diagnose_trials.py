@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import setting_text
 from iosonde.core.schema import OPERATION
-from iosonde.core.stored import StoredRun, plain
+from iosonde.core.stored import StoredRun, incomplete_among, plain
 from iosonde.core.words import counted, listed
 from iosonde.data.source import Source
 from iosonde.engine import _native
@@ -40,6 +40,8 @@ class StoredTrials:
             self.notes.append(f"{counted(left, 'incomplete run')} left out")
         elif not recorded[0].counts:
             self.notes.append("no run is complete: these are what there is")
+        if taken := incomplete_among(self._runs):
+            self.notes.append(taken)
 
     def each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
         """Every group of every run."""

@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from iosonde.core.level_text import setting_text
+from iosonde.core.schema import BRING_UP
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate
@@ -41,15 +44,17 @@ class FaultPart:
 
 @dataclass(frozen=True)
 class FaultEffect:
-    """A fault and one phase at one setting (``by``). ``rate`` of each part in ``unit``, of ``kind``; durations of
-    ``slow``. ``stall`` is the longest pause with the fault or after it, ``usual`` the longest before (s); ``heal`` from
-    when it was undone until the file system was well. ``left``: trials in which it was not well in the time allowed.
+    """A fault and one phase at one setting (``by``), in ``n`` trials; ``bring_ups``: where they share these, how many,
+    as the means are over them. ``rate`` of each part in ``unit``, of ``kind``; durations of ``slow``. ``stall`` is the
+    longest pause with the fault or after it, ``usual`` the longest before (s); ``heal`` from when it was undone until
+    the file system was well. ``left``: trials in which it was not well in the time allowed.
     """
 
     fault: str
     operation: str
     by: Mapping[str, Level]
     n: int
+    bring_ups: int | None
     unit: str
     kind: str
     slow: str
@@ -80,13 +85,17 @@ class FaultEffect:
             said += f" Well {format_rate(self.heal.value, 's')} after it was undone."
         if self.left:
             said += f" In {counted(self.left, 'trial')} it was not well in the time that was given."
-        return said + (" One trial: there is no interval." if self.n == 1 else f" Means over {self.n} trials.")
+        if self.n == 1:
+            return f"{said} One trial: there is no interval."
+        over = f"{counted(self.bring_ups, 'bring-up')} of {self.n}" if self.bring_ups else f"{self.n}"
+        return f"{said} Means over {over} trials."
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         named = {"stall_s": self.stall, "stall_before_s": self.usual, "heal_s": self.heal}
         return {
-            "fault": self.fault, "operation": self.operation, "by": dict(self.by), "n": self.n, "unit": self.unit,
+            "fault": self.fault, "operation": self.operation, "by": dict(self.by), "n": self.n,
+            "bring_ups": self.bring_ups, "unit": self.unit,
             "of": self.kind, "durations_of": self.slow, "parts": [one.to_json() for one in self.parts],
             **_flat(named), "not_well": self.left, "sentence": self.sentence,
         }  # fmt: skip
@@ -125,32 +134,57 @@ class FaultEffects:
         self, several: list[tuple[StoredRun, PhaseEffect]], by: Sequence[str], units: Mapping[str, str]
     ) -> FaultEffect:
         (run, first), made = several[0], [one for _, one in several]
+        units_of = _bring_ups([one for one, _ in several])
+        over = [*zip(units_of, made, strict=True)]
         names = [
             name for name in (BEFORE, DURING, HEALING, AFTER) if any(name == p.name for x in made for p in x.parts)
         ]
-        heals = [one.heal_s for one in made if one.heal_s is not None]
-        usual = [one.usual_s for one in made if one.usual_s is not None]
+        heals = [(at, one.heal_s) for at, one in over if one.heal_s is not None]
+        usual = [(at, one.usual_s) for at, one in over if one.usual_s is not None]
+        count = len(set(units_of))
         return FaultEffect(
-            first.fault, first.operation, {name: run.level(name) for name in by}, len(made), first.unit, first.kind,
-            first.slow, tuple(self._part(name, made) for name in names), self._mean([one.stall_s for one in made]),
+            first.fault, first.operation, {name: run.level(name) for name in by}, len(made),
+            count if count < len(made) else None, first.unit, first.kind, first.slow,
+            tuple(self._part(name, over) for name in names), self._mean([(at, one.stall_s) for at, one in over]),
             self._mean(usual) if usual else None, self._mean(heals) if heals else None, len(made) - len(heals), units,
         )  # fmt: skip
 
-    def _part(self, name: str, made: Sequence[PhaseEffect]) -> FaultPart:
-        of = [part for one in made for part in one.parts if part.name == name]
+    def _part(self, name: str, over: Sequence[tuple[int, PhaseEffect]]) -> FaultPart:
+        of = [(at, part) for at, one in over for part in one.parts if part.name == name]
         known: list[Estimate | None] = []
-        for seen in ([part.p50 for part in of], [part.p99 for part in of]):
-            all_seen = [value for value in seen if value is not None]
+        for seen in ([(at, part.p50) for at, part in of], [(at, part.p99) for at, part in of]):
+            all_seen = [(at, value) for at, value in seen if value is not None]
             known.append(self._over(geometric_mean, all_seen) if len(all_seen) == len(of) else None)
         return FaultPart(
-            name, self._mean([part.seconds for part in of]), self._mean([part.rate for part in of]), *known
-        )
+            name, self._mean([(at, part.seconds) for at, part in of]), self._mean([(at, part.rate) for at, part in of]),
+            *known,
+        )  # fmt: skip
 
-    def _mean(self, values: Sequence[float]) -> Estimate:
+    def _mean(self, values: Sequence[tuple[int, float]]) -> Estimate:
         return self._over(mean, values).within(low=0.0)
 
-    def _over(self, estimate: Callable[[Sequence[float], float], Estimate], values: Sequence[float]) -> Estimate:
-        return estimate(values, self._level)
+    def _over(
+        self, estimate: Callable[[Sequence[float], float], Estimate], values: Sequence[tuple[int, float]]
+    ) -> Estimate:
+        """Of the values of each unit their own mean (of the same kind), over units."""
+        units: dict[int, list[float]] = {}
+        for unit, value in values:
+            units.setdefault(unit, []).append(value)
+        return estimate([_middle(estimate, several) for several in units.values()], self._level)
+
+
+def _middle(estimate: Callable[[Sequence[float], float], Estimate], values: Sequence[float]) -> float:
+    if len(values) == 1:
+        return values[0]
+    found = estimate(values, _NOTHING.level).value
+    return float(np.mean(values)) if found is None else found
+
+
+def _bring_ups(runs: Sequence[StoredRun]) -> list[int]:
+    """A number for each run: the same for those that share a bring-up, which is known of an experiment's own trials."""
+    keys = [(run.experiment, run.factors[BRING_UP]) if BRING_UP in run.factors else (run.id, 0) for run in runs]
+    first = {key: place for place, key in reversed([*enumerate(keys)])}
+    return [first[key] for key in keys]
 
 
 def fault_effects(source: Source, by: Sequence[str], level: float) -> tuple[FaultEffect, ...]:

@@ -5,17 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.metrics import changed
-from iosonde.core.types import Metric
-from iosonde.stats.estimate.compare import Comparison
+from iosonde.core.types import Estimate, Metric
 
 DIFFERENT = "different"
 WORDS = ("faster", "slower", "more", "less", DIFFERENT)
 _EXAMPLE = "write it like 'slower>5%' or 'more>10%'"
 _CONDITION = re.compile(rf"^\s*({'|'.join(WORDS)})\s*>\s*(\d+(?:\.\d+)?)\s*(%?)\s*$")
+
+
+class WithRatio(Protocol):
+    """A comparison: of two sides, or of pairs."""
+
+    @property
+    def ratio(self) -> Estimate | None:
+        """B ÷ A; None where it has none."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,7 @@ class Threshold:
         """Whether a value of this metric can be so: only rates and times are faster and slower."""
         return self.word in (DIFFERENT, "more", "less") or changed(metric, True) in ("faster", "slower")
 
-    def ends(self, one: Comparison, metric: Metric) -> list[tuple[float, float]]:
+    def ends(self, one: WithRatio, metric: Metric) -> list[tuple[float, float]]:
         """The interval of the factor by which B is so, for each direction that counts; none where it has no ratio."""
         low, high = (None, None) if one.ratio is None else (one.ratio.low, one.ratio.high)
         if low is None or high is None or low <= 0:
@@ -43,7 +51,7 @@ class Threshold:
             return [up, down]
         return [up if self.word in ("more", changed(metric, True)) else down]
 
-    def holds(self, one: Comparison, metric: Metric) -> bool | None:
+    def holds(self, one: WithRatio, metric: Metric) -> bool | None:
         """Whether it is so; None where that cannot be told."""
         ends = self.ends(one, metric)
         if not ends:
@@ -60,7 +68,7 @@ class Gate:
     conditions: tuple[Threshold, ...]
     strict: bool = False
 
-    def judged(self, items: Sequence[tuple[str, Comparison, Metric]]) -> GateVerdict:
+    def judged(self, items: Sequence[tuple[str, WithRatio, Metric]]) -> GateVerdict:
         """What it says of comparisons, which have a name. Raises DataError where a condition is of none of them."""
         failed: list[tuple[str, str]] = []
         untold: list[tuple[str, str]] = []
@@ -74,6 +82,10 @@ class Gate:
                 if holds is not False:
                     (failed if holds else untold).append((str(condition), name))
         return GateVerdict(self, tuple(failed), tuple(untold))
+
+    def untold(self, name: str) -> GateVerdict:
+        """What it says where there is nothing to compare yet."""
+        return GateVerdict(self, (), tuple((str(one), name) for one in self.conditions))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from typing import Any, BinaryIO
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.importers import Note, Parsed, Row, Text, Understood, read, understand
+from iosonde.importers.columns import understand_columns
+from iosonde.importers.columns_map import ColumnsMap, read_map
 
 from .answer import Answer
 
@@ -79,17 +81,34 @@ class Parses(Answer):
         return [one.error for one in self.files if isinstance(one, NotUnderstood)]
 
 
-def parse(name: str, form: str | None = None, stdin: BinaryIO | None = None) -> Parse | NotUnderstood:
-    """One file, or ``-`` for ``stdin``. ``form``: read it as this tool's output. Raises InputError where it cannot be
-    read."""
+def parse(
+    name: str, form: str | None = None, stdin: BinaryIO | None = None, columns: str | Path | None = None
+) -> Parse | NotUnderstood:
+    """One file, or ``-`` for ``stdin``. ``form``: read it as this tool's output; ``columns``: by the map in this file.
+    Raises InputError where it cannot be read."""
+    by = map_of(columns, form)
     try:
-        return Parse(*understand_file(name, form, stdin))
+        text = read_file(name, stdin)
+        return Parse(text, understand_columns(text, by) if by else understand(text, form))
     except DataError as error:
         return NotUnderstood(name, error)
 
 
+def map_of(columns: str | Path | None, form: str | None = None) -> ColumnsMap | None:
+    """The map in a file, None where no file is named. Raises InputError, also where ``form`` names a tool, too."""
+    if columns is not None and form is not None:
+        raise InputError("a file is read by a map of its columns or as a tool's output", "leave --format out")
+    return None if columns is None else read_map(columns)
+
+
 def understand_file(name: str, form: str | None = None, stdin: BinaryIO | None = None) -> tuple[Text, Understood]:
     """Read a file (``-``: ``stdin``) and let an importer understand it. Raises InputError, DataError."""
+    text = read_file(name, stdin)
+    return text, understand(text, form)
+
+
+def read_file(name: str, stdin: BinaryIO | None = None) -> Text:
+    """The text of a file (``-``: of ``stdin``). Raises InputError."""
     if name == "-" and stdin is not None:
         text = read(stdin, name)
     else:
@@ -104,7 +123,7 @@ def understand_file(name: str, form: str | None = None, stdin: BinaryIO | None =
             raise InputError(
                 f"cannot read {name}: {error.strerror}", "name a file that is there and readable"
             ) from error
-    return text, understand(text, form)
+    return text
 
 
 def _run(run: Parsed) -> dict[str, Any]:

@@ -6,7 +6,7 @@ which puts any operation to a condition by its size and its time (``models[direc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
-from iosonde.core.path_names import CACHED, FACTORS, UNCACHED, WORKLOAD
+from iosonde.core.path_names import CACHED, FACTORS, OPERATION, UNCACHED, WORKLOAD
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import count_of
 from iosonde.core.units import format_size
@@ -95,6 +95,15 @@ def path_study(source: Source, level: float) -> PathStudy:
     if not found:
         raise DataError(f"{source.name} holds no study of paths", f"measure one: iosonde run {WORKLOAD} --target DIR")
     return PathStudy(tuple(_tables(one, level) for one in found), level)
+
+
+def of_some(source: Source, level: float, names: Sequence[str]) -> PathStudy | None:
+    """The tables of the studies that a store holds, where these ``names`` of operations (none: all) are of them; None
+    where there is none from whose sizes a line can be drawn."""
+    if source.store is None or (names and OPERATION not in names):
+        return None
+    found = [one for one in studies(source) if one.models]
+    return PathStudy(tuple(_tables(one, level) for one in found), level) if found else None
 
 
 def _tables(study: Study, level: float) -> StudyTables:

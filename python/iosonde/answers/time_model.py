@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import levels_shown
-from iosonde.core.stored import StoredRun, plain
+from iosonde.core.stored import StoredRun, incomplete_among, plain
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_size
+from iosonde.core.words import counted
 from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, one_response
 from iosonde.data.source import Source
@@ -170,7 +171,11 @@ def _of_store(
             made = times.classify(found, own["size"].astype(float), own["duration_ns"].astype(float) / 1e9)
             trials.setdefault(name, []).append(made)
     if not trials:
-        raise DataError("no reads or writes are recorded in the store", "measure with 'iosonde run'")
+        left_out = sum(not run.counts for run in source.runs)
+        hint = f"; --incomplete takes its {counted(left_out, 'incomplete run')}" if left_out else ""
+        raise DataError("no reads or writes are recorded in the store", f"measure with 'iosonde run'{hint}")
+    if taken := incomplete_among([run for run in source.runs if run.n_operations]):
+        notes[taken] = None
     return [_group(name, several, level) for name, several in trials.items()], list(notes)
 
 

@@ -65,6 +65,7 @@ class RunOptions(TypedDict, total=False):
     store: Annotated[str | Path | None, None]
     name: Annotated[str | None, None]
     seed: Annotated[int | None, None]
+    subject_commit: Annotated[str | None, None]
     small_files: Annotated[int | None, None]
     small_size: Annotated[Size, None]
     large_files: Annotated[int | None, None]
@@ -156,7 +157,8 @@ def run(what: str | Path | None = None, *, level: float = 0.95, **options: Unpac
         ``large_size`` (``"64MiB"``), ``transfer_size``, ``cache``,
         ``before_reads``, ``between_trials``, ``direct``, ``verify``, ``shared_writes``, ``max_bytes``, ``max_files``,
         ``max_seconds``, ``max_operations``, ``trial_timeout``, ``idle_timeout``, ``pace`` (``"10min"``,
-        ``"50%"``), ``abort_if``, ``spool``; of the path study ``fake``, a scripted machine instead of the target.
+        ``"50%"``), ``abort_if``, ``spool``, ``subject_commit`` (the version of what is measured, or
+        ``"auto"``); of the path study ``fake``, a scripted machine instead of the target.
 
     Returns
     -------

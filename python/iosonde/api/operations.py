@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from .result import Result
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 
 @takes(DataOptions)
 def diagnose(
-    data: Any, response: Names = None, *, bandwidth: str | float = "stable", **options: Unpack[DataOptions]
+    data: Any, response: Names = None, *, bandwidth: str | float = "stable", confirm: str | Path | None = None,
+    **options: Unpack[DataOptions],
 ) -> Result[OperationCauses]:  # fmt: skip
     """Why operations were slow: classes by how long they took, what each has in common, what it costs.
 
@@ -26,6 +28,8 @@ def diagnose(
     bandwidth : str or float, optional
         Of the density of log duration: ``"stable"`` (the number of hills that stays over most bandwidths), ``"isj"``,
         ``"silverman"``, ``"scott"``, or a number, as 0.05 for 5 %.
+    confirm : path, optional
+        Of a store: write the experiment that would confirm the costliest finding, to a file that is not there.
     **options
         ``where``, ``incomplete``, ``metric`` (names of operations), ``experiment``, ``level``; a ``clock`` is
         refused.
@@ -41,10 +45,14 @@ def diagnose(
     """
     from iosonde.answers.diagnose import bandwidth_of, check_clock
     from iosonde.answers.diagnose import diagnose as answer
+    from iosonde.answers.diagnose_confirm import write
     from iosonde.report.figures.diagnose import figure
     from iosonde.report.text.diagnose import lines
 
     width = bandwidth_of(bandwidth)
     check_clock(options["clock"])
     source, asked = one_experiment(data, response, None, options, alike=False)
-    return Result(answer(source, asked.level, asked.metric, asked.response, width), lines, figure)
+    made = answer(source, asked.level, asked.metric, asked.response, width)
+    if confirm is not None:
+        write(source, made, Path(confirm))
+    return Result(made, lines, figure)

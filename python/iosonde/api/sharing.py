@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO, TypedDict, Unpack
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.whole_file import whole_file
 
 from .result import Result
-from .words import Names, names, one_of, warn
+from .words import Names, names, one_of, takes, warn
 
 if TYPE_CHECKING:
     from iosonde.answers.as_tool import AsTool
@@ -26,7 +26,9 @@ Files = File | list[File] | tuple[File, ...]
 FORMS = ("csv", "json", "parquet")
 
 
-def parse(files: Files, *, format: str | None = None) -> Result[Parses]:  # noqa: A002
+def parse(
+    files: Files, *, format: str | None = None, columns: str | Path | None = None,  # noqa: A002
+) -> Result[Parses]:  # fmt: skip
     """What other tools' output says, in base units, with warnings; nothing is stored.
 
     Parameters
@@ -35,6 +37,8 @@ def parse(files: Files, *, format: str | None = None) -> Result[Parses]:  # noqa
         As ``"ior.txt"``, or ``io.BytesIO(done.stdout)``.
     format : str, optional
         Read as this tool's output, whatever it looks like.
+    columns : path, optional
+        Read CSVs by this file that says what their columns are.
 
     Returns
     -------
@@ -55,16 +59,27 @@ def parse(files: Files, *, format: str | None = None) -> Result[Parses]:  # noqa
         if not isinstance(one, (str, Path)) and not (hasattr(one, "read") and isinstance(one.read(0), bytes)):
             hint = "give a path, or a file of bytes: io.BytesIO(output)"
             raise InputError(f"{type(one).__name__} is neither a path nor a file of bytes", hint)
-    found = [answer(str(one), format) if isinstance(one, (str, Path)) else answer("-", format, one) for one in several]
+    found = [
+        answer(str(one), format, columns=columns) if isinstance(one, (str, Path)) else answer("-", format, one, columns)
+        for one in several
+    ]
     made = Parses(tuple(found))
     if errors := made.errors:
         raise errors[0] if len(errors) == 1 else DataError("; ".join(e.message for e in errors), errors[0].hint)
     return Result(made, lambda all_of: [line for one in all_of.files if isinstance(one, Parse) for line in lines(one)])
 
 
+class ReadAs(TypedDict, total=False):
+    """How a file is read that is not to be recognised: ``format``, as this tool's output; ``columns``, by this map."""
+
+    format: Annotated[str | None, None]
+    columns: Annotated[str | Path | None, None]
+
+
+@takes(ReadAs)
 def import_files(
-    files: Names | Path | Sequence[Path], store: str | Path, *, recursive: bool = False, format: str | None = None,  # noqa: A002
-    factors_from: Names = None, experiment: str = "imported", jobs: int | None = None,
+    files: Names | Path | Sequence[Path], store: str | Path, *, recursive: bool = False, factors_from: Names = None,
+    experiment: str = "imported", jobs: int | None = None, **options: Unpack[ReadAs],
 ) -> Result[Imported]:  # fmt: skip
     """Store what other tools' results say. The same content is never stored twice.
 
@@ -77,14 +92,16 @@ def import_files(
         Made if it is not there.
     recursive : bool, optional
         A file may be a directory: everything in it is looked at.
-    format : str, optional
-        Read every file as this tool's output.
     factors_from : str or sequence of str, optional
         Factors from the path (``"site={}/nodes={}/..."``) or from a manifest (``.csv``).
     experiment : str, optional
         What the runs belong to.
     jobs : int, optional
         Processes that read; as many as there are CPUs. Each starts Python anew.
+    format : str, optional
+        Read every file as this tool's output.
+    columns : path, optional
+        Read CSVs by this file that says what their columns are.
 
     Returns
     -------
@@ -96,6 +113,7 @@ def import_files(
     DataError
         Nothing was imported.
     """
+    from iosonde.answers.parse import map_of
     from iosonde.campaign.import_files import ImportPlan, found_files, import_all
     from iosonde.report.text.import_ import lines
 
@@ -103,7 +121,9 @@ def import_files(
     named = [os.fspath(one) for one in ([files] if isinstance(files, (str, Path)) else files or ())]
     if not named:
         raise InputError("no file is named", "give a path, or a list of paths")
-    todo = ImportPlan(place, experiment, format, names(factors_from, "factors_from"))
+    todo = ImportPlan(
+        place, experiment, options["format"], names(factors_from, "factors_from"), map_of(options["columns"])
+    )
     todo.prepare()
     with found_files(named, recursive, place) as found:
         made = import_all(todo, found, jobs)

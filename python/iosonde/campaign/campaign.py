@@ -31,6 +31,7 @@ from .document import KEPT_BESIDE, document
 from .pacing import NO_PACE, Pacing, parse_pace
 from .request import Request
 from .spec import file
+from .subject import subject_commit
 
 # Differences below this fraction do not matter, unless `compare` is told otherwise.
 MARGIN = 0.02
@@ -39,12 +40,14 @@ STORE = "iosonde-store"
 
 @dataclass(frozen=True)
 class Campaign:
-    """An experiment that can be run, with its terms. ``file`` is the name and the text of the file that it is from."""
+    """An experiment that can be run, with its terms. ``file`` is the name and the text of the file that it is from,
+    ``subject`` the version of the file system under test, where somebody said it."""
 
     spec: Spec
     terms: Terms
     spool: str | None = None
     file: dict[str, str] | None = None
+    subject: str | None = None
 
     @property
     def store(self) -> str:
@@ -187,7 +190,7 @@ def campaign(asked: Request, caller: Caller | None = None, resolve: Callable[[Pa
     found = document(asked, (caller or Caller()).say)
     built = file.build(found, importer_names(), resolve)
     kept = {"name": Path(found.name).name, "text": found.text} if found.text else None
-    return Campaign(built.spec, built.terms, asked.spool, kept)
+    return Campaign(built.spec, built.terms, asked.spool, kept, subject_commit(asked.subject_commit))
 
 
 def importer_names() -> list[str]:

@@ -14,38 +14,45 @@ from typing import Any
 
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.types import Experiment, FactorValue, Run
-from iosonde.importers import importers, read, understand
+from iosonde.core.words import counted
+from iosonde.importers import Text, Understood, columns, read, understand
 from iosonde.importers.archives import is_archive, unpack
+from iosonde.importers.columns_map import ColumnsMap
 from iosonde.importers.paths import Factors, joined, manifest_factors, pattern_factors
-from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, runs_of
+from iosonde.importers.quoting import quotes
+from iosonde.importers.registry import known as known_importer
+from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, run_prefix, runs_of
 from iosonde.store import Store
 
+from .import_together import KEPT, Member, runs_together, together
+
 BATCH_FILES, BATCH_BYTES = 200, 64 << 20
+# The map by which a CSV was read, beside its text.
+COLUMNS_FILE = "columns.yaml"
 # Starting processes costs more than they save for a handful of files.
 ALONE_FILES = 50
-# Documents and sources: a tool's output in one of them is quoted there, and is no result of whoever has the directory.
-_QUOTING = {
-    ".adoc", ".bib", ".c", ".cc", ".cmake", ".cpp", ".diff", ".go", ".h", ".hpp", ".htm", ".html", ".ipynb",
-    ".java", ".js", ".lua", ".md", ".org", ".patch", ".pl", ".py", ".r", ".rb", ".rs", ".rst", ".sh", ".tex",
-    ".ts", ".yaml", ".yml",
-}  # fmt: skip
+PathFactors = Callable[[PurePath], Mapping[str, FactorValue]]
 
 
 @dataclass(frozen=True)
 class Found:
-    """A file, and its path relative to the directory that was named; ``named``: it was, and no directory of it."""
+    """A file, and its path relative to the directory that was named; ``named``: it was, and no directory of it.
+    ``place``: where it stands; what an archive held stands where the archive does."""
 
     path: Path
     relative: PurePath
     size: int
-    named: bool = False
     name: str = ""
     damage: str = ""
+    named: bool = False
+    place: PurePath = PurePath()
 
 
 @dataclass(frozen=True)
 class FileOutcome:
-    """What became of one file. ``reason`` is '' unless it was not understood; ``there``: stored before."""
+    """What became of one file. ``reason`` is '' unless it was not understood; ``there``: stored before;
+    ``quoted``: it is a source or a document that quotes output of this format; ``joined``: what it says is in the run
+    of another file of the same measurement."""
 
     file: str
     format: str = ""
@@ -54,6 +61,8 @@ class FileOutcome:
     warnings: int = 0
     there: bool = False
     reason: str = ""
+    quoted: bool = False
+    joined: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,6 +79,11 @@ class Imported:
         return [outcome for outcome in self.outcomes if outcome.reason]
 
     @property
+    def quoted(self) -> list[FileOutcome]:
+        """Sources and documents that quote output, and were not taken."""
+        return [outcome for outcome in self.outcomes if outcome.quoted]
+
+    @property
     def n_runs(self) -> int:
         """How many runs were stored."""
         return sum(outcome.runs for outcome in self.outcomes)
@@ -82,11 +96,13 @@ class Imported:
             "runs": self.n_runs,
             "incomplete": sum(one.incomplete for one in self.outcomes),
             "already_there": sum(one.there for one in self.outcomes),
+            "joined": sum(one.joined for one in self.outcomes),
             "imported": [
                 {"file": o.file, "format": o.format, "runs": o.runs, "incomplete": o.incomplete, "warnings": o.warnings}
                 for o in self.outcomes
-                if not o.reason and not o.there
+                if not o.reason and not o.there and not o.quoted
             ],
+            "quoted": [{"file": one.file, "format": one.format} for one in self.quoted],
             "unknown": [{"file": one.file, "reason": one.reason} for one in self.failed],
             "warnings": list(self.warnings),
         }
@@ -99,7 +115,10 @@ class Imported:
         """Raises DataError where nothing was imported, InputError where a file that was named ``one_by_one`` was
         not."""
         failed = self.failed
-        if failed and len(failed) == len(self.outcomes):
+        if self.outcomes and len(failed) + len(self.quoted) == len(self.outcomes):
+            if self.quoted:
+                quoting = f"{counted(len(self.quoted), 'file')} only quote{'s' if len(self.quoted) == 1 else ''} output"
+                raise DataError(f"nothing was imported: {quoting}", f"to read one, name it: {self.quoted[0].file}")
             raise DataError(
                 f"nothing was imported: {failed[0].reason}", "'iosonde parse FILE' says more about one file"
             )
@@ -109,18 +128,21 @@ class Imported:
 
 @dataclass(frozen=True)
 class ImportPlan:
-    """What every process needs to know."""
+    """What every process needs to know. ``columns``: by this map every file is read."""
 
     store: Path
     experiment: str
     form: str | None
     sources: tuple[str, ...]
+    columns: ColumnsMap | None = None
 
     def prepare(self) -> None:
         """Check the options and the place of the store before any file is read. Raises InputError."""
         self.factors()
-        if self.form is not None and self.form not in importers():
-            raise InputError(f"there is no importer '{self.form}'", f"there are: {', '.join(importers())}")
+        if self.form is not None:
+            known_importer(self.form)
+        if self.form is not None and self.columns is not None:
+            raise InputError("a file is read by a map of its columns or as a tool's output", "leave --format out")
         Store.check_place(self.store)
         Store.check_name(self.experiment)
 
@@ -174,7 +196,8 @@ def _of_archive(archive: Found, unpacked: Path) -> Iterator[Found]:
         return
     for file in sorted(path for path in unpacked.rglob("*") if path.is_file()):
         inner = file.relative_to(unpacked)
-        yield Found(file, archive.relative.parent / inner, file.stat().st_size, name=f"{archive.path}/{inner}")
+        yield Found(file, archive.relative.parent / inner, file.stat().st_size, name=f"{archive.path}/{inner}",
+                    place=archive.path.parent / inner)  # fmt: skip
 
 
 def _named_files(names: Sequence[str], recursive: bool, store: Path) -> list[Found]:
@@ -188,7 +211,7 @@ def _named_files(names: Sequence[str], recursive: bool, store: Path) -> list[Fou
             raise InputError(f"{name} is not there", "name a file or, with -r, a directory")
         for one in sorted(_below(path, inside)) if path.is_dir() else [path]:
             relative = PurePath(one.relative_to(path)) if path.is_dir() else PurePath(one)
-            found.setdefault(one, Found(one, relative, one.stat().st_size, not path.is_dir()))
+            found.setdefault(one, Found(one, relative, one.stat().st_size, named=not path.is_dir(), place=one))
     return list(found.values())
 
 
@@ -204,40 +227,50 @@ def _below(top: Path, store: Path) -> Iterator[Path]:
 
 def import_all(plan: ImportPlan, files: Sequence[Found], jobs: int | None = None) -> Imported:
     """Read and store all of them; outcomes in the order of ``files``."""
-    batches, silent = list(_batches(files)), tuple(plan.silent(files))
+    batches, silent = list(_batches(plan, files)), tuple(plan.silent(files))
     processes = min(jobs or os.cpu_count() or 1, len(batches))
     if processes <= 1 or len(files) < ALONE_FILES:
-        return Imported(tuple(outcome for batch in batches for outcome in import_batch(plan, batch)), silent)
-    with ProcessPoolExecutor(processes) as pool:
-        every = pool.map(import_batch, [plan] * len(batches), batches)
-        return Imported(tuple(outcome for outcomes in every for outcome in outcomes), silent)
+        made = [import_batch(plan, batch) for batch in batches]
+    else:
+        with ProcessPoolExecutor(processes) as pool:
+            made = list(pool.map(import_batch, [plan] * len(batches), batches))
+    outcomes = {_key(found): outcome for several in made for found, outcome in several}
+    return Imported(tuple(outcomes[_key(found)] for found in files), silent)
 
 
-def _batches(files: Sequence[Found]) -> Iterator[list[Found]]:
-    batch: list[Found] = []
-    size = 0
-    for found in files:
-        if batch and (len(batch) >= BATCH_FILES or size + found.size > BATCH_BYTES):
+def _key(found: Found) -> str:
+    return found.name or str(found.path)
+
+
+def _batches(plan: ImportPlan, files: Sequence[Found]) -> Iterator[list[list[Found]]]:
+    """Groups of files that belong together, so many that their runs are flushed at once."""
+    batch: list[list[Found]] = []
+    size = count = 0
+    whole = plan.form is None and plan.columns is None
+    for group in together(files, lambda one: one.place) if whole else ([one] for one in files):
+        more = sum(found.size for found in group)
+        if batch and (count + len(group) > BATCH_FILES or size + more > BATCH_BYTES):
             yield batch
-            batch, size = [], 0
-        batch.append(found)
-        size += found.size
+            batch, size, count = [], 0, 0
+        batch.append(group)
+        size, count = size + more, count + len(group)
     if batch:
         yield batch
 
 
-def import_batch(plan: ImportPlan, files: Sequence[Found]) -> list[FileOutcome]:
+def import_batch(plan: ImportPlan, groups: Sequence[Sequence[Found]]) -> list[tuple[Found, FileOutcome]]:
     """One batch, in whatever process."""
     factors, stored = plan.factors(), plan.store / "runs"
     there = [entry.name for entry in stored.iterdir()] if stored.is_dir() else []
     names = (name.rsplit("-", 2) for name in there if name.count("-") >= 2)
     known = {digest: form for form, digest, _ in names}
-    outcomes: list[FileOutcome] = []
+    outcomes: list[tuple[Found, FileOutcome]] = []
     runs: list[Run] = []
-    for found in files:
-        outcome, made = _import_one(plan, found, known, factors(found.relative))
-        outcomes.append(outcome)
-        runs += made
+    for group in groups:
+        made = [_import_one(plan, found, known, factors) for found in group] if len(group) == 1 else \
+            _import_together(plan, group, known, factors)  # fmt: skip
+        outcomes += [(found, outcome) for found, (outcome, _) in zip(group, made, strict=True)]
+        runs += [run for _, several in made for run in several]
     # Another process may have stored the same content meanwhile: that is the same run.
     if runs:
         plan.opened().append_many(runs)
@@ -245,31 +278,104 @@ def import_batch(plan: ImportPlan, files: Sequence[Found]) -> list[FileOutcome]:
 
 
 def _import_one(
-    plan: ImportPlan, found: Found, known: dict[str, str], factors: Mapping[str, FactorValue]
+    plan: ImportPlan, found: Found, known: dict[str, str], factors: PathFactors
 ) -> tuple[FileOutcome, list[Run]]:  # fmt: skip
-    name = found.name or str(found.path)
+    read_one = _read_one(plan, found, known)
+    if isinstance(read_one, FileOutcome):
+        return read_one, []
+    text, understood = read_one
+    runs = runs_of(understood, text, plan.experiment, factors(found.relative))
+    if runs and plan.columns:
+        runs[0].raw[COLUMNS_FILE] = plan.columns.content
+    known[digest_of(text.raw)[:DIGEST_CHARACTERS]] = understood.format
+    return _outcome(_key(found), understood, runs), runs
+
+
+def _read_one(
+    plan: ImportPlan, found: Found, known: Mapping[str, str]
+) -> FileOutcome | tuple[Text, Understood]:  # fmt: skip
+    """What a file says, or what became of it where it is nothing to store."""
+    name = _key(found)
     if found.damage:
-        return FileOutcome(name, reason=found.damage), []
+        return FileOutcome(name, reason=found.damage)
     try:
         with found.path.open("rb") as file:
             text = read(file, name)
         digest = digest_of(text.raw)[:DIGEST_CHARACTERS]
         if digest in known:
-            return FileOutcome(name, known[digest], there=True), []
-        understood = understand(text, plan.form)
-        if not found.named and plan.form is None and found.relative.suffix.lower() in _QUOTING:
-            return FileOutcome(name, reason=f"it quotes output of {understood.format}; name it to import it"), []
-        text.name = found.relative.as_posix()
-        runs = runs_of(understood, text, plan.experiment, factors)
-        known[digest] = understood.format
+            reason = _by_another_map(plan, digest)
+            return FileOutcome(name, known[digest], there=not reason, reason=reason)
+        understood = columns.understand_columns(text, plan.columns) if plan.columns else understand(text, plan.form)
     except IosondeError as error:
-        return FileOutcome(name, reason=error.message.removeprefix(f"{name}: ")), []
+        return FileOutcome(name, reason=error.message.removeprefix(f"{name}: "))
     except OSError as error:
-        return FileOutcome(name, reason=f"it cannot be read: {error.strerror}"), []
+        return FileOutcome(name, reason=f"it cannot be read: {error.strerror}")
+    text.name = found.relative.as_posix()
+    if not found.named and plan.columns is None and _is_quoted(name, text, understood):
+        return FileOutcome(name, understood.format, quoted=True)
+    return text, understood
+
+
+def _outcome(name: str, understood: Understood, runs: Sequence[Run]) -> FileOutcome:
     if not runs:
-        return FileOutcome(name, understood.format, reason=_no_result(understood.warnings)), []
+        return FileOutcome(name, understood.format, reason=_no_result(understood.warnings))
     incomplete = sum(bool(run.missing) for run in runs)
-    return FileOutcome(name, understood.format, len(runs), incomplete, len(understood.warnings)), runs
+    return FileOutcome(name, understood.format, len(runs), incomplete, len(understood.warnings))
+
+
+def _import_together(
+    plan: ImportPlan, group: Sequence[Found], known: dict[str, str], factors: PathFactors
+) -> list[tuple[FileOutcome, list[Run]]]:
+    """Files of one or of some executions, in the order of ``group``."""
+    members: dict[str, Member] = {}
+    outcomes: dict[str, FileOutcome] = {}
+    relative = {_key(found): found.relative for found in group}
+    for found in group:
+        key, read_one = _key(found), _read_one(plan, found, {})
+        if not isinstance(read_one, FileOutcome):
+            members[key] = Member(key, found.place, *read_one)
+            continue
+        outcomes[key] = read_one
+        if KEPT.search(found.place.name) and found.size:
+            members[key] = Member(key, found.place, _text_of(found), None)
+    made, joined = runs_together(list(members.values()), plan.experiment, lambda one: factors(relative[one.name]))
+    known_before = dict(known)
+    for key, one in members.items():
+        if one.understood is None:
+            continue
+        digest = digest_of(one.text.raw)[:DIGEST_CHARACTERS]
+        if key not in joined:
+            outcomes[key] = _outcome(key, one.understood, made[key])
+            if digest in known_before:
+                outcomes[key] = FileOutcome(key, known[digest], there=True)
+                made[key] = []
+            elif made[key]:
+                known[digest] = one.understood.format
+    there = bool(made) and all(outcomes[key].there for key in made)
+    for key in joined:
+        form = understood.format if (understood := members[key].understood) else ""
+        outcomes[key] = FileOutcome(key, form, there=there, joined=not there)
+    return [(outcomes[_key(found)], made.get(_key(found), [])) for found in group]
+
+
+def _text_of(found: Found) -> Text:
+    with found.path.open("rb") as file:
+        return read(file, found.relative.as_posix())
+
+
+def _is_quoted(name: str, text: Text, understood: Understood) -> bool:
+    """Whether output of this format is there, and only quoted."""
+    there = understood.claim.score or any(run.rows for run in understood.runs)
+    return bool(there) and quotes(name, text, understood.claim.line, understood.format)
+
+
+def _by_another_map(plan: ImportPlan, digest: str) -> str:
+    """Why a file that is in the store is not as this plan reads it; '' where it is, and for another tool's output."""
+    first = plan.store / "runs" / f"{run_prefix(columns.NAME, digest)}0000"
+    kept = first / "raw" / COLUMNS_FILE
+    if plan.columns is None or not kept.is_file() or kept.read_bytes() == plan.columns.content:
+        return ""
+    return f"it is in the store, read by another map ({kept}): import it into another store"
 
 
 def _no_result(warnings: Sequence[tuple[int, str]]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.core.pair_rule import pair_rule
-from iosonde.core.stored import LEVELS_FOUND, StoredRun
+from iosonde.core.stored import LEVELS_FOUND, SUBJECT_COMMIT, StoredRun
 from iosonde.core.types import Experiment, Run, Trial
 from iosonde.core.units import format_seconds
 from iosonde.importers import registry
@@ -240,6 +240,7 @@ def _bench(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment,
         "allocation": allocation,
         "target": None,
         "steps": wanted.identity()["steps"],
+        **({SUBJECT_COMMIT: wanted.subject} if wanted.subject else {}),
         **({"mpi_jobs": [job.to_json() for job in ready.jobs]} if ready.jobs else {}),
     }
     return trial.Bench(

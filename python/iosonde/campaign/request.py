@@ -57,4 +57,5 @@ class Request:
     abort_if: str | None = None
     fake: str | None = None
     spool: str | None = None
+    subject_commit: str | None = None
     in_lab: bool = False

@@ -46,6 +46,7 @@ GROUPS = {
         "scale": "how a rate grows with nodes, and what limits it",
         "bound": "the most the hardware can deliver, and what limits it",
         "time-model": "where the time of one operation goes",
+        "watch": "what changed over the history, and is it a regression",
         "diagnose": "why operations were slow: classes, causes, costs",
     },
     "Decide": {

@@ -26,11 +26,14 @@ _LOCAL_FUSE = frozenset({
     "portal", "lxcfs", "vmware-vmblk", "simple-mtpfs", "jmtpfs", "ifuse", "gphotofs", "cdemu", "tmsu", "tagsistant",
 })  # fmt: skip
 
+# Types whose files are written from beginning to end, once: what is written inside one is refused, or dropped.
+WRITTEN_ONCE = frozenset({"fuse.hdfs"})
+
 # Daemons of FUSE that are clients of a server or a store of objects, whatever their source says.
 _NETWORK_FUSE = frozenset({
     "glusterfs", "ceph-fuse", "mfs", "mfsmount", "moosefs", "lizardfs", "saunafs", "sfsmount", "juicefs", "seaweedfs",
     "weed", "curvefs", "orangefs", "pvfs2fuse", "dfuse", "daos", "cvmfs", "cvmfs2", "xrootdfs", "eosxd", "dcap", "ipfs",
-    "hadoop", "hdfs_fuse", "fuse_dfs", "sshfs", "nfs", "fuse-nfs", "afsd.fuse", "curlftpfs", "davfs", "rclone",
+    "hadoop", "hdfs", "hdfs_fuse", "fuse_dfs", "sshfs", "nfs", "fuse-nfs", "afsd.fuse", "curlftpfs", "davfs", "rclone",
     "s3fs", "goofys", "geesefs", "mount-s3", "gcsfuse", "blobfuse", "blobfuse2", "gvfsd-fuse", "alluxio-fuse",
     "quobyte",
 })  # fmt: skip

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 WORKLOAD = "path-study"
+OPERATION = "access"
 READ, WRITE = "read", "write"
 # Where the data of an access is: nowhere (/dev/zero, /dev/null); in this node's cache; verified not to be there; of
 # writes: nowhere yet, or in the cache since it was written before.

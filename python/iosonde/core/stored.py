@@ -9,9 +9,11 @@ from typing import Any
 
 from .faults import FaultDone
 from .types import FactorValue, Finding, Severity
+from .words import counted
 
 FILESYSTEM, TARGET = "filesystem", "target"
 LEVELS_FOUND = "levels_found"
+SUBJECT_COMMIT = "subject_commit"
 
 
 def plain(column: str) -> str:
@@ -314,6 +316,11 @@ class StoredRun:
         return None if found is None else str(found)
 
     @property
+    def subject_commit(self) -> str:
+        """The version of the file system under test; '' where nobody said it."""
+        return str(self.facts.get(SUBJECT_COMMIT) or "")
+
+    @property
     def filesystem(self) -> str | None:
         """The type of the target's file system as its mount table names it; None where nobody says."""
         if self.target is None:
@@ -355,3 +362,11 @@ def fate_of_incomplete(runs: Iterable[StoredRun]) -> str:
     if not incomplete:
         return ""
     return "in it, as was asked" if incomplete[0].counts else "left out"
+
+
+def incomplete_among(runs: Sequence[StoredRun]) -> str:
+    """How many of these are incomplete and in it, in words; empty where none is, or they are left out."""
+    taken = [run for run in runs if not run.complete and run.counts]
+    are = "is" if len(taken) == 1 else "are"
+    whole = counted(len(runs), "trial")
+    return f"{len(taken)} of {whole} {are} incomplete and {fate_of_incomplete(taken)}" if taken else ""

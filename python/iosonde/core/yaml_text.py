@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,6 +103,14 @@ def parse(text: str, name: str, as_json: bool = False, first: str = FIRST) -> Do
 
 def _an(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+def written(data: Any, comments: Sequence[str] = ()) -> str:
+    """The text of a file that holds ``data``, after comments."""
+    import yaml
+
+    head = "".join(f"# {line}\n" for line in comments)
+    return head + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)
 
 
 def scalar(text: str, key: str) -> Any:

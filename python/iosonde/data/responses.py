@@ -16,7 +16,7 @@ import numpy.typing as npt
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.headlines import SPEEDS
 from iosonde.core.metrics import metric_of
-from iosonde.core.stored import fate_of_incomplete
+from iosonde.core.stored import incomplete_among
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Factor, Metric
 from iosonde.core.words import counted
@@ -105,12 +105,8 @@ def responses(source: Source, asked: Asked) -> list[Response]:
 def _with_incomplete(source: Source, response: Response) -> Response:
     """With a warning where incomplete trials are among these, as was asked."""
     shown = {str(run) for run in response.rows.column("run").values}
-    taken = [run for run in source.runs if run.id in shown and not run.complete]
-    if not taken:
-        return response
-    are = "is" if len(taken) == 1 else "are"
-    said = f"{len(taken)} of {counted(len(shown), 'trial')} {are} incomplete and {fate_of_incomplete(taken)}"
-    return replace(response, warnings=(*response.warnings, said))
+    said = incomplete_among([run for run in source.runs if run.id in shown])
+    return replace(response, warnings=(*response.warnings, said)) if said else response
 
 
 def one_response(source: Source, asked: Asked) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,10 @@ LONGEST = 1 << 17  # values of a series that are looked at for a period
 _LEAST_PERIODS = 4
 _LEAST_CORRELATION = 0.1
 _NEARLY = 0.75
+_BINS, _PARTS_A_VALUE = 4096, 8
+_PHASES = 5000  # values whose phases are compared, and lengths that are tried
+_MOST_LENGTHS = 2000
+_DRIFT, _USUAL = 0.03, 4.0
 
 
 @dataclass(frozen=True)
@@ -77,3 +82,40 @@ def period(series: Array) -> int | None:
     if not peaks.size:
         return None
     return int(peaks[correlation[peaks] >= _NEARLY * correlation[peaks].max()][0])
+
+
+def lengths(at: npt.NDArray[Any], reach: float) -> list[float]:
+    """Periods that values between 0 and ``reach`` (moments, places) may have, none where they have none: that of the
+    autocorrelation of how many there are in parts of the reach, made exact where the phases agree best, and the half
+    and the third of it, as a period that falls between two parts is seen at its multiples."""
+    n_bins = int(np.clip(_PARTS_A_VALUE * at.size, _BINS, LONGEST))
+    width = reach / n_bins
+    counts = np.bincount(np.minimum((at / width).astype(np.intp), n_bins - 1), minlength=n_bins)
+    steps = period(np.convolve(np.minimum(counts, 3), (0.25, 0.5, 0.25), "same"))
+    if steps is None or steps < 3:
+        return []
+    some = at[:: max(1, at.size // _PHASES)].astype(float)
+    return [_exact(some, steps * width / part, width / part, reach) for part in (1, 2, 3) if steps >= 3 * part]
+
+
+def _exact(some: Array, near: float, width: float, reach: float) -> float:
+    """The length, within ``width`` of ``near``, at which phases agree best, and no longer drift."""
+    many = int(np.clip(16 * width * reach / near**2, 21, _MOST_LENGTHS))
+    tried = np.linspace(near - width, near + width, many)
+    agree = [abs(np.exp(2j * np.pi / length * some).sum()) for length in tried]
+    length = float(tried[int(np.argmax(agree))])
+    phase = phases(some, length)
+    usual = ~np.isnan(phase)
+    number = np.round(some / length - phase)[usual]
+    slope = float(np.polyfit(number, some[usual], 1)[0]) if np.ptp(number) else length
+    return slope if abs(slope / length - 1) < _DRIFT else length
+
+
+def phases(at: npt.NDArray[Any], length: float) -> Array:
+    """Where in the period each value is, in turns around their mean; NaN of those that are far from the others: of
+    another cause, they would turn a line and move an edge."""
+    turns = at / length
+    middle = float(np.angle(np.exp(2j * np.pi * turns).sum()) / (2 * np.pi))
+    phase = (turns - middle + 0.5) % 1.0 - 0.5
+    away = np.abs(phase - np.median(phase))
+    return np.where(away <= _USUAL * np.median(away), middle + phase, np.nan)

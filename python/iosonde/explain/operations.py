@@ -57,12 +57,12 @@ class Operations:
 
     @cached_property
     def sequential(self) -> bool:
-        """Whether nearly every operation begins where the one before it, of its rank, ended."""
+        """Whether nearly every operation begins where the one before it, of its rank, ended, or ends where it began."""
         if not (self.placed and self.size and self.in_order) or len(self) < 2:
             return False
         some = slice(0, _SAMPLE)
         steps = np.diff(self.offset[some].astype(np.int64))
-        return float((steps == self.size).mean()) > 0.9
+        return max(float((steps == way).mean()) for way in (self.size, -self.size)) > 0.9
 
 
 def split(columns: Columns, phase: StoredPhase, **more: Any) -> Iterator[tuple[int, Operations, int]]:

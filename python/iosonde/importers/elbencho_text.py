@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .parsed import Parsed, Row
+from .parsed import GLUED, Parsed, Row
 from .reading import PER_SECOND, iso_date, number, option, size_bytes, words_of
 from .text import Text
 
@@ -60,6 +60,10 @@ class _State:
             self._settings = Parsed(started_at=iso_date(stripped[9:].strip()[:19]))
         elif stripped == "---":
             self._pending = False
+            self._phase = ""
+        elif stripped.startswith("---") and self._in_table and self.runs:
+            self.runs[-1].lacks(at, GLUED)
+            self._in_table = False
         elif ":" not in stripped and any(words in stripped for words in _ENDED):
             (self.runs[-1] if self.runs else self._settings).lacks(at, f"it ended early: {stripped[:120]}")
         elif "ERROR:" in stripped:
@@ -67,6 +71,9 @@ class _State:
             if self.runs:
                 self.runs[-1].lacks(at, f"it failed: {stripped[:160]}")
         elif self._in_table and (found := _result_of(line)):
+            if self.runs and not (found[0] or self._phase):
+                self.runs[-1].lacks(at, GLUED)
+                return
             self._result(at, *found)
         elif self._in_table and not stripped.startswith("==="):
             self._in_table = not (line[:1].isalnum() and self._phase)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .parsed import Parsed, Row
+from .parsed import GLUED, Parsed, Row
 from .reading import BINARY, DECIMAL, PER_SECOND, iso_date, number
 from .text import Text
 from .trouble import note_trouble
@@ -61,6 +61,8 @@ class _Reader:
         self._last = at
         if stripped[0] == "|":
             self._percentiles(at, stripped)
+            if ": IOPS=" in stripped:
+                self._current().lacks(at, GLUED)
         elif stripped.startswith("fio-") and " " not in stripped:
             self._current(new=bool(self.runs and self.runs[-1].version)).version = stripped[4:64]
         elif "groupid=" in stripped and (found := JOB.match(line)):
@@ -103,6 +105,9 @@ class _Reader:
         elif found := _OLD.match(line):
             direction, amount, amount_unit, value, unit, iops, runtime = found.groups()
             self._rates(at, direction, (iops, value, unit), _amount(amount, amount_unit), runtime)
+        elif ": IOPS=" in line:
+            self._current().lacks(at, GLUED)
+            self._direction = ""
         elif (found := _LATENCY.match(line)) and self._direction:
             factor = PER_SECOND[found.group(2)]
             for statistic, word in zip(("min", "max", "mean", "sd"), found.groups()[2:], strict=True):

@@ -14,15 +14,17 @@ import re
 
 from .io500_list import GIB, RESULT, SCORE, of_list
 from .io500_score import check_score
-from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, whole_number
 from .text import Text
 
 NAME = "io500"
+UNLIKELY = 10  # times as fast before the first rank was done as on the whole
 HEADLINE = ("bandwidth", "rate", "total")
 
 _FIND = re.compile(r"runtime: (\S+) rate: (\S+)")
 _SECTION = re.compile(r"\[([\w-]+)\]\s*$")
+_GLUED = re.compile(r"^[\w-]+\s*=.*\[[a-z][a-z-]+\]\s*$|^\[[a-z][a-z-]+\]\s*[\w-]+\s*=")
 _VALUE = re.compile(r"([\w-]+)\s*=\s?(.*)$")
 _COMPLAINT = re.compile(r"\s*;\s*(?:ERROR|WARNING)\b")
 _PHASE = re.compile(r"(ior|mdtest|find|mdworkbench)\b")
@@ -58,6 +60,9 @@ def _sections(text: Text) -> Parsed:
     for at, line in text.numbered():
         if found := _SECTION.match(line.strip()):
             section, sections = found.group(1), sections + 1
+        elif _GLUED.search(line):
+            run.lacks(at, GLUED)
+            section = ""
         elif found := _VALUE.match(line.strip()):
             _value(run, at, section, *found.groups())
         elif line.startswith("; START"):
@@ -65,6 +70,7 @@ def _sections(text: Text) -> Parsed:
         elif _COMPLAINT.match(line):
             run.warn(at, f"io500 says: {line.strip(' ;')[:160]}")
     run.facts["sections"] = sections
+    _other_unit(run)
     check_score(run)
     if not run.rows:
         run.warn(1, "settings only: there is no result in this file")
@@ -87,6 +93,8 @@ def _value(run: Parsed, at: int, section: str, key: str, word: str) -> None:
         if key in names and value is not None:
             metric, factor, base = names[key]
             run.rows.append(Row("score" if section == "SCORE" else "extended_score", metric, value * factor, base, at))
+    elif key == "exe":
+        run.facts.setdefault("commands", {})[section] = word.strip()[:2000]
     elif "INVALID" in word.upper():
         run.lacks(at, f"{section}: {key} is marked invalid")
     elif key in ("score", "t_delta", "throughput-stonewall", "rate-stonewall") and _PHASE.match(section):
@@ -110,6 +118,17 @@ def _phase_value(run: Parsed, at: int, operation: str, key: str, value: float | 
     run.rows.append(
         Row(operation, metric, value * (GIB if bandwidth else 1e3), "bytes/s" if bandwidth else "operations/s", at)
     )
+
+
+def _other_unit(run: Parsed) -> None:
+    """Development versions of 2020 print the rate at the stonewall in another unit than the score, without a word."""
+    score = {row.operation: row.value for row in run.rows if row.metric == "bandwidth_last_done"}
+    for row in [one for one in run.rows if one.metric == "bandwidth_first_done"]:
+        if row.operation in score and row.value > UNLIKELY * score[row.operation]:
+            run.rows.remove(row)
+            times = row.value / score[row.operation]
+            run.warn(row.line, f"throughput-stonewall of {row.operation} is {times:.0f} times its score: "
+                     "it is in another unit, and was left out")  # fmt: skip
 
 
 def _find(text: Text, at: int) -> Parsed:

@@ -5,8 +5,13 @@
     write,0,2.5560855865e-02,2.5542020798e-02,4.1022726528e+07,4.1052977300e+07
 
 becomes ``write bandwidth_own`` of rank 0 in bytes/s, once with open and close inside and once, as
-``bandwidth_own_access``, without; and the two times. ``time,runtime,tp`` becomes recorded operations. The
-iterations are those of the table that IOR prints, with the number of its ranks and without its other settings.
+``bandwidth_own_access``, without; and the two times. ``time,runtime,tp`` becomes recorded operations.
+
+    access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),numTasks,iter
+    write,277.1444,4773.7135,0.0002,256.0000,64.0000,0.0002,0.0017,0.0009,0.0018,2,1
+
+becomes the rows of the text form. It names neither the command nor the version, and a time that is 0 in its four
+decimals is left out: it is none.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ from .operation_log import read_log
 from .parsed import Parsed, Row
 from .reading import number, whole_number
 from .text import Text
+from .trouble import note_trouble
 
 _COLUMNS = {
     "runtime-with-openclose": ("total_time", "s", "open,close"),
@@ -56,49 +62,71 @@ def parse_ranks(text: Text, head: int) -> Parsed:
     return run
 
 
-def parse_iterations(text: Text, head: int) -> list[Parsed]:
-    """The CSV of iterations whose header is line ``head``: a Parsed for each block size, transfer size and number of
-    ranks, in the order of the file."""
-    names = text.lines[head - 1].strip().replace(",Latency,", ",Latency(s),").split(",")
-    found: dict[tuple[int, ...], tuple[Parsed, IorTable]] = {}
-    lost = Parsed()
-    for at, line in enumerate(text.lines[head:], head + 1):
-        cells = line.strip().split(",")
-        if cells == [""] or cells[0] == names[0]:
-            continue
-        settings = _settings(names, cells)
-        if settings is None:
-            lost.lacks(at, f"not a row of this table: '{line.strip()[:60]}'")
-            continue
-        key = tuple(settings.values())
-        if key not in found:
-            run = Parsed(factors=dict(settings))
-            found[key] = run, IorTable(run, names)
-        found[key][1].add(at, cells)
-    made = [run for run, _ in found.values()] or [lost]
-    for run in made:
-        run.factors["iterations"] = len({row.iteration for row in run.rows})
-        if not run.rows:
-            run.lacks(head, "the table has no rows")
-        if any(row.unit == "s" and row.value == 0 for row in run.rows):
-            run.warn(head, "times shorter than 0.00005 s are 0 in IOR's CSV")
-    if made[-1] is not lost:
-        made[-1].missing += lost.missing  # a row that was cut is the last one
-    return made
-
-
-def _settings(names: list[str], cells: list[str]) -> dict[str, int] | None:
-    """Of a row, in bytes; None for what is no row."""
-    if len(cells) != len(names) or not cells[0].isalpha():
-        return None
-    said = dict(zip(names, cells, strict=True))
-    block, transfer = (number(said.get(name, "")) for name in ("block(KiB)", "xfer(KiB)"))
-    ranks = whole_number(said.get("numTasks", ""))
-    if block is None or transfer is None or ranks is None:
-        return None
-    return {"block_size": round(block * 1024), "transfer_size": round(transfer * 1024), "ranks": ranks}
-
-
 def parse_operations(text: Text) -> Parsed:
     """``time,runtime,tp``: when an operation began (s), how long it took (s), bytes/s; what it was is not said."""
     return read_log(text, first_line=2, columns=3, operation="access")
+
+
+_SETTINGS = {"numTasks": ("ranks", 1), "block(KiB)": ("block_size", 1024), "xfer(KiB)": ("transfer_size", 1024)}
+
+
+def parse_summary(text: Text) -> list[Parsed]:
+    """One Parsed for each test: where sizes or tasks are others, or the iterations begin again."""
+    runs: list[Parsed] = []
+    names: list[str] = []
+    seen: set[tuple[str, str]] = set()
+    settings: dict[str, int] = {}
+    table: IorTable | None = None
+    for at, line in text.numbered():
+        cells = line.strip().split(",")
+        if cells[:2] == ["access", "bw(MiB/s)"]:
+            names, table = cells, None
+        elif names and cells[0] in ("write", "read", "remove"):
+            found = _settings(names, cells)
+            key = (cells[0], cells[-1])
+            if len(cells) == len(names) and (table is None or found != settings or key in seen):
+                runs.append(Parsed())
+                runs[-1].factors.update(found)
+                runs[-1].warn(at, "IOR's CSV has four decimals: times that are 0 in them are left out")
+                table = IorTable(runs[-1], ["Latency(s)" if name == "Latency" else name for name in names])
+                settings, seen = found, set()
+            if table is None:
+                runs.append(Parsed())
+                table = IorTable(runs[-1], names)
+            seen.add(key)
+            table.add(at, ["-" if _is_too_short(*pair) else pair[1] for pair in zip(names, cells, strict=False)])
+            if len(cells) != len(names):
+                runs[-1].lacks(at, "the row is cut: left out")
+        elif runs:
+            note_trouble(runs[-1], at, line)
+    for run in runs:
+        _even(run, text.last_line)
+    if not runs:
+        runs.append(Parsed())
+        runs[-1].lacks(text.last_line, "the table has no rows")
+    return runs
+
+
+def _is_too_short(name: str, cell: str) -> bool:
+    return (name == "Latency" or name.endswith("(s)")) and number(cell) == 0
+
+
+def _settings(names: list[str], cells: list[str]) -> dict[str, int]:
+    """The sizes in bytes and the number of tasks of one row."""
+    by_name = dict(zip(names, cells, strict=False))
+    known = ((factor, number(by_name.get(name, "")), unit) for name, (factor, unit) in _SETTINGS.items())
+    return {factor: round(value * unit) for factor, value, unit in known if value is not None}
+
+
+def _even(run: Parsed, last: int) -> None:
+    """Writes and reads take turns: one with fewer iterations than the other lost some. How many were asked for is not
+    said."""
+    seen: dict[str, int] = {}
+    for row in run.rows:
+        if row.metric == "bandwidth_last_done":
+            seen[row.operation] = seen.get(row.operation, 0) + 1
+    most = max(seen.values(), default=0)
+    run.factors["iterations"] = most
+    for operation, there in seen.items():
+        if there < most:
+            run.lacks(last, f"{operation}: {there} of {most} iterations are there")

@@ -26,7 +26,7 @@ from iosonde.core.types import FactorValue
 from .iozone_blocks import excel_rows
 from .iozone_table import OPERATIONS, IozoneTable, asked_by
 from .iozone_units import Unit, unit_of
-from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, option, size_bytes, words_of
 from .text import Text
 
@@ -261,7 +261,10 @@ class _Reader:
             self._add(at, self._operation, self._line_unit(at, unit), word,
                       "sum_of_ranks" if who.lower() == "children" else "last_done")  # fmt: skip
         elif first in ("Min", "Max", "Avg") and self._operation and self._run and (found := _PROCESS.match(line)):
-            self._of_process(at, found)
+            if line.count("=") > 1:
+                self._run.lacks(at, GLUED)
+            else:
+                self._of_process(at, found)
         elif first[:6] == "Child[" and self._operation and self._run and (found := _CHILD.match(line)):
             rank = int(found.group(1)[:9])
             self._add(at, self._operation, self._line_unit(at, found.group(5)), found.group(4), "own", rank=rank)

@@ -4,10 +4,9 @@
     19700101000000,127.0.0.1,47988,127.0.0.1,18780,1,0.0-2.0,6469058620,25786561711
 
 Only the line over the whole time of a stream counts; it becomes ``tcp bandwidth`` (bytes/s: the CSV's bits/s by 8),
-``bytes`` and
-``time``. Several streams are ranks; their sum is ``bandwidth_sum_of_ranks`` (iperf's own [SUM], else added here). Of
-UDP the
-server's report becomes ``udp_receive`` with ``jitter``, ``lost`` and ``datagrams``.
+``bytes`` and ``time``. Several streams are ranks; their sum is ``bandwidth_sum_of_ranks``: iperf's own [SUM], without
+which a client's text has no total; the CSV has none, and its streams are added here. Of UDP the server's report becomes
+``udp_receive`` with ``jitter``, ``lost`` and ``datagrams``.
 """
 
 from __future__ import annotations
@@ -25,6 +24,8 @@ HEADLINE = ("bandwidth",)
 _CSV = re.compile(
     r"(\d{14}(?:\.\d+)?),([^,]*),(\d+),([^,]*),(\d+),(-?\d+),(\d+\.\d+)-(\d+\.\d+),(\d+),(\d+)((?:,[^,]*)*)$"
 )
+_CONNECTED = re.compile(r"\[\s*\*?(\d+)\] local \S.* connected with ")
+_FLOWS = re.compile(r"\((\d{1,6}) flows?\)")
 _HEAD = re.compile(r"(?:Client connecting to|Server listening on) .*?,?\s*(TCP|UDP) port")
 
 
@@ -52,6 +53,8 @@ def parse(text: Text) -> list[Parsed]:
 class _Session:
     def __init__(self, run: Parsed, protocol: str) -> None:
         self.run, self.protocol, self.report = run, protocol, False
+        self.server, self.flows = False, 0
+        self.connected: set[int] = set()
         self.whole: dict[tuple[str, int | None], tuple[int, Interval]] = {}
 
     def add(self, at: int, interval: Interval) -> None:
@@ -64,8 +67,12 @@ class _Session:
     def end(self, last: int) -> None:
         run = self.run
         streams = {stream for _, stream in self.whole if stream is not None}
+        expected = 0 if self.server else max(len(self.connected), self.flows)
+        own = {stream for operation, stream in self.whole if operation == self.protocol}
+        if max(expected, len(own)) > 1 and None not in own and own and not self.server:
+            run.lacks(last, f"{max(expected, len(own))} streams, and the line of their sum is not there: no total")
         for (operation, stream), (at, interval) in self.whole.items():
-            several = len([key for key in self.whole if key[0] == operation and key[1] is not None]) > 1
+            several = len([key for key in self.whole if key[0] == operation and key[1] is not None]) > 1 or expected > 1
             _rows(run, at, operation, stream if several else None, interval, several)
         if len(streams) > 1:
             run.factors["ranks"] = len(streams)
@@ -82,6 +89,10 @@ def _text(text: Text) -> list[Parsed]:
         if found := _HEAD.match(stripped):
             sessions.append(_Session(Parsed(), found.group(1).lower()))
             sessions[-1].run.factors["protocol"] = found.group(1).lower()
+            sessions[-1].server = stripped.startswith("Server")
+            sessions[-1].flows = int(flows.group(1)) if (flows := _FLOWS.search(stripped)) else 0
+        elif sessions and (found := _CONNECTED.match(stripped)):
+            sessions[-1].connected.add(int(found.group(1)[:9]))
         elif "Server Report" in line and sessions:
             sessions[-1].report = True
         elif stripped.startswith("[") and (interval := interval_of(stripped)):

@@ -3,13 +3,13 @@
     "sum_sent": {"bits_per_second": 19969336045.96, "bytes": 4992401408, "seconds": 2.000027, "retransmits": 34}
 
 becomes ``tcp_send bandwidth`` in bytes/s (bits by 8), ``bytes``, ``time``, ``retransmits``; ``sum_received`` becomes
-``tcp_receive``.
-Each stream is a rank. UDP's ``jitter`` and ``lost`` come from the receiver (or ``sum``): the sender's are always 0.
+``tcp_receive``. Each stream is a rank. A text without the line of their sum, or a client's without that of the
+receiver, is not complete. UDP's ``jitter`` and ``lost`` come from the receiver (or ``sum``): the sender's are always 0.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .iperf_lines import READING, interval_of
@@ -110,38 +110,67 @@ def _streams(run: Parsed, lines: Lines, place: int, stop: int, protocol: str, st
             _side(run, line, f"{protocol}_receive", stream.get("receiver"), rank, True)
 
 
+@dataclass
+class _Connection:
+    """One test of a text: how many ``streams`` it has, whether they go ``both`` ways, and whether a ``client`` says."""
+
+    run: Parsed
+    client: bool = False
+    streams: int = 0
+    both: bool = False
+
+    def end(self, last: int) -> None:
+        """After its last line: whether what is printed is the whole of it."""
+        run = self.run
+        operations = sorted({row.operation for row in run.rows})
+        if not run.rows:
+            run.lacks(last, "there is no line of sender or receiver: the test did not come to its end")
+        elif self.both and self.client and not any(name.endswith("_reverse") for name in operations):
+            run.lacks(last, "the lines of the other direction are not there")
+        for operation in operations:
+            self._whole(operation, last)
+            if self.client and operation.replace("_send", "_receive") not in operations:
+                run.lacks(last, "the receiver's line is not there: what was sent is no result yet")
+
+    def _whole(self, operation: str, last: int) -> None:
+        """The only stream of an operation is the whole of it; of several only their sum is."""
+        run = self.run
+        seen = {row.rank for row in run.rows if row.operation == operation}
+        several = max(self.streams // 2 if self.both else self.streams, len(seen))
+        if several < 2:
+            run.rows = [
+                replace(row, rank=None, metric=row.metric.removesuffix("_own")) if row.operation == operation else row
+                for row in run.rows
+            ]
+        elif None not in seen:
+            run.lacks(last, f"{operation}: {several} streams, and the line of their sum is not there")
+
+
 def _text(text: Text) -> list[Parsed]:
-    runs: list[Parsed] = []
+    made: list[_Connection] = []
     version = ""
     for at, line in text.numbered():
         stripped = line.strip()
+        interval = interval_of(stripped) if stripped.startswith("[") else None
         if stripped.startswith("iperf 3"):
             version = stripped.split()[1]
         elif stripped.startswith(("Connecting to host", "Accepted connection from")):
-            runs.append(Parsed(version=version))
+            made.append(_Connection(Parsed(version=version), stripped.startswith("Connecting")))
         elif stripped.startswith("iperf3: ") or "error - " in stripped:
-            runs = runs or [Parsed(version=version)]
-            runs[-1].lacks(at, f"iperf3 said: {stripped[:160]}")
-        elif (
-            stripped.startswith("[")
-            and (found := interval_of(stripped))
-            and found.rest.strip().endswith(("sender", "receiver"))
-        ):
-            runs = runs or [Parsed(version=version)]
-            _line(runs[-1], at, found, "send" if found.rest.strip().endswith("sender") else "receive")
-    for run in runs:
-        if not run.rows:
-            run.lacks(text.last_line, "there is no line of sender or receiver: the test did not come to its end")
-        # The only stream of an operation is the whole of it.
-        for operation in {row.operation for row in run.rows}:
-            if len({row.rank for row in run.rows if row.operation == operation}) == 1:
-                run.rows = [
-                    replace(row, rank=None, metric=row.metric.removesuffix("_own"))
-                    if row.operation == operation
-                    else row
-                    for row in run.rows
-                ]
-    return runs
+            made = made or [_Connection(Parsed(version=version))]
+            made[-1].run.lacks(at, f"iperf3 said: {stripped[:160]}")
+        elif interval is not None:
+            side = interval.rest.strip().rpartition(" ")[2]
+            if made:
+                made[-1].both |= bool(interval.role)
+            if side in ("sender", "receiver"):
+                made = made or [_Connection(Parsed(version=version), both=bool(interval.role))]
+                _line(made[-1].run, at, interval, "send" if side == "sender" else "receive")
+        elif made and stripped.startswith("[") and " connected " in stripped:
+            made[-1].streams += 1
+    for one in made:
+        one.end(text.last_line)
+    return [one.run for one in made]
 
 
 def _line(run: Parsed, at: int, found: Any, side: str) -> None:

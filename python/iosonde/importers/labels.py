@@ -11,7 +11,8 @@ _LABELS = (
     # kubectl logs --timestamps
     (re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)? ", re.MULTILINE), 1),
     (re.compile(r"^> ?", re.MULTILINE), 2),  # a mail
-    (re.compile(r"^ *\d+: ?", re.MULTILINE), 3),  # srun -l
+    # srun -l; md-workbench's --process-reports begin so, too
+    (re.compile(r"^ *\d+: ?+(?!(?:precreate|benchmark|cleanup) (?:process max:\S+ rate:|\d))", re.MULTILINE), 3),
     (re.compile(r"^\[\d+\] ?", re.MULTILINE), 3),  # mpiexec -prepend-rank
 )
 _LOOKED_AT = 200  # lines

@@ -1,4 +1,4 @@
-"""md-workbench 4.x: the line of each phase, and the CSV of latencies of a rank.
+"""md-workbench 3.x and 4.x: the line of each phase, and the CSV of latencies of a rank; MD-REAL-IO, as it was called.
 
     benchmark process max:0.00s … rate:298182.1 iops/s objects:200 … tp:554.7 MiB/s op-max:2.0981e-05s (0 errs)
     read(2.8610e-06s, 4.0531e-06s, …) stat(…) create(…) delete(…)
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, words_of
 from .text import Text
 from .trouble import note_trouble
@@ -20,7 +20,7 @@ from .trouble import note_trouble
 NAME = "md-workbench"
 HEADLINE = ("rate", "latency_p99")
 
-_HEAD = re.compile(r"MD-Workbench total objects: (\d+).*\(version: ([^)]*)\)(?: time: (.*))?$")
+_HEAD = re.compile(r"(?:MD-Workbench|MD-REAL-IO) total objects: (\d+).*\(version: ([^)]*)\)(?: time: (.*))?$")
 _PHASE = re.compile(r"(precreate|benchmark|cleanup) process max:\s*(\S+?)s min:\s*(\S+?)s mean:\s*(\S+?)s (.*)$")
 _OPERATION = re.compile(r"\b(create|read|stat|delete)\(([^()]*)\)?")
 _QUANTILES = ("min", "p25", "p50", "p75", "p90", "p99", "max")
@@ -29,7 +29,7 @@ _CSV = "time,runtime"
 
 def claims(text: Text) -> Claim | None:
     """By the head line, a phase's line, or the CSV's header."""
-    if found := text.find("MD-Workbench total objects:"):
+    if found := text.find("MD-Workbench total objects:", "MD-REAL-IO total objects"):
         return Claim(CERTAIN, *found)
     if (found := text.find("benchmark process max:", "precreate process max:")) is not None:
         return Claim(LIKELY, *found)
@@ -42,6 +42,10 @@ def parse(text: Text) -> list[Parsed]:
         from .operation_log import read_log
 
         return [read_log(text, first_line=2, columns=2, operation="access")]
+    if text.find("MD-REAL-IO total objects") and not text.find("process max:"):
+        from .md_real_io import parse_text
+
+        return parse_text(text)
     runs: list[Parsed] = []
     command, seen, done = "", dict[str, int](), False
     for at, line in text.numbered():
@@ -55,6 +59,9 @@ def parse(text: Text) -> list[Parsed]:
             if not runs:
                 runs.append(Parsed())
             phase = found.group(1)
+            if line.count(" process max:") > 1:
+                runs[-1].lacks(at, GLUED)
+                continue
             seen[phase] = seen.get(phase, -1) + 1
             _phase(runs[-1], at, found, seen[phase])
         elif line.startswith("Total runtime:"):
@@ -98,7 +105,7 @@ def _phase(run: Parsed, at: int, found: re.Match[str], iteration: int) -> None:
         (r"rate:(\S+) iops/s", "rate_last_done", "operations/s", 1.0),
         (r"rate:(\S+) obj/s", "object_rate_last_done", "operations/s", 1.0),
         (r"rate:(\S+) dset/s", "data_set_rate_last_done", "operations/s", 1.0),
-        (r"tp:(\S+) MiB/s", "bandwidth_last_done", "bytes/s", 1024.0**2),
+        (r"tp:(\S+) Mi[Bb]/s", "bandwidth_last_done", "bytes/s", 1024.0**2),
         (r"op-max:(\S+?)s ", "latency_max", "s", 1.0),
     ):
         match = re.search(pattern, rest)

@@ -87,6 +87,8 @@ class Parsed:
             self.missing.append(Note(line, sentence))
 
 
+# A line's end was lost: nothing tells which number is whose.
+GLUED = "two lines stand in one: what follows may be of something else"
 # A damaged file may have something wrong in every line: the first ones say enough.
 MAX_NOTES = 50
 

@@ -72,6 +72,12 @@ def size_bytes(text: str, kilo: dict[str, int] = BINARY) -> int | None:
 
 
 @lru_cache(maxsize=4096)
+def size_of_option(word: str) -> int | None:
+    """``9920000m`` as IOR reads it in its command: in steps of 1024; None for what is no size."""
+    found = re.fullmatch(r"(\d{1,18})([kmgtKMGT]?)", word)
+    return int(found.group(1)) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[found.group(2).lower()] if found else None
+
+
 def iso_date(text: str) -> str:
     """``Sat Nov 21 09:26:00 2026`` and other tools' dates as ISO 8601, without zone; '' if not understood."""
     text = " ".join(text.split())

@@ -34,8 +34,10 @@ OURS = {
     "darshan-dxt": "darshan_dxt",
     "dbench": "dbench",
     "dd": "dd",
+    "dlio": "dlio",
     "elbencho": "elbencho",
     "ficus": "ficus",
+    "filebench": "filebench",
     "fileop": "fileop",
     "fio": "fio",
     "fio-log": "fio_log",
@@ -50,7 +52,11 @@ OURS = {
     "netperf": "netperf",
     "recorder": "recorder",
     "strace": "strace",
+    "smallfile": "smallfile",
+    "sysbench-fileio": "sysbench_fileio",
     "time": "time",
+    "vdbench": "vdbench",
+    "warp": "warp",
 }
 GROUP = "iosonde.importers"
 
@@ -100,8 +106,7 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
     """
     claims = _claims(text)
     if wanted is not None:
-        if wanted not in importers():
-            raise InputError(f"there is no importer '{wanted}'", f"there are: {', '.join(importers())}")
+        known(wanted)
         name, claim = wanted, claims.get(wanted) or Claim(0, 0, "asked for")
     elif not claims:
         raise UnknownFormatError(f"{text.name}: {_why_unknown(text)}", f"known: {', '.join(importers())}")
@@ -118,6 +123,14 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
             )
             notes.append(Note(also.line, sentence))
     return Understood(name, claim, others, runs, notes)
+
+
+def known(name: str) -> None:
+    """Raises InputError for an importer that there is not."""
+    if name == "columns":
+        raise InputError("'columns' needs a map of the columns", "give --columns MAP.yaml: see docs/columns.md")
+    if name not in importers():
+        raise InputError(f"there is no importer '{name}'", f"there are: {', '.join(importers())}")
 
 
 def begins(name: str) -> tuple[str, ...]:

@@ -50,15 +50,15 @@ class Note(NamedTuple):
 class Text:
     """A file as parsers see it: ``lines`` (the first is line 1), ``whole``, ``raw``; ``name`` is the file's own.
 
-    ``damage``: what is lost of it, so that no result in it is complete.
+    ``damage``: what is lost of it, so that no result in it is complete. ``decimal_commas``: look for some.
     """
 
-    def __init__(self, raw: bytes, name: str, notes: list[Note] | None = None) -> None:
+    def __init__(self, raw: bytes, name: str, notes: list[Note] | None = None, decimal_commas: bool = True) -> None:
         self.name = name
         self.raw = raw
         self.notes = list(notes or ())
         self.damage: list[Note] = []
-        self.whole = self._clean(raw)
+        self.whole = self._clean(raw, decimal_commas)
         if raw[:4] == _SHEET:
             self.notes = [note for note in self.notes if note.line == 0]  # a sheet is binary, and read as such
             self.damage = []
@@ -144,7 +144,7 @@ class Text:
 
     # Cleaning
 
-    def _clean(self, raw: bytes) -> str:
+    def _clean(self, raw: bytes, decimal_commas: bool) -> str:
         text = self._decode(raw)
         if "\0" in text:
             text = self._without_holes(text)
@@ -155,7 +155,7 @@ class Text:
         text, label = without_labels(text)
         if label:
             self.notes.append(Note(1, f"labels before the lines, as '{label}', were left out"))
-        return self._points(text)
+        return self._points(text) if decimal_commas else text
 
     def _without_holes(self, text: str) -> str:
         """One NUL at the end of a line ends a string of C. Others are a part of the file that was never written: of a

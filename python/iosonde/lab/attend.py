@@ -21,7 +21,7 @@ from iosonde.core.errors import IosondeError
 from iosonde.core.faults import BEGUN, ENDED, SERVERS, Exchange, FaultDone, PhaseMark, PlannedFault, Settled
 
 from . import cgroups
-from .faults import LabFault, inflict, undo_one
+from .faults import LabFault, ask, inflict, undo_one
 from .filesystems import recipe_of
 from .lab import Lab
 from .settling import Settling
@@ -57,7 +57,7 @@ def hands_of(lab: Lab) -> FaultHands:
     return FaultHands(
         inflict=lambda planned, host: inflict(lab, planned.kind, lab.host(host), planned.rate or None),
         undo=lambda fault: undo_one(lab, fault),
-        ask=lambda: how.heal(lab),
+        ask=lambda: ask(lab),
         health=lambda: how.health(lab),
         cpu_s=cpu_s,
         used=how.used_bytes(lab),

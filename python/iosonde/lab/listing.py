@@ -48,6 +48,12 @@ class LabListing:
     missing: tuple[str, ...] = ()
     why_not: str = ""
 
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Debian's packages that are not here, of every lab and of the file systems that come from packages alone."""
+        of_packages = (one.missing for one in self.possible if not tools.UNPACKAGED.keys() & one.missing)
+        return tuple(dict.fromkeys([*self.missing, *(name for names in of_packages for name in names)]))
+
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON."""
         return {

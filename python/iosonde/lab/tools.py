@@ -14,7 +14,13 @@ from iosonde.core.errors import InputError, SystemFaultError
 
 LIMIT_S = 60.0
 _PLACE = "IOSONDE_LAB_ROOT"  # where labs live, if not where they usually do
-OUR_NFS_CLIENT = "iosonde-nfs-mount"  # rust/nfs-mount: the one command that no package of Debian's has
+OUR_NFS_CLIENT = "iosonde-nfs-mount"  # rust/nfs-mount
+HADOOP_JARS = "hadoop-jars"
+# What no package of Debian's has → how it comes here.
+UNPACKAGED = {
+    OUR_NFS_CLIENT: "make lab-deps in a checkout",
+    HADOOP_JARS: "make lab-hdfs in a checkout (or HADOOP_HOME=DIR, if you have Hadoop)",
+}
 # What is needed whatever the file system, and its Debian package.
 ALWAYS = {
     "unshare": "util-linux", "nsenter": "util-linux", "losetup": "util-linux", "ip": "iproute2", "tc": "iproute2",
@@ -69,10 +75,10 @@ def need(commands: Mapping[str, str] | Iterable[str] = ()) -> None:
 
 def installing(packages: Iterable[str]) -> str:
     """The commands, as words, that bring these packages."""
-    wanted = dict.fromkeys(packages)
-    built = wanted.pop(OUR_NFS_CLIENT, "") is None
-    words = [f"apt install {' '.join(wanted)}"] * bool(wanted) + ["make lab-deps in a checkout"] * built
-    return " and ".join(words)
+    wanted = tuple(dict.fromkeys(packages))
+    packaged = [one for one in wanted if one not in UNPACKAGED]
+    words = [f"apt install {' '.join(packaged)}"] * bool(packaged)
+    return " and ".join(words + [UNPACKAGED[one] for one in wanted if one in UNPACKAGED])
 
 
 def found(command: str) -> bool:

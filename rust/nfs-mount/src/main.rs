@@ -27,8 +27,6 @@ use crate::server::Server;
 const THREADS: usize = 16;
 /// The kernel asks for so many READs ahead of a program that reads a file from its beginning.
 const READS_AHEAD: u32 = 4;
-/// Its type in the mount table is `fuse.nfs`.
-const SUBTYPE: &str = "nfs";
 const MOUNTED: &str = "mounted";
 
 fn main() -> ExitCode {
@@ -63,28 +61,28 @@ fn mount(options: &Options, say_mounted: impl FnOnce()) -> std::result::Result<(
 }
 
 fn mounted(file_system: FileSystem, options: &Options) -> Result<Session<FileSystem>> {
-    let source = format!("{}:{}", options.host, options.export);
     let mut config = Config::default();
     config.n_threads = Some(THREADS);
     // The crate would mount with the type `fuse`; with its subtype it is seen to be a network mount.
     if unsafe { libc::geteuid() } == 0 {
         let device = fs::OpenOptions::new().read(true).write(true).open("/dev/fuse")?;
-        mount_by_root(&source, options, device.as_raw_fd())?;
+        mount_by_root(options, device.as_raw_fd())?;
         return Session::from_fd(file_system, device.into(), SessionACL::All, config);
     }
     config.mount_options = vec![
-        MountOption::FSName(source),
-        MountOption::Subtype(SUBTYPE.into()),
+        MountOption::FSName(options.source.clone()),
+        MountOption::Subtype(options.subtype.clone()),
         MountOption::DefaultPermissions,
         if options.read_only { MountOption::RO } else { MountOption::RW },
     ];
     Session::new(file_system, &options.directory, &config)
 }
 
-fn mount_by_root(source: &str, options: &Options, device: i32) -> Result<()> {
+fn mount_by_root(options: &Options, device: i32) -> Result<()> {
     let said = format!("fd={device},rootmode=40000,user_id=0,group_id=0,default_permissions,allow_other");
     let [source, directory, kind, said] =
-        [source, &options.directory, &format!("fuse.{SUBTYPE}"), &said].map(CString::new);
+        [options.source.as_str(), &options.directory, &format!("fuse.{}", options.subtype), &said]
+            .map(CString::new);
     let (source, directory, kind, said) = (source?, directory?, kind?, said?);
     let flags = libc::MS_NOSUID | libc::MS_NODEV | if options.read_only { libc::MS_RDONLY } else { 0 };
     let done = unsafe {

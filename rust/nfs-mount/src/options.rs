@@ -12,11 +12,16 @@ Mounts an NFSv3 export by FUSE. `umount DIRECTORY` ends it. Options, as in nfs(5
   rsize=B wsize=B most bytes of one READ or WRITE [the server's, 1 MiB at most]
   port=P          of the NFS service; mountport=P of MOUNT [rpcbind is asked]
   ro, rw, vers=3, proto=tcp, nolock
+  fsname=TEXT, subtype=NAME
+                  source and type (fuse.NAME) in the mount table, where the
+                  server stands for something else [HOST:/EXPORT, nfs]
   -f              stay in the foreground
 ";
 
 /// The kernel takes no more in one FUSE request.
 pub const MOST_BYTES: u32 = 1 << 20;
+/// Its type in the mount table is `fuse.nfs`.
+const SUBTYPE: &str = "nfs";
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What to mount, where and how.
@@ -35,6 +40,9 @@ pub struct Options {
     pub write_bytes: u32,
     pub port: Option<u16>,
     pub mount_port: Option<u16>,
+    /// What the mount table says of it: its source, and its type after `fuse.`.
+    pub source: String,
+    pub subtype: String,
 }
 
 impl Options {
@@ -71,6 +79,8 @@ impl Options {
             write_bytes: MOST_BYTES,
             port: None,
             mount_port: None,
+            source: source.clone(),
+            subtype: SUBTYPE.into(),
         };
         let mut timeout = DEFAULT_TIMEOUT;
         let mut soft = false;
@@ -100,6 +110,8 @@ impl Options {
             ("wsize", bytes) => self.write_bytes = transfer_size(setting, bytes)?,
             ("port", port) => self.port = Some(number(setting, port, u16::MAX.into())? as u16),
             ("mountport", port) => self.mount_port = Some(number(setting, port, u16::MAX.into())? as u16),
+            ("fsname", text) if !text.is_empty() => self.source = text.into(),
+            ("subtype", name) if !name.is_empty() => self.subtype = name.into(),
             ("vers" | "nfsvers", "3") | ("proto", "tcp") | ("tcp" | "nolock" | "", "") => {}
             ("vers" | "nfsvers", _) => return Err(format!("{setting}: only version 3 is spoken")),
             _ => return Err(format!("{setting}: no such option")),

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.options.types import FigureFile
-from iosonde.cli.output import emit, tell, write_figure
+from iosonde.cli.output import emit, talk, tell, write_figure
 
 
 @click.command(epilog="Example: iosonde diagnose results --metric read_large --plot classes.png")
-@data_options("Of a table: the column that says how long each operation took.", on=None)
+@data_options("Of a table: the column that says how long each operation took.", on=None, clock=False)
 @click.option("--bandwidth", default="stable", show_default=True, metavar="RULE|H",
               help="Of the density: stable, isj, silverman, scott, or a number, as 0.05 for 5 %.")  # fmt: skip
 @click.option("--plot", type=FigureFile(), metavar="FILE", help="Operations by class as .png, .svg or .pdf.")
-def command(asked: DataOptions, bandwidth: str, plot: str | None) -> None:
+@click.option("--confirm", metavar="FILE", help="Write the experiment that would confirm the costliest finding.")
+def command(asked: DataOptions, bandwidth: str, plot: str | None, confirm: str | None) -> None:
     """Classes of operations by how long they took, what each has in common, what it costs.
 
     DATA is a store with recorded operations, or a .csv or .parquet with a row for each operation. --metric names
     operations, as read_large.
     """
     width = answers.diagnose.bandwidth_of(bandwidth)
-    answers.diagnose.check_clock(asked.clock)
     source = asked.open_one(alike=False)
     tell("diagnose", source.table)
     made = answers.diagnose.diagnose(source, asked.level, asked.metric, asked.response, width)
     if plot is not None:
         write_figure(plot, report.figures.diagnose.figure(made))
+    if confirm is not None:
+        talk(f"wrote {answers.diagnose_confirm.write(source, made, Path(confirm))}")
     emit(made, report.text.diagnose.lines(made), asked.as_json)

@@ -45,6 +45,8 @@ OPTIONS = [
                  help="A script that is called with the number of nodes and prints them; or 'salloc …', 'sbatch …'."),
     click.option("--store", metavar="DIR", help="Where the runs are kept, not on the target [default: iosonde-store]."),
     click.option("--name", metavar="TEXT", help="A name for this experiment."),
+    click.option("--subject-commit", metavar="TEXT|auto",
+                 help="The version of the file system under test, for watch; auto: of the Git repository here."),
     click.option("--seed", type=click.IntRange(0), metavar="S", help="Of the order and the data [default: drawn]."),
     click.option("--small-files", type=click.IntRange(1), metavar="N",
                  help="Envelope: small files per rank [default: 1000]."),

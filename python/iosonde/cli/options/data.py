@@ -82,10 +82,10 @@ def open_data(data: str | Store, where: Sequence[str] = (), experiment: str | No
 
 def data_options(
     response: str | None = _RESPONSE, on: str | None = _ON, by: str | None = None, argument: str = "DATA",
-    required: bool = True,
+    required: bool = True, clock: bool = True,
 ) -> Callable[[Command], Command]:  # fmt: skip
-    """DATA and its options, handed to the command as ``asked``. A help of None leaves that option out, where it has
-    no meaning: a command without factors has no ``--on``."""
+    """DATA and its options, handed to the command as ``asked``. A help of None, or ``clock=False``, leaves that option
+    out, where it has no meaning: a command without factors has no ``--on``, one without rates no ``--clock``."""
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
@@ -95,13 +95,13 @@ def data_options(
                 talk(warning(level))
             asked = DataOptions(
                 given.pop("data"), _names(given.pop("response", None)), _names(given.pop("on", None)),
-                _names(given.pop("by", None)), given.pop("where"), given.pop("clock"), _names(given.pop("metric")),
-                given.pop("experiment"), level, given.pop("as_json"),
+                _names(given.pop("by", None)), given.pop("where"), given.pop("clock", LAST_DONE),
+                _names(given.pop("metric")), given.pop("experiment"), level, given.pop("as_json"),
             )  # fmt: skip
             return command(asked=asked, **given)
 
         made: Command = incomplete_option(called)
-        for one in reversed(_options(response, on, by)):
+        for one in reversed(_options(response, on, by, clock)):
             made = one(made)
         return click.argument("data", metavar=argument if required else f"[{argument}]", required=required)(made)
 
@@ -145,7 +145,7 @@ def _names(text: str | None) -> tuple[str, ...]:
     return tuple(split_names(text))
 
 
-def _options(response: str | None, on: str | None, by: str | None) -> list[Callable[[Command], Command]]:
+def _options(response: str | None, on: str | None, by: str | None, clock: bool) -> list[Callable[[Command], Command]]:
     made = [
         click.option(f"--{name}", metavar=metavar, help=text)
         for name, metavar, text in (("response", "Y,…", response), ("on", "X,…", on), ("by", "X,…", by))
@@ -156,7 +156,7 @@ def _options(response: str | None, on: str | None, by: str | None) -> list[Calla
         click.option("--where", multiple=True, metavar="COND",
                      help="Only rows where it holds, as 'fs=nfs' or 'nodes>=2'. Repeatable."),
         metric_option,
-        clock_option,
+        *([clock_option] if clock else []),
         click.option("--experiment", metavar="ID|last|all", help="Store: only this experiment."),
         click.option("--level", type=float, default=0.95, show_default=True,
                      help="Confidence level of every interval."),

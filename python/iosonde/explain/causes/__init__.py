@@ -12,17 +12,21 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Sequence
+from types import ModuleType
 
 from .target import Suspect, Target
 
 SHOWN = 3  # of a class
 # A finding of the left is told instead of one of the right where it explains nearly as much: the right follows from it.
 _INSTEAD = {
-    "S401": ("S402", "S403", "S406", "S405"), "S406": ("S402", "S403", "S405"), "S402": ("S403",),
+    "S401": ("S402", "S403", "S406", "S405", "S411"), "S406": ("S402", "S403", "S405", "S411"),
+    "S402": ("S403", "S411"),
     "S404": ("S403", "S402", "S409"), "S405": ("S403", "S402", "S404"), "S407": ("S403", "S406"),
     "S408": ("S403", "S404"), "S409": ("S403", "S402"),
 }  # fmt: skip
 _NEARLY = 0.85
+# Even gaps follow from a clock, but a clock from even gaps only if these hold their phase over the whole run.
+_NEARLY_OF = {("S402", "S411"): 0.6}
 
 
 def modules() -> dict[str, str]:
@@ -38,14 +42,21 @@ def page(code: str) -> str | None:
 
 
 def suspects(target: Target) -> list[Suspect]:
-    """What every finder says of a class, what explains most first."""
-    return told([one for name in modules().values() for one in _find(name, target)])
+    """What every finder says of a class, what explains most first; those that are ``LAST`` where no other says
+    anything."""
+    finders = [importlib.import_module(name) for name in modules().values()]
+    found = told([one for finder in finders if not _is_last(finder) for one in _find(finder, target)])
+    return found or [one for finder in finders if _is_last(finder) for one in _find(finder, target)]
 
 
-def _find(name: str, target: Target) -> list[Suspect]:
+def _find(finder: ModuleType, target: Target) -> list[Suspect]:
     """What asks for more than one trial has no ``find``."""
-    find = getattr(importlib.import_module(name), "find", None)
+    find = getattr(finder, "find", None)
     return find(target) if find else []
+
+
+def _is_last(finder: ModuleType) -> bool:
+    return getattr(finder, "LAST", False)
 
 
 def told(found: Sequence[Suspect]) -> list[Suspect]:
@@ -55,4 +66,6 @@ def told(found: Sequence[Suspect]) -> list[Suspect]:
 
 
 def _instead(other: Suspect, one: Suspect) -> bool:
-    return one.code in _INSTEAD.get(other.code, ()) and other.agreement.kappa >= _NEARLY * one.agreement.kappa
+    if one.code not in _INSTEAD.get(other.code, ()):
+        return False
+    return other.agreement.kappa >= _NEARLY_OF.get((other.code, one.code), _NEARLY) * one.agreement.kappa

@@ -5,9 +5,11 @@ What it says
     meanwhile: something else runs by the clock.
 
 How we know
-    The autocorrelation of the number of slow operations in 4096 parts of the
-    time gives the period; folded by it, the moments are learned from one half
-    of the operations and judged on the other.
+    The autocorrelation of the number of slow operations in parts of the time
+    gives the period, made exact where the phases agree best. Then either the
+    moments of a period are learned from one half of the operations and judged
+    on the other, or the first operation of a rank after each moment (or the
+    one that is under way then) is taken; the one that agrees more is told.
 
 When it is wrong
     When the operations themselves have a period and all take as long: then
@@ -15,21 +17,27 @@ When it is wrong
 
 What to do
     Look for what has this period: the write-back of dirty pages (5 s, 30 s), a
-    journal's commit (5 s), keep-alives, a monitoring agent, another job.
+    journal's commit (5 s), keep-alives, a monitoring agent, another job that
+    takes locks.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from iosonde.core.units import format_rate
 from iosonde.core.words import percent
 
-from ..folding import PeriodFold, fold, period
-from .target import LEAST, Suspect, Target
+from ..folding import fold, lengths, phases
+from .target import LEAST, Agreement, Suspect, Target
 
 CODE = "S402"
 _BINS, _SLOTS = 4096, 32
+_SOON = 8  # part of a period, at most
+_LONGEST_USUAL, _USUAL_ONES = 0.99, 1.5
+_EDGE = 0.01  # a moment is where so many of the phases lie before it
 
 
 def find(target: Target) -> list[Suspect]:
@@ -37,26 +45,44 @@ def find(target: Target) -> list[Suspect]:
     operations = target.operations
     if not operations.comparable or target.rows.size < LEAST or operations.elapsed_ns <= 0:
         return []
-    width = operations.elapsed_ns / _BINS
-    bins = np.minimum((operations.start_ns[target.rows] / width).astype(np.intp), _BINS - 1)
-    steps = period(np.minimum(np.bincount(bins, minlength=_BINS), 3).astype(float))
-    if steps is None or steps < 3:
-        return []
-    slow, others = (np.sort(operations.start_ns[rows]) for rows in (target.some_slow, target.some_others))
-    best = max((_folded(target, slow, others, length)
-                for length in np.linspace(steps - 0.5, steps + 0.5, 21) * width),
-               key=lambda one: one[0].agreement.kappa)  # fmt: skip
-    made, length = best
-    if not made.agreement.seen:
+    made, length = max(_tried(target), key=lambda one: one[0].kappa, default=(None, 0.0))
+    if made is None or not made.seen:
         return []
     every = format_rate(length / 1e9, "s")
-    sentence = (f"they begin at regular moments, every {every}: {percent(made.agreement.recall)} of them do, and "
-                f"{percent(made.agreement.precision)} of what begins then is slow")  # fmt: skip
-    return [Suspect(CODE, target.place, f"every {every} by the clock", sentence, made.agreement,
+    sentence = (f"they begin at regular moments, every {every}: {percent(made.recall)} of them do, and "
+                f"{percent(made.precision)} of what begins then is slow")  # fmt: skip
+    return [Suspect(CODE, target.place, f"every {every} by the clock", sentence, made,
                     "a longer run, and one with pauses: what goes by the clock keeps its period",
                     {"period_s": length / 1e9})]  # fmt: skip
 
 
-def _folded(target: Target, slow: np.ndarray, others: np.ndarray, length: float) -> tuple[PeriodFold, float]:
+def _tried(target: Target) -> Iterator[tuple[Agreement, float]]:
+    """How well each period that there may be (ns) tells them."""
+    starts, elapsed = target.operations.start_ns[target.some_slow], target.operations.elapsed_ns
+    for length in lengths(starts, elapsed):
+        for made in (_folded(target, length), *_after_moments(target, length)):
+            yield made, length
+
+
+def _folded(target: Target, length: float) -> Agreement:
+    slow, others = (np.sort(target.operations.start_ns[rows]) for rows in (target.some_slow, target.some_others))
     slots = [((one / length) % 1.0 * _SLOTS).astype(np.intp) for one in (slow, others)]
-    return fold(slots[0], slots[1], _SLOTS, target.prevalence, _BINS), length
+    return fold(slots[0], slots[1], _SLOTS, target.prevalence, _BINS).agreement
+
+
+def _after_moments(target: Target, length: float) -> list[Agreement]:
+    """Of what begins first after each moment, within a usual operation, and of what is under way then. What begins
+    later has nothing to do with the clock: of a buffer that fills the moments wander by more than that."""
+    operations = target.operations
+    early = float(np.nanquantile(phases(operations.start_ns[target.some_slow], length), _EDGE))
+    moments = (early % 1.0 + np.arange(-1, int(operations.elapsed_ns / length) + 1)) * length
+    usual = float(np.quantile(operations.duration_ns[target.some_others], _LONGEST_USUAL))
+    begun, soon = [], min(length / _SOON, _USUAL_ONES * usual + length / _BINS)
+    for _, begin, end in operations.ranks:
+        starts = operations.start_ns[begin:end]
+        at = np.searchsorted(starts, moments)
+        inside = at < starts.size
+        at = at[inside]
+        begun.append(begin + np.unique(at[starts[at] - moments[inside] < soon]))
+    after = np.concatenate(begun)
+    return [target.judge_rows(after, _BINS), target.judge_rows(np.maximum(after - 1, 0), _BINS)]

@@ -6,8 +6,9 @@ What it says
     or whose unit lies on one server of several.
 
 How we know
-    Offsets are folded by powers of two, by 3, 5 and 7 times these, and by what
-    the file system says it works in; the places are learned from one half and
+    Offsets are folded by powers of two, by 3, 5 and 7 times these, by what the
+    file system says it works in, and by the period that the slow ones show (by
+    autocorrelation); the places are learned from one half and
     judged on the other. Crossing a border is asked apart.
 
 When it is wrong
@@ -28,7 +29,7 @@ import numpy as np
 from iosonde.core.units import format_size
 from iosonde.core.words import percent
 
-from ..folding import PeriodFold, fold
+from ..folding import PeriodFold, fold, lengths
 from ..sizes import named
 from .target import LEAST, Agreement, Suspect, Target
 
@@ -36,6 +37,7 @@ CODE = "S406"
 _SLOTS = 32
 _ODD = 7  # servers, or parts, whose borders are met exactly
 _LEAST_UNIT, _MOST_UNIT = 512, 1 << 30
+_ROUND, _ROUND_ENOUGH = (1 << 20, 1 << 18, 1 << 16, 1 << 14, 1 << 12), 0.002
 _SIMPLER = 0.03  # a longer period has to agree so much better
 
 
@@ -46,7 +48,7 @@ def find(target: Target) -> list[Suspect]:
         return []
     slow, others = (operations.offset[rows].astype(np.int64) for rows in (target.some_slow, target.some_others))
     reach = int(max(slow.max(initial=0), others.max(initial=0))) + operations.size
-    units = sorted(set(_units(reach, operations.units.values())))
+    units = sorted({*_units(reach, operations.units.values()), *_seen(slow, reach)})
     crossing = _crossing(target, slow, others, units)
     folded = _folded(target, slow, others, units)
     found = [one for one in (crossing, folded) if one is not None]
@@ -57,6 +59,17 @@ def _units(reach: int, known: Iterable[int]) -> Iterator[int]:
     for power in range(_LEAST_UNIT.bit_length() - 1, _MOST_UNIT.bit_length()):
         yield from (times << power for times in (1, 3, 5, 7) if 4 * (times << power) <= reach)
     yield from (one for one in known if 4 * one <= reach)
+
+
+def _seen(slow: np.ndarray, reach: int) -> Iterator[int]:
+    """The period that the places show themselves, as stripes over nine servers have it: as the roundest number of
+    bytes that is nearly as long."""
+    for length in lengths(slow, reach):
+        for step in _ROUND:
+            whole = round(length / step) * step
+            if whole and abs(whole / length - 1) < _ROUND_ENOUGH and 4 * whole <= reach:
+                yield whole
+                break
 
 
 def _crossing(target: Target, slow: np.ndarray, others: np.ndarray, units: list[int]) -> Suspect | None:

@@ -15,6 +15,7 @@ MODULES = {
     "glusterfs": "glusterfs",
     "moosefs": "moosefs",
     "nfs": "nfs",
+    "hdfs": "hdfs",
     "ceph": "ceph",
     "openafs": "openafs",
     "sshfs": "sshfs",

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.path_names import CACHED, DISCARD, FIRST, READ, READ_STATES, UNCACHED, WRITE, WRITE_STATES
+from iosonde.core.path_names import CACHED, DISCARD, FIRST, OPERATION, READ, READ_STATES, UNCACHED, WRITE, WRITE_STATES
 from iosonde.core.units import parse_seconds, parse_size
 from iosonde.core.workload import Device, Files, Pattern, Phase, Step
 
@@ -34,7 +34,7 @@ PLACES: dict[str, Pattern] = {
 MACHINES = ("two-components", "read-ahead", "write-behind", "stripe", "lock", "small-cache")
 # What a scripted machine knows of the data when the phase begins.
 _MACHINE_STATES = {FIRST: "none", DISCARD: DISCARD, UNCACHED: UNCACHED}
-OPERATION = "access"
+
 _MAKE_TRANSFER = 4 * 2**20
 _MOST_ACCESS = 2**30
 

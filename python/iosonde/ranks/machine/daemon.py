@@ -28,6 +28,8 @@ _CLIENTS = ("glusterfs", "ceph-fuse", "mfsmount", "xrootdfs", "sshfs", "fuse-nfs
 # Clients in the kernel that have a part in user space, by the type of the mount.
 _BESIDE_THE_KERNEL = {"gpfs": ("mmfsd",), "orangefs": ("pvfs2-client-core",), "pvfs2": ("pvfs2-client-core",),
                       "wekafs": ("wekanode",)}  # fmt: skip
+# FUSE mounts behind a gateway on the same node, which is the client as well: the type → a word of its command.
+_GATEWAYS = {"fuse.hdfs": "org.apache.hadoop.hdfs.nfs.nfs3.Nfs3"}
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,9 @@ def serving(found: Mount | None) -> list[Daemon]:
     named = _cut((*_CLIENTS, found.type.partition(".")[2]))
     likely = [pid for pid in _pids() if name_of(pid) in named]
     connection = found.device[0] << 20 | found.device[1]
-    return (
+    word = _GATEWAYS.get(found.type)
+    gateways = _daemons(pid for pid in _pids() if word in _words(pid)) if word else []
+    return gateways + (
         _daemons(pid for pid in likely if connection in _connections(pid))
         or _daemons(pid for pid in _pids() if connection in _connections(pid))
         or _daemons(pid for pid in likely if found.mount_point in _words(pid))

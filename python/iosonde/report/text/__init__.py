@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         advise, anova, bound, check, compare, compare_markdown, describe, diagnose, doctor, explain_difference, faults,
         fit, import_, lab, noise, parse, path_study, plan, predict, probe, queue, rank, regress, scale, show, slowest,
         store, summary,
-        time_model, upgrade, validate, verify,
+        time_model, upgrade, validate, verify, watch,
     )  # fmt: skip
 
 __all__ = ["CANNOT_TELL", "WIDTH", "escape", "estimate_parts", "estimate_text", "table", "width", "wrapped"]

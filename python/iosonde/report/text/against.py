@@ -20,7 +20,10 @@ _MARKS = {DIFFERENT: "≠", NEGLIGIBLE: "≈", EQUAL: "=", CANNOT_TELL: "~"}
 def lines(made: PairVerdicts) -> Iterator[str]:
     """The lines of the text."""
     rule = made.rule
-    named = "" if (rule.a, rule.b) == ("A", "B") else f"A: {rule.a}, B: {rule.b}; "
+    told = [(side, command) for side, command in made.commands if command != side]
+    named = "" if told else f"A: {rule.a}, B: {rule.b}; "
+    for side, command in told:
+        yield from wrapped(command, indent="  ", first=escape(f"{side}: "))
     yield escape(f"{named}{100 * rule.level:g} % intervals over pairs, and ± {percent(rule.margin)}, sealed before")
     yield ""
     if made.items:
@@ -30,17 +33,28 @@ def lines(made: PairVerdicts) -> Iterator[str]:
     for place, said in enumerate(made.sentences):
         yield from [""] if place or made.items else []
         yield from wrapped(said)
+    if made.judged is not None:
+        yield from made.judged.sentences
+
+
+def grid(made: PairVerdicts) -> tuple[list[str], list[list[object]], str]:
+    """(headers, a row for each number, how they are aligned)."""
+    columns = list(dict.fromkeys(name for one in made.items for name in one.cell))
+    rows = [_row(one, columns) for one in made.items]
+    return ["", "", *columns, "pairs", "A → B", "B ÷ A", "interval", ""], rows, "ll" + "l" * len(columns) + "rlrrl"
 
 
 def _table(made: PairVerdicts) -> Iterator[str]:
-    columns = list(dict.fromkeys(name for one in made.items for name in one.cell))
-    rows = [_row(one, columns) for one in made.items]
-    headers = ["", "", *columns, "pairs", "A → B", "B ÷ A", "interval", ""]
-    yield from table(headers, rows, "ll" + "l" * len(columns) + "rlrrl").splitlines()
+    yield from table(*grid(made)).splitlines()
     yield ""
-    yield "  ".join(f"{mark} {verdict}" for verdict, mark in _MARKS.items())
+    yield legend()
     if len(made.items) > len(made.primary) > 0:
         yield "> decides; the others share one more alpha among them (Bonferroni)"
+
+
+def legend() -> str:
+    """What the marks say."""
+    return "  ".join(f"{mark} {verdict}" for verdict, mark in _MARKS.items())
 
 
 def _row(one: PairVerdict, columns: list[str]) -> list[object]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.answers.compared import Comparisons
 
+from . import against
 from .compare import cells_of, decided_parts, legend, means, sides_of, telling, word
 from .layout import escape
 
@@ -19,8 +20,7 @@ _SPECIAL = "\\`*_[]<>#|~"
 def markdown(made: Comparisons | PairVerdicts) -> Iterator[str]:
     """The lines of the table, with what is to be said of it below; of pairs that were sealed the verdicts."""
     if not isinstance(made, Comparisons):
-        for sentence in made.sentences:
-            yield plain(sentence)
+        yield from _pairs(made)
         return
     if not made.items:
         yield "Nothing to compare: no cell has both sides."
@@ -45,6 +45,25 @@ def markdown(made: Comparisons | PairVerdicts) -> Iterator[str]:
     for text in said:
         yield ""
         yield plain(text)
+
+
+def _pairs(made: PairVerdicts) -> Iterator[str]:
+    """The verdict first: it is what is looked for."""
+    for sentence in [*made.sentences, *(made.judged.sentences if made.judged else ())]:
+        yield plain(sentence)
+        yield ""
+    if made.items:
+        headers, rows, sides = against.grid(made)
+        yield _row(headers)
+        yield "|" + "".join("---:|" if side == "r" else "---|" for side in sides)
+        for row in rows:
+            yield _row(["" if cell is None else str(cell) for cell in row])
+        yield ""
+    rule = made.rule
+    yield plain(f"A: {rule.a}, B: {rule.b}. {100 * rule.level:g} % intervals over pairs. {against.legend()}.")
+    for warning in made.warnings:
+        yield ""
+        yield plain(warning)
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_size
 from iosonde.core.words import counted, decimals, percent, plural
 
+from . import path_study
 from .layout import table, wrapped
 
 if TYPE_CHECKING:
@@ -20,6 +21,13 @@ _LOW_P = 0.05
 
 def lines(made: OperationCauses) -> Iterator[str]:
     """The lines of the text."""
+    for study in made.study.studies if made.study else ():
+        if study.study.name:
+            yield from wrapped(f"{study.study.name}:")
+        yield from path_study.pattern_lines(study, made.level)
+    if made.study:
+        yield from path_study.mixed_lines()
+        yield ""
     several = [one for one in made.groups if len(one.classes) > 1]
     single = [one for one in made.groups if len(one.classes) == 1]
     for place, group in enumerate(several):
@@ -30,7 +38,8 @@ def lines(made: OperationCauses) -> Iterator[str]:
         yield ""
     for group in single:
         typical = format_rate(group.classes[0].typical_s, "s")
-        yield from wrapped(f"{_title(group)}: one class around {typical}.", "  ")
+        trend = f" S413: {group.drift.sentence}." if group.drift else ""
+        yield from wrapped(f"{_title(group)}: one class around {typical}.{trend}", "  ")
     notes = [*made.notes, *dict.fromkeys(note for group in made.groups for note in group.notes)]
     if notes:
         yield ""
@@ -48,6 +57,8 @@ def _group(group: DiagnosedOperations, level: float) -> Iterator[str]:
     for one in group.classes:
         if one.shares.cost_s.value:
             yield from _class(one)
+    if group.drift:
+        yield from wrapped(f"S413: {group.drift.sentence}.", "  ")
     yield from wrapped(_cost(group))
     yield from wrapped(_sure(group))
 
@@ -74,6 +85,8 @@ def _share(share: Estimate) -> str:
 def _class(one: OperationClass) -> Iterator[str]:
     place = f"; {one.where.words}" if one.where.words else ""
     yield from wrapped(f"{one.label}: costs {estimate_text(one.shares.cost_s, 's')} of the run{place}")
+    if one.reading:
+        yield from wrapped(f"reads like {one.reading.words}", "  ", "  ")
     for reason in one.reasons:
         found = reason.suspect
         trials = f" In {reason.seen} of {counted(reason.of, 'trial')}." if reason.of > 1 else ""

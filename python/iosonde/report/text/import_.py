@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from iosonde.core.words import counted
@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from iosonde.campaign.import_files import FileOutcome, Imported
 
 _SHOWN = 20
+_NAMED = 5  # that quote
 
 
 def lines(made: Imported, store: str) -> Iterator[str]:
     """A row for each tool, what was not imported and why, and the total."""
     formats: dict[str, list[FileOutcome]] = {}
     for outcome in made.outcomes:
-        if not outcome.reason:
+        if not outcome.reason and not outcome.quoted:
             formats.setdefault(outcome.format, []).append(outcome)
     rows = [
         (name, len(found), sum(o.runs for o in found), sum(o.incomplete for o in found), sum(o.there for o in found))
@@ -27,6 +28,9 @@ def lines(made: Imported, store: str) -> Iterator[str]:
     ]
     if rows:
         yield table(("tool", "files", "runs", "incomplete", "there before"), rows, "lrrrr")
+    if joined := sum(outcome.joined for outcome in made.outcomes):
+        yield f"{counted(joined, 'file')} of these in the run of another file of the same measurement"
+    yield from _quoted(made.quoted)
     failed = made.failed
     if failed:
         yield ""
@@ -39,3 +43,18 @@ def lines(made: Imported, store: str) -> Iterator[str]:
     for warning in made.warnings:
         yield from wrapped(f"~ {warning}", "  ")
     yield f"{counted(len(made.outcomes), 'file')} looked at, {counted(made.n_runs, 'run')} stored in {escape(store)}"
+
+
+def _quoted(found: Sequence[FileOutcome]) -> Iterator[str]:
+    """The sources and documents that quote output."""
+    if not found:
+        return
+    said = "quotes output and was not taken; give it by name to read it"
+    if len(found) > 1:
+        said = "quote output and were not taken; give them by name to read them"
+    yield ""
+    yield from wrapped(f"{counted(len(found), 'file')} {said}")
+    for outcome in found[:_NAMED]:
+        yield escape(f"  {outcome.file}: {outcome.format}")
+    if len(found) > _NAMED:
+        yield f"  and {len(found) - _NAMED} more (--json lists all)"

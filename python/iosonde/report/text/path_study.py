@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_size, human_scale, significant
+from iosonde.core.words import decimals
 
 from .layout import CANNOT_TELL, estimate_parts, table, wrapped
 
@@ -35,14 +36,48 @@ def _study(one: StudyTables, level: float) -> Iterator[str]:
     for models in one.study.models.values():
         yield from _models(models, level)
         yield ""
-    for models in one.study.models.values():
-        yield from wrapped(f"{models.direction}s: % of the operations at each condition, and what was lost")
-        yield from _patterns([row for row in one.rows if row.direction == models.direction], models)
-        yield ""
+    yield from pattern_lines(one, level)
     for confusion in one.confusion:
         yield from _confusion(confusion)
         yield ""
     yield from _sentences(one)
+
+
+def pattern_lines(one: StudyTables, level: float) -> Iterator[str]:
+    """Of each direction where its operations were, and what each pattern took against its best case."""
+    for models in one.study.models.values():
+        rows = [row for row in one.rows if row.direction == models.direction]
+        yield from wrapped(f"{models.direction}s: % of the operations at each condition")
+        yield from _patterns(rows, models)
+        yield ""
+        yield from wrapped(f"{models.direction}s: time in all, and if every optimisation had worked as it is meant to "
+                           f"({100 * level:g} % intervals)")  # fmt: skip
+        yield from _best(rows)
+        yield ""
+
+
+def mixed_lines() -> Iterator[str]:
+    """What mixed and slower are."""
+    yield from wrapped(
+        "mixed: between two conditions and near to none (a part cached, a part not, or a wait); slower: than all of "
+        "them. Conditions whose times lie together cannot be told apart by time.", "  "
+    )  # fmt: skip
+
+
+def _best(rows: list[PatternRow]) -> Iterator[str]:
+    body = []
+    for row in rows:
+        if row.best_s.value is None:
+            body.append([row.name, *[""] * 3, CANNOT_TELL, ""])
+            continue
+        body.append([row.name, format_rate(row.seconds, "s"), *_time(row.best_s), *_lost(row.lost)])
+    yield from table(["pattern", "took", "best case", "interval", "lost", "interval"], body, "Lrrrrr").splitlines()
+
+
+def _lost(lost: Estimate) -> tuple[str, str]:
+    value, low, high = (None if one is None else 100 * one for one in (lost.value, lost.low, lost.high))
+    said = f"{decimals(value or 0.0, 1)} %"
+    return said, CANNOT_TELL if low is None or high is None else f"{decimals(low, 1)}–{decimals(high, 1)}"
 
 
 def _models(models: PathModels, level: float) -> Iterator[str]:
@@ -81,10 +116,8 @@ def _patterns(rows: list[PatternRow], models: PathModels) -> Iterator[str]:
         summed = dict.fromkeys(states, 0.0)
         for name, share in row.shares.items():
             summed[name.partition(" (")[0]] += share
-        lost = row.lost.value
-        said = CANNOT_TELL if lost is None else f"{100 * lost:.0f} %" if lost > 0 else "0 %"
-        body.append([row.name, *(_share(summed[state]) for state in states), said])
-    yield from table(["pattern", *states, "lost"], body, "L" + "r" * (len(states) + 1)).splitlines()
+        body.append([row.name, *(_share(summed[state]) for state in states)])
+    yield from table(["pattern", *states], body, "L" + "r" * len(states)).splitlines()
 
 
 def _share(share: float) -> str:
@@ -121,10 +154,7 @@ def _sentences(one: StudyTables) -> Iterator[str]:
         )
     for note in one.study.notes:
         yield from wrapped(f"~ {note}", "  ")
-    yield from wrapped(
-        "mixed: between two conditions and near to none (a part cached, a part not, or a wait); slower: than all of "
-        "them. Conditions whose times lie together cannot be told apart by time.", "  "
-    )  # fmt: skip
+    yield from mixed_lines()
 
 
 def _lost_s(row: PatternRow) -> float:

@@ -22,6 +22,8 @@ from .distributions import poisson_upper_p
 from .ticks import chance_of_ties, tick
 
 ALPHA = 0.001
+_FEW = 6  # different values
+_FEW_STEPS = 20
 _SAME = 1e-12  # relative: closer values differ by the rounding of a sum
 
 Difference = tuple[tuple[str, Level, Level], ...]
@@ -85,8 +87,9 @@ def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies |
     # Cells may count in ticks of their own, as operations/s × size: the coarsest says what can be told apart.
     ticks = [tick(cell.values) or 0.0 for cell in used if cell.values.size >= 3 <= np.unique(cell.values).size]
     free = ~np.isin(values, limits)
-    of = np.repeat(np.arange(len(used)), [cell.values.size for cell in used])[free]
-    expected = max(_chance(values[free], of, max(ticks, default=0.0)), _by_rounding(used, values, free, of))
+    of = np.repeat(np.arange(len(used)), [cell.values.size for cell in used])
+    by_digits = _chance(values[free], of[free], max(ticks, default=0.0))
+    expected = max(by_digits, _by_rounding(used, values, free, of))
     if poisson_upper_p(repeats, expected) >= ALPHA:
         return None
     whole = _whole_cells(used, limits, records or {})
@@ -125,16 +128,19 @@ def _by_rounding(cells: Sequence[TrialCell], values: np.ndarray, free: np.ndarra
     """The same chance where the values were computed of rounded ones, and no digits show it, else 0.
 
     Either they lie on a grid themselves (a mean of rounded times) or their reciprocals do (work ÷ time), where the work
-    may be proportional to a setting or to a product of two.
+    may be proportional to a setting or to a product of two. A lowest or highest value may lie on it, too, or come from
+    elsewhere, as a timeout does.
     """
-    x = values[free]
-    if np.any(x <= 0):
-        return 0.0
     works = [np.array([_number(cell.by.get(name)) for cell in cells])[of] for name in cells[0].by]
     works = [one for one in works if np.all(one > 0) and np.ptp(one) > 0]
-    products = [one * other for one, other in combinations(works, 2)]
-    grids = [_grid(view) for view in (x, 1 / x, *(work / x for work in (*works, *products)))]
-    return max((_chance(grid, of) for grid in grids if grid is not None), default=0.0)
+    works += [one * other for one, other in combinations(works, 2)]
+    found = [0.0]
+    for seen in (free, np.ones(values.size, bool)):
+        x = values[seen]
+        if np.all(x > 0):
+            grids = [_grid(view) for view in (x, 1 / x, *(work[seen] / x for work in works))]
+            found += [_chance(grid[free[seen]], of[free]) for grid in grids if grid is not None]
+    return max(found)
 
 
 def _number(level: Level) -> float:
@@ -144,24 +150,28 @@ def _number(level: Level) -> float:
 def _grid(x: np.ndarray) -> np.ndarray | None:
     """Values as numbers of steps where they are whole multiples of one, from the least on; else None.
 
-    Continuous values are by a chance of a fifth for each of them. The step is the smallest gap, or a half or third of
-    it, refined over more and more of the others.
+    Continuous values are by a chance of a fifth for each of them from the third on. The step is the smallest gap, or a
+    half or third of it, refined over more and more of the others. A few values must lie nearer to it, and no more than
+    a few steps apart; not quite so near where each comes three times or more, as no copy of a row does.
     """
     known = np.unique(x)
-    if known.size < 6:
+    if known.size < 3:
         return None
     known = known[np.concatenate([[True], np.diff(known) > _SAME * known[-1]])]
     gaps = np.diff(known)
-    if gaps.size < 5 or gaps.min() < 1e-7 * known[-1]:
+    if gaps.size < 2 or gaps.min() < 1e-7 * known[-1]:
         return None
+    few = known.size < _FEW
+    near_enough = 0.1 if not few else 0.03 if x.size >= 3 * known.size else 0.005 * (known.size - 2)
     for part in (1, 2, 3):
         step = gaps.min() / part
-        for most in (4, 32, 256, np.inf):
+        for most in (4,) if few else (4, 32, 256, np.inf):
             counts = np.round(gaps / step)
             near = counts <= most
             step = gaps[near].sum() / counts[near].sum()
         steps = (known - known[0]) / step
-        if np.abs(steps - np.round(steps)).max() <= 0.1:
+        far = few and steps[-1] > _FEW_STEPS
+        if not far and np.abs(steps - np.round(steps)).max() <= near_enough:
             return np.asarray(np.round((x - known[0]) / step))
     return None
 

@@ -74,7 +74,7 @@ def of_store(
     for run, operations in runs:
         name = run.experiment
         first_trial[name] = min(first_trial.get(name, run.started_at), run.started_at)
-        if not run.complete:
+        if not run.counts:
             _untold(made, "runs that are incomplete", 1)
             continue
         made.n_runs += 1

@@ -1,0 +1,277 @@
+"""Did anything change over the history of a store: when, by how much, with which commit; and is it a regression?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.metrics import changed
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Better, Estimate
+from iosonde.core.words import counted, decimals
+from iosonde.data.asked import Asked
+from iosonde.data.source import Source
+from iosonde.stats.changes.find import Break, Search, find, needed
+from iosonde.stats.changes.levels import levels
+
+from .answer import Answer
+from .watch_facts import FactChange, changed_facts
+from .watch_series import WatchedSeries, series_of
+
+WORSE, BETTER = "worse", "better"
+
+
+@dataclass(frozen=True)
+class Watching:
+    """What counts: ``search`` as the statistics take it; ``since``: changes after this date, run or commit are new,
+    without it those among the newest points."""
+
+    search: Search = Search()
+    since: str | None = None
+
+
+@dataclass(frozen=True)
+class WatchedPoint:
+    """A point next to a change: its first run."""
+
+    run: str
+    experiment: str
+    started_at: str
+    commit: str
+
+    def to_json(self) -> dict[str, str | None]:
+        """The stable JSON form."""
+        return {"run": self.run, "experiment": self.experiment, "started_at": self.started_at,
+                "commit": self.commit or None}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SeriesChange:
+    """One change of one series, most likely between the points ``last_before`` and ``first_after``, and almost surely
+    between ``surely_before`` and ``surely_after``. ``seen_after``: how many points after it a look needed to see it.
+    ``new``: it is to be judged now."""
+
+    series: WatchedSeries
+    last_before: WatchedPoint
+    first_after: WatchedPoint
+    surely_before: WatchedPoint
+    surely_after: WatchedPoint
+    before: Estimate
+    after: Estimate
+    ratio: Estimate
+    p: float
+    correlation: float
+    seen_after: int
+    new: bool
+    facts: tuple[FactChange, ...]
+
+    @property
+    def verdict(self) -> str:
+        """``worse`` or ``better``."""
+        up = (self.ratio.value or 1.0) > 1
+        return BETTER if up == (self.series.metric.better is Better.HIGHER) else WORSE
+
+    @property
+    def regression(self) -> bool:
+        """Whether it is new, and for the worse."""
+        return self.new and self.verdict == WORSE
+
+    @property
+    def word(self) -> str:
+        """``slower``, ``faster``, ``more``, ``less``."""
+        return changed(self.series.metric, (self.ratio.value or 1.0) > 1)
+
+    @property
+    def cause(self) -> str:
+        """What the runs say of the two sides, in words."""
+        was, now = self.surely_before.commit, self.surely_after.commit
+        said = [f"{one.name} {one.before} → {one.after}" for one in self.facts]
+        if was and now:
+            said.insert(
+                0, f"commit {_short(was)} → {_short(now)}" if was != now else f"commit {_short(now)} on both sides"
+            )
+        elif not said:
+            return "nothing that the runs keep changed there; their commit is not known (run --subject-commit)"
+        return "; ".join(said)
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        return {
+            **_named(self.series), "last_before": self.last_before.to_json(), "first_after": self.first_after.to_json(),
+            "surely_before": self.surely_before.to_json(), "surely_after": self.surely_after.to_json(),
+            "before": self.before.to_json(), "after": self.after.to_json(), "ratio": self.ratio.to_json(),
+            "p": self.p, "autocorrelation": self.correlation, "seen_after": self.seen_after, "verdict": self.verdict,
+            "word": self.word, "new": self.new, "facts": [one.to_json() for one in self.facts],
+        }  # fmt: skip
+
+    def flat(self) -> dict[str, Any]:
+        """The form in tables."""
+        by = {name: level for name, level in self.series.by.items() if name not in ("operation", "metric")}
+        return {
+            "operation": self.series.operation, "metric": self.series.metric.name, "unit": self.series.metric.unit,
+            **by, "settings": self.series.settings, "started_at": self.first_after.started_at,
+            "run": self.first_after.run, "commit_before": self.surely_before.commit,
+            "commit_after": self.surely_after.commit, **self.before.flat("before"), **self.after.flat("after"),
+            **self.ratio.flat("ratio"), "p": self.p, "seen_after": self.seen_after, "verdict": self.verdict,
+            "new": self.new,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Watch(Answer):
+    """The changes of all series of a store, the newest first. ``needed``: how many points a series has to have."""
+
+    name: str
+    series: tuple[WatchedSeries, ...]
+    changes: tuple[SeriesChange, ...]
+    watching: Watching
+    needed: int
+    incomplete: int
+    warnings: tuple[str, ...]
+
+    @property
+    def regressions(self) -> tuple[SeriesChange, ...]:
+        """Those that are new and for the worse."""
+        return tuple(one for one in self.changes if one.regression)
+
+    @property
+    def untold(self) -> tuple[WatchedSeries, ...]:
+        """The series in which no change could be told yet, however large."""
+        return tuple(one for one in self.series if one.values.size < self.needed)
+
+    @property
+    def problem(self) -> bool:
+        """Whether there is a new regression."""
+        return bool(self.regressions)
+
+    @property
+    def period(self) -> str:
+        """What counts as new, in words."""
+        if self.watching.since is not None:
+            return f"since {self.watching.since}"
+        return f"in the newest {self.watching.search.newest} points"
+
+    @property
+    def sentence(self) -> str:
+        """What it comes to."""
+        told = len(self.series) - len(self.untold)
+        if not told:
+            most = max((one.values.size for one in self.series), default=0)
+            return (f"Cannot tell: a change can be told from {counted(self.needed, 'point')} a series on, and the "
+                    f"longest has {most}: {counted(self.needed - most, 'more look')}.")  # fmt: skip
+        looked = f"in {told} series"
+        if self.regressions:
+            worst = max(self.regressions, key=_size)
+            of = counted(len(self.regressions), "regression")
+            return (f"{of} {self.period}, {looked}; the largest: {worst.series.title} is "
+                    f"{_change(worst)} {worst.word}.")  # fmt: skip
+        others = f"; {counted(len(self.changes), 'change')} besides" if self.changes else ""
+        return f"No regression {self.period}, {looked}{others}."
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde watch --json``; its schema is docs/schemas/watch.schema.json."""
+        search = self.watching.search
+        return {
+            "store": self.name, "sentence": self.sentence, "problem": self.problem,
+            "changes": [one.to_json() for one in self.changes],
+            "series": [{**_named(one), "points": int(one.values.size), "trials": one.trials,
+                        "point": "experiment" if one.nightly else "trial",
+                        "told": one.values.size >= self.needed} for one in self.series],
+            "settings": {"least": search.share, "min_segment": search.least, "newest": search.newest,
+                         "since": self.watching.since, "false_alarms": search.rate, "looks": search.looks,
+                         "points_needed": self.needed},
+            "incomplete_runs_left_out": self.incomplete, "warnings": list(self.warnings),
+        }  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a change."""
+        return [one.flat() for one in self.changes]
+
+
+def watching(
+    least: float, min_segment: int, newest: int, since: str | None, false_alarms: float, looks: int
+) -> Watching:
+    """What the options say; shares as fractions. Raises InputError where a share cannot be."""
+    if not 0 < false_alarms < 1:
+        raise InputError(f"false alarms of {100 * false_alarms:g} % are not possible", "give a share, as 5%")
+    if newest < min_segment:
+        raise InputError(f"{newest} newest points hold no change with {min_segment} points after it",
+                         "give a larger --newest, or a smaller --min-segment")  # fmt: skip
+    return Watching(Search(min_segment, least, false_alarms, looks, newest), since)
+
+
+def watch(source: Source, asked: Asked, watching: Watching) -> Watch:
+    """The changes of every series of a store. Raises InputError for a table, which has no runs in the order of time,
+    and for a ``since`` that is not in the store; DataError where nothing was measured."""
+    if source.store is None:
+        raise InputError(f"{source.name} is a table, whose rows have no history", "give a store: watch STORE")
+    series = series_of(source, asked)
+    start = _start(source.runs, watching.since)
+    search, found = watching.search, []
+    for one, breaks in zip(series, find([one.values for one in series], watching.search), strict=True):
+        found += _changes(one, breaks, search, start, asked.level)
+    found.sort(key=lambda one: one.first_after.started_at, reverse=True)
+    left_out = sum(not run.counts for run in source.runs)
+    undated = sum(not run.started_at for run in source.runs)
+    said = [f"{counted(undated, 'run')} without a date, which are taken for the newest"] if undated else []
+    return Watch(source.name, series, tuple(found), watching, needed(search, max(1, len(series))), left_out, (*said,))
+
+
+def _changes(
+    one: WatchedSeries, breaks: Sequence[Break], search: Search, start: str, level: float
+) -> list[SeriesChange]:
+    ends = [0, *(each.at for each in breaks), one.values.size]
+    found = []
+    for place, each in enumerate(breaks, 1):
+        before, after = slice(ends[place - 1], each.at), slice(each.at, ends[place + 1])
+        known = levels(one.values[before], one.values[after], each.correlation, level)
+        new = one.runs[each.at].started_at >= start if start else each.at >= one.values.size - search.newest
+        runs = one.runs
+        facts = changed_facts(runs[ends[place - 1] : each.first], runs[each.last : ends[place + 1]])
+        found.append(
+            SeriesChange(one, _side(runs[each.at - 1]), _side(runs[each.at]), _side(runs[each.first - 1]),
+                         _side(runs[each.last]), known.before, known.after, known.ratio, each.p, each.correlation,
+                         each.seen, new, facts)
+        )  # fmt: skip
+    return found
+
+
+def _side(run: StoredRun) -> WatchedPoint:
+    return WatchedPoint(run.id, run.experiment, run.started_at, run.subject_commit)
+
+
+def _start(runs: Sequence[StoredRun], since: str | None) -> str:
+    """From when on changes are new; '' where nothing is said. Raises InputError."""
+    if since is None:
+        return ""
+    named = [run for run in runs if since in (run.id, run.experiment)]
+    named = named or [run for run in runs if len(since) >= 4 and run.subject_commit.startswith(since)]
+    if named:
+        return min(run.started_at for run in named)
+    if since[:4].isdigit() and since[4:5] in ("", "-"):
+        return since
+    raise InputError(f"--since {since} is no date, and no run or commit of the store",
+                     "give a date as 2026-11-23, the id of a run, or a commit (4 letters or more)")  # fmt: skip
+
+
+def _named(one: WatchedSeries) -> dict[str, Any]:
+    return {"operation": one.operation, "metric": one.metric.name, "unit": one.metric.unit, "by": dict(one.by),
+            "settings": one.settings or None}  # fmt: skip
+
+
+def _size(one: SeriesChange) -> float:
+    ratio = one.ratio.value or 1.0
+    return max(ratio, 1 / ratio) if ratio > 0 else float("inf")
+
+
+def _change(one: SeriesChange) -> str:
+    """``7.1 %``: of the value before."""
+    return f"{decimals(100 * abs((one.ratio.value or 1.0) - 1), 1)} %"
+
+
+def _short(commit: str) -> str:
+    """A hash as Git shortens it; other text as it is."""
+    hexadecimal = len(commit.rstrip("+")) == 40 and set(commit.rstrip("+")) <= set("0123456789abcdef")
+    return commit[:10] + "+" * commit.endswith("+") if hexadecimal else commit

@@ -1,0 +1,69 @@
+"""What the runs say of the system on either side of a change: facts that were one thing before and another after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.stored import StoredRun
+
+# Of each side: a fact that was otherwise in one of so many runs next to the change is not what changed there.
+_NEAR = 5
+_MOST = 8  # shown
+# They change with every run, or say the same as the commit of the subject.
+_NOT_OF_THE_SYSTEM = ("host.uptime_s", "host.boot_id", "scheduler", "lab", "condition", "quota")
+
+
+@dataclass(frozen=True)
+class FactChange:
+    """A fact by its name, as it was in the last runs before a change and in the first after it."""
+
+    name: str
+    before: str
+    after: str
+
+    def to_json(self) -> dict[str, str]:
+        """The stable JSON form."""
+        return {"name": self.name, "before": self.before, "after": self.after}
+
+
+def changed_facts(before: Sequence[StoredRun], after: Sequence[StoredRun]) -> tuple[FactChange, ...]:
+    """Those that are the same in all runs next to the change on each side, and not the same on both."""
+    sides = [[dict(_facts(run)) for run in runs] for runs in (before[-_NEAR:], after[:_NEAR])]
+    if not all(sides):
+        return ()
+    names = [name for name in sides[0][-1] if name in sides[1][0]]
+    found = []
+    for name in names:
+        was, now = ({one.get(name) for one in side} for side in sides)
+        if len(was) == len(now) == 1 and was != now:
+            found.append(FactChange(name, str(*was), str(*now)))
+    return tuple(found[:_MOST])
+
+
+def _facts(run: StoredRun) -> Iterator[tuple[str, str]]:
+    """Versions first, then what the machine and the file system say of themselves."""
+    yield "source", run.source
+    yield from ((f"version of {name}", str(value)) for name, value in run.versions.items())
+    for phase in run.phases:
+        yield f"tool of {phase.name}", ", ".join(phase.tool_versions)
+    yield from ((f"option {name}", str(value)) for name, value in run.live_options.items())
+    yield "hosts", ", ".join(map(str, run.facts.get("hosts") or ()))
+    if "kernel" in run.facts:
+        yield "kernel", str(run.facts["kernel"])
+    for name, value in _leaves(run.facts.get("machine") or {}):
+        if not name.startswith(_NOT_OF_THE_SYSTEM):
+            yield name, value
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Every text and number of a document by the way to it: ``mount.options``."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(item, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list) and not all(isinstance(one, (str, int, float)) for one in value):
+        for place, item in enumerate(value):
+            yield from _leaves(item, f"{name}.{place}")
+    else:
+        yield name, ", ".join(map(str, value)) if isinstance(value, list) else str(value)

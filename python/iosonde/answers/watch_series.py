@@ -1,0 +1,129 @@
+"""A store → its series: one metric of one operation at one setting, in the order of time, a point for each look."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.level_text import setting_text
+from iosonde.core.schema import HEALTH
+from iosonde.core.stored import StoredRun, plain
+from iosonde.core.table import Cell as Level
+from iosonde.core.table import tidy
+from iosonde.core.types import Experiment, Metric
+from iosonde.data.asked import Asked
+from iosonde.data.experiments import EXPERIMENT
+from iosonde.data.responses import Response, responses
+from iosonde.data.source import Source
+
+# Settings of an experiment that say how often, and at which levels; the levels themselves are factors.
+_NOT_WHAT = {"name", "file", "decision", "seed", "repetitions", "until", "design", "nodes", "ranks_per_node", "factors",
+             "budget", "launcher", "pace", "abort_if", "store", "idle_timeout"}  # fmt: skip
+_NO_DATE = "9999"  # after all others
+
+
+@dataclass(frozen=True)
+class WatchedSeries:
+    """``values``: a point for each look, the oldest first, in the unit of ``metric``; ``runs`` are its first trials,
+    ``trials`` counts them. ``nightly``: a point is the mean over the trials of an experiment, else it is a trial.
+    ``settings``: what tells it from a series with the same factors, '' where there is none."""
+
+    operation: str
+    metric: Metric
+    by: Mapping[str, Level]
+    settings: str
+    values: npt.NDArray[np.float64]
+    runs: tuple[StoredRun, ...]
+    trials: int
+    nightly: bool
+    units: Mapping[str, str]
+
+    @property
+    def setting(self) -> str:
+        """In words; '' where there is one alone."""
+        said = setting_text(dict(self.by), self.units)
+        return ", ".join(part for part in (said, self.settings) if part)
+
+    @property
+    def title(self) -> str:
+        """Operation, metric, setting."""
+        return f"{self.operation} {self.metric.name}" + (f" ({self.setting})" if self.setting else "")
+
+
+def series_of(source: Source, asked: Asked) -> tuple[WatchedSeries, ...]:
+    """Every series of a store. Raises InputError, DataError as ``responses``."""
+    runs = {run.id: run for run in source.runs}
+    kinds = _kinds(source.experiments)
+    # What a file system says of itself is no setting of ours: it may be why a series changed.
+    declared = {factor.name for one in source.experiments for factor in one.factors}
+    told = {name for run in source.runs for name in (HEALTH, *run.live_options)} - declared
+    found: list[WatchedSeries] = []
+    for response in responses(source, asked):
+        kept = [name for name in response.names if name != EXPERIMENT and plain(name) not in told]
+        found += _of_response(response, kept, runs, kinds, source.units())
+    return tuple(found)
+
+
+def _of_response(
+    response: Response,
+    names: Sequence[str],
+    runs: Mapping[str, StoredRun],
+    kinds: Mapping[str, tuple[int, str]],
+    units: Mapping[str, str],
+) -> list[WatchedSeries]:
+    ids = [str(one) for one in response.rows.column("run").values]
+    columns = [response.rows.column(name).values for name in names]
+    cells: dict[str, list[int]] = {}
+    for row, run in enumerate(ids):
+        if np.isfinite(response.values[row]):
+            cell = [repr(column[row]) for column in columns]
+            cells.setdefault(repr((cell, kinds.get(runs[run].experiment, (0, ""))[0])), []).append(row)
+    bare = [repr([column[rows[0]] for column in columns]) for rows in cells.values()]
+    found = []
+    for rows, key in zip(cells.values(), bare, strict=True):
+        by = dict(zip(names, [_plain(column[rows[0]]) for column in columns], strict=True))
+        settings = kinds.get(runs[ids[rows[0]]].experiment, (0, ""))[1] if bare.count(key) > 1 else ""
+        points = _points([(runs[ids[row]], float(response.values[row])) for row in rows])
+        found.append(
+            WatchedSeries(response.operation or response.title, response.metric, by, settings,
+                   np.array([value for _, value in points.pairs]), tuple(run for run, _ in points.pairs),
+                   len(rows), points.nightly, units)
+        )  # fmt: skip
+    return found
+
+
+@dataclass(frozen=True)
+class _Points:
+    pairs: list[tuple[StoredRun, float]]
+    nightly: bool
+
+
+def _points(trials: Sequence[tuple[StoredRun, float]]) -> _Points:
+    """Trials of one experiment share their night: where there are several experiments, each is one point."""
+    ordered = sorted(trials, key=lambda one: (one[0].started_at or _NO_DATE, one[0].id))
+    nights: dict[str, list[tuple[StoredRun, float]]] = {}
+    for run, value in ordered:
+        nights.setdefault(run.experiment, []).append((run, value))
+    if len(nights) == 1 or len(nights) == len(ordered):
+        return _Points(ordered, False)
+    return _Points([(some[0][0], float(np.mean([value for _, value in some]))) for some in nights.values()], True)
+
+
+def _kinds(experiments: Sequence[Experiment]) -> dict[str, tuple[int, str]]:
+    """Experiment → (number, name) of the first one that measured the same: what is not a factor is a setting, too."""
+    first: dict[str, tuple[int, str]] = {}
+    found = {}
+    for one in experiments:
+        what = {key: value for key, value in one.settings.items() if key not in _NOT_WHAT}
+        key = json.dumps(what, sort_keys=True, default=str)
+        found[one.id] = first.setdefault(key, (len(first), one.name or one.id))
+    return found
+
+
+def _plain(level: Level) -> Level:
+    plain = level.item() if isinstance(level, np.generic) else level
+    return tidy(plain) if isinstance(plain, float) else plain

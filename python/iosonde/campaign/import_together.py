@@ -1,0 +1,139 @@
+"""Files that tell of one measurement: which of those that were found, and the one run that they become."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TypeVar
+
+from iosonde.core.types import FactorValue, Run
+from iosonde.importers import Text, Understood
+from iosonde.importers.io500_execution import (
+    INFORMATION,
+    Execution,
+    FilePart,
+    has_list,
+    is_execution,
+    is_list,
+    join,
+    same_list,
+)
+from iosonde.importers.parsed import Parsed
+from iosonde.importers.runs import digest_of, runs_of
+
+# Beside so many executions a file is a summary of a series, and not of one of them.
+MOST_EXECUTIONS = 20
+# Settings that came with an execution and that no importer reads: kept beside it.
+KEPT = re.compile(r"(config\S*\.ini|system-information\.txt)$")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._+=@-]+")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One file of a group; ``understood`` None: it is no result. ``place``: where it stands."""
+
+    name: str
+    place: PurePath
+    text: Text
+    understood: Understood | None
+
+    @property
+    def parts(self) -> list[FilePart]:
+        """Each execution that the file tells of."""
+        made = self.understood
+        return [FilePart(self.name, one, made.claim) for one in made.runs] if made else []
+
+
+def together(found: Sequence[T], place: Callable[[T], PurePath]) -> Iterator[list[T]]:
+    """The files in groups: those of an execution with what stands above it and may tell of it, and every other one by
+    itself. ``place`` is where a file stands."""
+    by_folder: dict[PurePath, list[T]] = {}
+    for one in found:
+        by_folder.setdefault(place(one).parent, []).append(one)
+    executions = {folder for folder, files in by_folder.items() if is_execution([place(one).name for one in files])}
+    below: dict[PurePath, set[PurePath]] = {}
+    for folder in executions:
+        for above in folder.parents:
+            below.setdefault(above, set()).add(folder)
+    head = {folder: folder for folder in executions}
+    for folder in sorted(by_folder, key=lambda one: len(one.parts)):
+        if 0 < len(below.get(folder, ())) <= MOST_EXECUTIONS:
+            # From the top on: whatever stands above these was met before, and gathered more.
+            first = head.get(folder) or min(head[one] for one in below[folder])
+            head |= dict.fromkeys((folder, *below[folder]), first)
+    groups: dict[object, list[T]] = {}
+    for number, one in enumerate(found):
+        groups.setdefault(head.get(place(one).parent, number), []).append(one)
+    yield from groups.values()
+
+
+def runs_together(
+    members: Sequence[Member], experiment: str, factors: Callable[[Member], Mapping[str, FactorValue]]
+) -> tuple[dict[str, list[Run]], set[str]]:
+    """(name of a file → the runs that it stands for, the names of the files that are in the run of another one)."""
+    executions: dict[str, Execution] = {}
+    kept: dict[str, list[Member]] = {}
+    own: dict[str, list[Parsed]] = {}
+    for files in _folders(members):
+        unique = {digest_of(one.text.raw): one for one in reversed(files)}.values()
+        parts = [part for one in reversed(unique) for part in one.parts]
+        names = [one.place.name for one in files]
+        whole = is_execution(names) or has_list(names)
+        made = join(parts, _information(files[0].place.parent, members)) if whole else None
+        if made is not None and not _is_told(made.parsed, executions):
+            executions[made.base.name] = made
+            kept[made.base.name] = files
+            own[made.base.name] = [made.parsed]
+        for part in (part for one in files for part in one.parts) if made is None else made.left:
+            own.setdefault(part.name, []).append(part.parsed)
+    runs: dict[str, list[Run]] = {}
+    for one in members:
+        told = [parsed for at, parsed in enumerate(own.get(one.name, ()))
+                if (at == 0 and one.name in executions) or not _is_told(parsed, executions)]  # fmt: skip
+        if told and one.understood:
+            runs[one.name] = _runs(one, one.understood, told, experiment, factors(one))
+            if one.name in executions:
+                _keep(runs[one.name], executions[one.name], one, kept[one.name])
+    return runs, {one.name for one in members if one.understood and one.name not in runs}
+
+
+def _folders(members: Sequence[Member]) -> list[list[Member]]:
+    """The files by where they stand, those with the most of them first: of two copies it has more to say."""
+    folders: dict[PurePath, list[Member]] = {}
+    for one in members:
+        folders.setdefault(one.place.parent, []).append(one)
+    return sorted(folders.values(), key=len, reverse=True)
+
+
+def _is_told(parsed: Parsed, executions: Mapping[str, Execution]) -> bool:
+    """Whether this list is that of an execution that is there."""
+    return is_list(parsed) and any(same_list(one.parsed, parsed) for one in executions.values())
+
+
+def _runs(
+    one: Member, understood: Understood, told: list[Parsed], experiment: str, factors: Mapping[str, FactorValue]
+) -> list[Run]:
+    whole = Understood(understood.format, understood.claim, understood.others, told, understood.notes)
+    return runs_of(whole, one.text, experiment, factors)
+
+
+def _keep(runs: Sequence[Run], execution: Execution, base: Member, files: Sequence[Member]) -> None:
+    """With the first run the files that it is made of, and those of its settings."""
+    used = {part.name for part in execution.used}
+    others = [one for one in files if one is not base and (one.name in used or KEPT.search(one.name))]
+    run = runs[0]
+    run.raw |= {_UNSAFE.sub("_", one.place.name)[-120:].lstrip("."): one.text.raw for one in others}
+    run.facts["import"] |= {
+        "files": {one.place.name: digest_of(one.text.raw) for one in (base, *others)},
+        "doubles": sorted({PurePath(part.name).name for part in execution.doubles}),
+    }
+
+
+def _information(folder: PurePath, members: Sequence[Member]) -> str:
+    """What ``system-information.txt`` says, here or above: the nearest."""
+    found = [one for one in members if one.place.name == INFORMATION
+             and (one.place.parent == folder or one.place.parent in folder.parents)]  # fmt: skip
+    return max(found, key=lambda one: len(one.place.parts)).text.whole if found else ""

@@ -1,0 +1,27 @@
+"""``--subject-commit``: which version of the file system under test was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iosonde.core.errors import InputError
+from iosonde.ranks import machine
+
+AUTO = "auto"
+_DIRTY = "+"  # after the commit of a tree with changes that are not committed
+
+
+def subject_commit(word: str | None) -> str | None:
+    """The word itself; of ``auto`` the commit of the Git repository that we are in, with a ``+`` where files differ
+    from it. Raises InputError where there is none."""
+    if word is None:
+        return None
+    if not word.strip():
+        raise InputError("--subject-commit is empty", "give a commit, any other text without blanks, or auto")
+    if word != AUTO:
+        return word.strip()
+    found = machine.software(Path.cwd())
+    if not found.get("commit"):
+        raise InputError(f"--subject-commit auto: {Path.cwd()} is in no Git repository that has a commit",
+                         "change to that of the file system under test, or name the commit")  # fmt: skip
+    return f"{found['commit']}{_DIRTY if found['commit_modified'] else ''}"

@@ -1,0 +1,75 @@
+"""What a JSON Schema says against a file that people write, as problems: where, what, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .errors import InputError
+from .problems import Problem, nearest
+from .yaml_text import Document, Key, key_text, kind_of
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+
+_TYPES = {"object": "keys with values", "array": "a list", "string": "a text", "integer": "a whole number",
+          "number": "a number", "boolean": "true or false"}  # fmt: skip
+
+
+def violations(validator: Any, document: Document, page: str) -> list[Problem]:
+    """Everything in ``document`` that does not have the form, one problem for a value; ``page`` describes the form."""
+    found: dict[Key, Problem] = {}
+    for error in validator.iter_errors(document.data):
+        for path, what, hint in _sentences(error, page):
+            found.setdefault(path, Problem(document.place(path), key_text(path), what, hint))
+    return list(found.values())
+
+
+def _sentences(error: ValidationError, page: str) -> Iterator[tuple[Key, str, str]]:
+    """(path, what, hint) of one violation."""
+    path = tuple(error.absolute_path)
+    value: Any = error.instance
+    wanted: Any = error.validator_value
+    schema: Any = error.schema
+    match error.validator:
+        case "additionalProperties":
+            known = list(schema["properties"])
+            for key in value:
+                if key not in known:
+                    yield (*path, key), "there is no such key", nearest(key, known)
+        case "required":
+            for key in wanted:
+                if key not in value:
+                    yield path, f"the key '{key}' is missing", f"see {page}"
+        case "type":
+            types = [wanted] if isinstance(wanted, str) else wanted
+            expected = " or ".join(_TYPES[name] for name in types)
+            yield path, f"expected {expected}, found {kind_of(value)}", _for_type(types, value, page)
+        case "enum":
+            near = nearest(str(value), wanted)
+            hint = near if near.startswith("did") else "write one of them"
+            yield path, f"{kind_of(value)} is not one of {', '.join(wanted)}", hint
+        case "format" if isinstance(error.cause, InputError):
+            yield path, error.cause.message, error.cause.hint
+        case "minimum":
+            yield path, f"{value} is less than {wanted}", f"it must be at least {wanted}"
+        case "exclusiveMinimum":
+            yield path, f"{value} is not more than {wanted}", f"it must be more than {wanted}"
+        case "maximum":
+            yield path, f"{value} is more than {wanted}", f"it must be at most {wanted}"
+        case "minItems" | "minLength" | "minProperties":
+            yield path, "it is empty", "give it a value, or leave the key out"
+        case "maxLength":
+            yield path, f"it has more than {wanted} characters", "shorten it"
+        case "uniqueItems":
+            yield path, "a value is given twice", "keep one of them"
+        case _:
+            yield path, error.message, ""
+
+
+def _for_type(types: list[str], value: Any, page: str) -> str:
+    if "boolean" in types and isinstance(value, str) and value.lower() in ("yes", "no", "on", "off"):
+        return "write true or false"
+    if isinstance(value, (bool, int, float)) and "string" in types:
+        return f"for a text put it in quotes: '{str(value).lower()}'"
+    return f"see {page}"

@@ -1,0 +1,91 @@
+"""S413: fast operations get slower, or faster
+
+What it says
+    The usual operation does not take as long at the end of a trial as at its
+    beginning, though it changed class at no moment: a file system that fills
+    or fragments, a device that gets warm, memory that gets short, or what
+    somebody else does more and more of.
+
+How we know
+    The mean of the fast class in 40 parts of the trial's time: the median of
+    the slopes between any two parts (Theil and Sen), and Kendall's test of
+    their order (Mann). Told from a change of 5 % on. Of one trial the interval
+    is Sen's, of several that of their mean.
+
+When it is wrong
+    Where parts of the run resemble their neighbours without a direction: a
+    level that wanders looks like a drift in one trial. More trials tell.
+
+What to do
+    Run twice as long: a drift goes on, what settles stays. Compare the facts
+    of the machine before and after (temperature, free space, memory).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from iosonde.core.types import Estimate
+from iosonde.core.words import percent
+from iosonde.stats.estimate.distributions import normal_quantile
+from iosonde.stats.estimate.summarise import mean
+
+from ..cost import Account
+
+CODE = "S413"
+_LEAST = 0.05
+_ALPHA = 0.001
+_BLOCKS, _OPERATIONS = 10, 5  # parts, and operations in each
+
+
+@dataclass(frozen=True)
+class FastDrift:
+    """``change``: how much longer a fast operation takes at the end than at the beginning (0.1: a tenth)."""
+
+    change: Estimate
+    p: float
+
+    @property
+    def sentence(self) -> str:
+        """In words."""
+        value = self.change.value or 0.0
+        ends = sorted(abs(end) for end in (self.change.low, self.change.high) if end is not None)
+        between = f" ({' to '.join(percent(end) for end in ends)})" if ends else ""
+        way = "longer" if value > 0 else "shorter"
+        return f"at the end fast operations take {percent(abs(value))}{between} {way} than at the beginning"
+
+
+def drift(trials: Sequence[Account], fast: int, level: float) -> FastDrift | None:
+    """Of the fast class; None where there is none, or where not most trials show it."""
+    found = [one for trial in trials if (one := _trend(trial, fast, level)) is not None]
+    if not found or 2 * len(found) < len(trials):
+        return None
+    changes = [one.change.value or 0.0 for one in found]
+    whole = found[0].change if len(found) == 1 else mean(changes, level)
+    p = float(np.median([one.p for one in found]))
+    sure = whole.low is not None and whole.high is not None and whole.low * whole.high > 0
+    return FastDrift(whole, p) if p < _ALPHA and sure and abs(whole.value or 0.0) >= _LEAST else None
+
+
+def _trend(trial: Account, fast: int, level: float) -> FastDrift | None:
+    """Sen, Journal of the American Statistical Association 63 (1968), 1379-1389; Mann, Econometrica 13 (1945),
+    245-259."""
+    at = np.flatnonzero(trial.counts[:, fast] >= _OPERATIONS)
+    if at.size < _BLOCKS:
+        return None
+    usual = np.log(trial.seconds[at, fast] / trial.counts[at, fast])
+    one, other = np.triu_indices(at.size, 1)
+    slopes = np.sort((usual[other] - usual[one]) / (at[other] - at[one]))
+    n = at.size
+    spread = math.sqrt(n * (n - 1) * (2 * n + 5) / 18)
+    score = float(np.sign(slopes).sum())
+    p = math.erfc(max(abs(score) - 1, 0) / spread / math.sqrt(2))
+    half = normal_quantile(0.5 + level / 2) * spread
+    ends = [int(np.clip(round((slopes.size + way * half) / 2), 0, slopes.size - 1)) for way in (-1, 1)]
+    value, low, high = (math.expm1(slope * (at[-1] - at[0])) for slope in
+                        (float(np.median(slopes)), slopes[ends[0]], slopes[ends[1]]))  # fmt: skip
+    return FastDrift(Estimate(value, min(low, value), max(high, value), level, 1), p)

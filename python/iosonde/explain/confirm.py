@@ -1,0 +1,167 @@
+"""The experiment that would confirm a finding: what was measured, at that setting, with one thing changed.
+
+What changes is what tells the readings of a finding apart: a unit in bytes keeps its bytes when requests get smaller, a
+limit its bytes when more is written, a clock its seconds when the run gets longer. Where nothing of the workload can be
+changed so, the same is measured again.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core import decision
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.units import format_rate, format_size, parse_size
+
+from .causes.target import Suspect
+
+REPETITIONS, AGAIN = 3, 6
+_SIZES = ("transfer_size", "access_size")
+_BYTES, _COUNTS = ("large_file_size", "size"), ("operations",)
+_LIMITS = ("bytes", "time_limit")
+_ORDERS = ("place", "offsets")
+_BESIDE = (decision.KEY, "file", "design", "until", "seed")
+_ENVELOPE, _LARGE = "envelope", "large"  # its operations on large files have the transfer size
+_PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
+_IN_BYTES, _MORE, _ORDER, _RANKS = ("S401", "S406", "S411"), ("S402", "S404"), ("S407",), ("S409",)
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """``document``: an experiment as a file has it; ``expected``: what it shows if the finding is right, in lines."""
+
+    document: dict[str, Any]
+    expected: tuple[str, ...]
+
+
+def confirmation(settings: Mapping[str, Any], setting: Mapping[str, Any], what: str, kind: str, size: int,
+                 suspect: Suspect) -> Confirmation:  # fmt: skip
+    """Of an experiment with these ``settings``, whose operations ``what`` (of this kind and ``size``, in bytes) had the
+    finding at one ``setting`` of its factors. Raises DataError where they are no experiment that can be changed."""
+    if "steps" not in settings:
+        raise DataError("its experiment says no steps", "only what iosonde run measured can be measured again")
+    if "against" in settings:
+        raise DataError("its experiment compares two sides", "measure one of them in a file of its own")
+    made = {key: copy.deepcopy(value) for key, value in settings.items() if key not in _BESIDE}
+    _hold(made, setting)
+    made |= {"name": f"confirm {suspect.code} of {what}", "repetitions": REPETITIONS}
+    changed = _changed(made, what, kind, size, suspect)
+    if changed is None:
+        made["repetitions"] = AGAIN
+        return Confirmation(made, ("the same again: the finding is told in most of the trials, with the same numbers",))
+    return Confirmation(made, tuple(changed))
+
+
+def _hold(made: dict[str, Any], setting: Mapping[str, Any]) -> None:
+    """Every factor at its one level."""
+    factors = made.setdefault("factors", {})
+    for name, level in setting.items():
+        if name in ("nodes", "ranks_per_node"):
+            made[name] = [level]
+        elif name in factors:
+            factors[name] = {**factors[name], "levels": [level]} if isinstance(factors[name], dict) else [level]
+
+
+def _changed(made: dict[str, Any], what: str, kind: str, size: int, suspect: Suspect) -> list[str] | None:
+    """What is to be expected of the one change; None where there is none."""
+    if suspect.code in _IN_BYTES and size > 1:
+        return _request_size(made, what, kind, size, suspect)
+    if suspect.code in _MORE:
+        return _twice(made, suspect)
+    if suspect.code in _ORDER and _put(made, _ORDERS, "order", kind, lambda old: [old, "seq"]):
+        return ["order seq: no operation is far from the one before it, and none of these is slow"]
+    if suspect.code in _RANKS:
+        ranks = max(made.get("ranks_per_node") or [1])
+        made["ranks_per_node"] = sorted({1, max(1, ranks // 2), ranks})
+        return ["fewer ranks: stalls of a lock get fewer, those of a server stay"] if ranks > 1 else None
+    return None
+
+
+def _request_size(made: dict[str, Any], what: str, kind: str, size: int, suspect: Suspect) -> list[str] | None:
+    levels = [size // 2, size, 2 * size]
+    if not _put(made, _SIZES, "request_size", kind, lambda old: levels if old == size else None, "bytes"):
+        if _LARGE not in what or any(step.get("workload") != _ENVELOPE for step in made["steps"]):
+            return None
+        for step in made["steps"]:
+            step["transfer_size"] = "${request_size}"
+        made["factors"]["request_size"] = {"levels": levels, "unit": "bytes"}
+    told = suspect.evidence
+    whole = told.get("period_bytes") or told.get("gap_bytes")
+    if not whole:
+        return [f"every request size: the same places of every {format_size(told['unit_bytes'])}"] \
+            if "unit_bytes" in told else ["another request size: a unit in bytes keeps its bytes"]  # fmt: skip
+    about = "about every" if suspect.code == "S411" else "every"
+    return [f"request_size {format_size(one)}: {about} {whole / one:.4g} operations if it is a unit in bytes"
+            for one in levels]  # fmt: skip
+
+
+def _twice(made: dict[str, Any], suspect: Suspect) -> list[str] | None:
+    """As much again: more operations, or more bytes, of all kinds, as what is read was written before."""
+    for node in _nodes(made["steps"], None):
+        for name in _LIMITS:  # what would end it earlier
+            if isinstance(old := _level(made, node.get(name)), int | float):
+                node[name] = 2 * old
+    if not any(
+        _put(made, keys, "amount", None, lambda old: [old, 2 * old] if isinstance(old, int) else None, unit)
+        for keys, unit in ((_BYTES, "bytes"), (_COUNTS, ""))
+    ):
+        return None
+    if suspect.code == "S402":
+        return [f"twice as long: still every {format_rate(suspect.evidence['period_s'], 's')}"]
+    told = suspect.evidence
+    if not told["late"]:
+        return ["twice as much: slow until the same moment"]
+    return [f"twice as much: slow from {format_size(told['bytes_before'])} on if it is a limit in bytes, from "
+            f"{format_rate(told['moment_s'], 's')} on if it goes by the clock"]  # fmt: skip
+
+
+def _put(
+    made: dict[str, Any], keys: tuple[str, ...], factor: str, kind: str | None,
+    levels: Callable[[Any], list[Any] | None], unit: str = "",
+) -> bool:  # fmt: skip
+    """Make a factor of the first of the keys that an operation of this kind (None: of any) has; ``levels`` of its
+    value, None to leave it. Whether anything was found."""
+    found: list[Any] | None = None
+    for node in _nodes(made["steps"], kind):
+        for key in keys:
+            old = _level(made, node.get(key))
+            chosen = None if old is None else levels(old)
+            if chosen is None or (found is not None and chosen != found):
+                continue
+            node[key], found = f"${{{factor}}}", chosen
+            break
+    if found is None:
+        return False
+    made["factors"][factor] = {"levels": found, **({"unit": unit} if unit else {})}
+    return True
+
+
+def _nodes(value: Any, kind: str | None) -> Iterator[dict[str, Any]]:
+    """Every mapping in the steps that may be of this kind of operation, from the outside."""
+    if isinstance(value, dict):
+        said = value.get("kind", value.get("direction", kind))
+        if kind is None or said == kind or _PLACEHOLDER.fullmatch(str(said)):
+            yield value
+        for one in value.values():
+            yield from _nodes(one, kind)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _nodes(one, kind)
+
+
+def _level(made: Mapping[str, Any], value: Any) -> Any:
+    """What a value of a step is at the one setting: a number where it is one, else a word; None where nobody knows."""
+    if isinstance(value, str) and (named := _PLACEHOLDER.fullmatch(value)):
+        factor = made["factors"].get(named[1])
+        levels = factor.get("levels") if isinstance(factor, dict) else factor
+        return levels[0] if levels and len(levels) == 1 else None
+    if isinstance(value, str):
+        try:
+            return parse_size(value)
+        except InputError:
+            return value
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,0 +1,308 @@
+"""Any CSV, by a map that says what its columns are (``columns_map``): the next tool needs no code.
+
+A row is a trial. Rows that a column tells apart within one (its operation, rank, a tool's own iteration) belong
+together until one comes again; with a column ``trial`` or ``repetition`` that says it, one that comes again is an
+error, and never an average. What stands in a cell is never another number: a row with too few or too many cells is
+left out and marked, a cell that is no number marks its trial.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from iosonde.core.errors import DataError
+from iosonde.core.problems import nearest
+from iosonde.core.types import FactorValue
+
+from .columns_map import ColumnsMap, MapColumn
+from .damage import checked
+from .parsed import CERTAIN, Claim, Parsed, Row
+from .paths import value_of
+from .reading import iso_date, number, size_bytes, whole_number
+from .registry import Understood
+from .text import Text
+
+NAME = "columns"
+_COMMENTS = ("#", "//")
+_WHOLE = ("all", "total", "sum", "*")  # of a rank: the row is of all of them
+_HINT = "see docs/columns.md"
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A row of the file: its line, and the cell of each column of the map by the column's header."""
+
+    at: int
+    cells: Mapping[str, str]
+
+
+def understand_columns(text: Text, columns: ColumnsMap) -> Understood:
+    """What a file says by its map, which the user names: nobody claims a CSV by its looks. Raises DataError for a file
+    that is not as its map says."""
+    plain = Text(text.raw, text.name, decimal_commas=False)  # `4,512` is two cells
+    plain.damage = text.damage
+    reader = _Reader(columns)
+    head, names = reader.header(plain)
+    runs = reader.trials(plain, head, names)
+    for run in runs:
+        run.tool, run.headline = columns.tool, columns.headline
+    claim = Claim(CERTAIN, head, f"the columns of {columns.name}")
+    return Understood(NAME, claim, {}, [checked(run, plain) for run in runs], plain.notes)
+
+
+class _Reader:
+    """Reads CSVs by one map."""
+
+    def __init__(self, columns: ColumnsMap) -> None:
+        self._map = columns
+        self._roles = {role: next(iter(columns.with_role(role)), None)
+                       for role in ("operation", "repetition", "iteration", "rank", "started", "status")}  # fmt: skip
+
+    def trials(self, text: Text, head: int, names: list[str]) -> list[Parsed]:
+        """One Parsed for each trial, and one for the rows that cannot be read."""
+        lost = Parsed()
+        rows = list(self._rows(text, head, names, lost))
+        levels = {column.header: self._levels(text, column, rows) for column in self._map.with_role("factor")}
+        runs = self._trials(text, rows, levels)
+        for run in runs:
+            _miss_ranks(run)
+        unread = [name for name in names if name and name not in {column.header for column in self._map.columns}]
+        if unread and runs:
+            runs[0].warn(head, f"not in the map, and left out: {', '.join(unread)[:300]}")
+        if not rows and not lost.missing:
+            lost.lacks(head, "the table has no rows")
+        return [*runs, lost] if lost.missing else runs
+
+    # Lines and cells
+
+    def header(self, text: Text) -> tuple[int, list[str]]:
+        """The first line that has all columns of the map. Raises DataError with what the likeliest header lacks."""
+        wanted, first = [column.header for column in self._map.columns], (0, list[str]())
+        for at, line in text.numbered():
+            cells = self._cells(line) if line.strip() and not line.lstrip().startswith(_COMMENTS) else []
+            names = [cell.strip() for cell in cells or ()]
+            if names and set(wanted) <= set(names):
+                twice = next((name for name in wanted if names.count(name) > 1), None)
+                if twice is not None:
+                    raise DataError(f"{text.name}:{at}: two columns are '{twice}'", "give each a name of its own")
+                return at, names
+            if len(set(wanted) & set(names)) > len(set(wanted) & set(first[1])) or not first[0]:
+                first = at, names
+        absent = next(name for name in wanted if name not in first[1])
+        hint = nearest(absent, first[1]) if first[1] else _HINT
+        raise DataError(f"{text.name}:{first[0] or 1}: there is no column '{absent}' ({self._map.name})", hint)
+
+    def _cells(self, line: str) -> list[str] | None:
+        """None where a quote is opened and not closed."""
+        try:
+            return next(csv.reader([line], delimiter=self._map.separator, skipinitialspace=True, strict=True), [])
+        except csv.Error:
+            return None
+
+    def _rows(self, text: Text, head: int, names: list[str], lost: Parsed) -> Iterator[_Line]:
+        unended = 0 if text.whole.endswith(("\n", '"')) else text.last_line
+        seen: dict[str, set[str]] = {name: set() for name in names}
+        for at, line in enumerate(text.lines[head:], head + 1):
+            if not line.strip() or line.lstrip().startswith(_COMMENTS):
+                continue
+            cells = self._cells(line)
+            if cells is None:
+                lost.lacks(at, "a quote is opened and not closed: the row is left out")
+            elif len(cells) != len(names):
+                lost.lacks(at, f"the row has {len(cells)} cells and the header {len(names)}: it is left out")
+            elif [cell.strip() for cell in cells] == names:
+                continue  # written again, as by a tool that appends
+            elif at == unended and self._may_be_cut(names[-1], cells[-1].strip(), seen[names[-1]]):
+                lost.lacks(at, "the last line has no end, and its last cell may be cut: it is left out")
+            else:
+                row = dict(zip(names, (cell.strip() for cell in cells), strict=True))
+                seen[names[-1]].add(row[names[-1]])
+                yield _Line(at, row)
+
+    def _may_be_cut(self, name: str, cell: str, seen: set[str]) -> bool:
+        """Text that no other row has. A number at the very end is left out by ``damage.checked``."""
+        return any(column.header == name for column in self._map.columns) and cell not in seen
+
+    # Levels
+
+    def _levels(self, text: Text, column: MapColumn, rows: list[_Line]) -> dict[str, FactorValue]:
+        """What the cells of a factor are. Raises DataError where that cannot be known."""
+        found: dict[str, FactorValue] = {}
+        for row in rows:
+            cell = row.cells[column.header]
+            if cell not in found:
+                found[cell] = self._level(text, column, row.at, cell)
+        plain = {cell: level for cell, level in found.items() if level is not None and cell not in column.levels}
+        numbers = {cell: level for cell, level in plain.items() if isinstance(level, (int, float))}
+        if column.text is None and len(numbers) < len(plain):
+            return {cell: cell if cell in numbers else level for cell, level in found.items()}
+        if column.text is None and len(set(numbers.values())) < len(numbers) and column.unit.base == "":
+            same = next([one, other] for one in numbers for other in numbers
+                        if one != other and numbers[one] == numbers[other])  # fmt: skip
+            what = f"column '{column.header}': are '{same[0]}' and '{same[1]}' one level or two?"
+            raise DataError(f"{text.name}: {what}", "write text: false for one (a number), text: true for two")
+        return found
+
+    def _level(self, text: Text, column: MapColumn, at: int, cell: str) -> FactorValue:
+        if cell in column.levels:
+            return column.levels[cell]
+        if cell in self._map.empty:
+            return None
+        if column.typed_size:
+            size = size_bytes(cell)
+            if size is None:
+                raise DataError(
+                    f"{text.name}:{at}: column '{column.header}': '{cell[:40]}' is not a size", "as 64k, 1MiB"
+                )
+            return size
+        if column.text:
+            return cell
+        value = value_of(self._pointed(cell))
+        if column.unit == (column.unit.base, 1.0, 1.0):
+            return value
+        if not isinstance(value, (int, float)):
+            hint = "mend it, leave its unit out of the map, or list it in empty:"
+            raise DataError(f"{text.name}:{at}: column '{column.header}': '{cell[:40]}' is not a number", hint)
+        level = column.unit.of(value)
+        return int(level) if level == int(level) else level
+
+    def _pointed(self, cell: str) -> str:
+        return cell if self._map.decimal == "." else cell.replace(",", ".")
+
+    # Trials
+
+    def _trials(self, text: Text, rows: list[_Line], levels: Mapping[str, Mapping[str, FactorValue]]) -> list[Parsed]:
+        found: dict[tuple[object, ...], Parsed] = {}
+        seen: dict[tuple[object, ...], int] = {}
+        times: dict[tuple[object, ...], int] = {}
+        for row in rows:
+            factors = {column.name: levels[column.header][row.cells[column.header]]
+                       for column in self._map.with_role("factor")}  # fmt: skip
+            trial = tuple(row.cells[column.header] for column in self._map.with_role("trial"))
+            part = tuple(self._cell(row, role) for role in ("operation", "rank", "iteration"))
+            setting = (*sorted(factors.items()), trial, self._cell(row, "repetition"))
+            place = (*setting, part)
+            if (trial or self._roles["repetition"]) and place in seen:
+                what = f"{text.name}:{row.at}: the same trial as line {seen[place]}"
+                raise DataError(
+                    what, "name the column that tells them apart: trial, repetition, iteration, rank or a factor"
+                )
+            times[place] = times.get(place, -1) + 1
+            seen[place] = row.at
+            key = trial if trial else (*setting, times[place])
+            if key not in found:
+                found[key] = self._begun(text, row)
+            self._add(found[key], row, factors if trial else None)
+            if not trial:
+                found[key].factors |= factors
+        return list(found.values())
+
+    def _cell(self, row: _Line, role: str) -> str:
+        column = self._roles[role]
+        return row.cells[column.header] if column else ""
+
+    def _begun(self, text: Text, row: _Line) -> Parsed:
+        run = Parsed(version=self._map.version, factors=dict(self._map.factors), facts=dict(self._map.facts))
+        if self._roles["repetition"]:
+            cell = self._cell(row, "repetition")
+            run.factors["repetition"] = self._whole(text, row, "repetition", cell)
+        if column := self._roles["started"]:
+            run.started_at = _moment(row.cells[column.header], column)
+            if not run.started_at and row.cells[column.header] not in self._map.empty:
+                run.warn(
+                    row.at, f"'{row.cells[column.header][:40]}' of column '{column.header}' is no time stamp: left out"
+                )
+        return run
+
+    def _whole(self, text: Text, row: _Line, role: str, cell: str) -> int:
+        value, column = whole_number(cell), self._roles[role]
+        if value is None:
+            header = column.header if column else role
+            what = f"{text.name}:{row.at}: column '{header}': '{cell[:40]}' is not a whole number"
+            raise DataError(what, f"it is {role} in {self._map.name}: mend the cell, or what the column is")
+        return value
+
+    def _add(self, run: Parsed, row: _Line, factors: dict[str, FactorValue] | None) -> None:
+        for column in self._map.with_role("fact"):
+            _add_fact(run, column.name, row.cells[column.header])
+        status = self._roles["status"]
+        if status and (said := row.cells[status.header]) not in status.complete:
+            run.lacks(row.at, f"column '{status.header}' says '{said[:60]}'")
+        before = len(run.rows)
+        measured = self._map.with_role("metric")
+        for column in measured:
+            self._number(run, row, column, factors)
+        if len(run.rows) == before and not any(note.line == row.at for note in run.missing):
+            run.lacks(row.at, "the row holds no number")
+
+    def _number(self, run: Parsed, row: _Line, column: MapColumn, factors: dict[str, FactorValue] | None) -> None:
+        cell = row.cells[column.header]
+        if cell in self._map.empty:
+            return
+        value = number(self._pointed(cell))
+        if value is None:
+            run.lacks(row.at, f"column '{column.header}': '{cell[:40]}' is not a number: left out")
+            return
+        rank = self._of(run, row, "rank")
+        iteration = self._of(run, row, "iteration")
+        metric = column.metric
+        if rank is not None and column.unit.base.endswith("/s"):
+            metric = f"{column.kind}_own"
+        operation = self._operation(row) or column.operation
+        run.rows.append(
+            Row(operation, metric, column.unit.of(value), column.unit.base, row.at, rank, iteration, None,
+                column.includes, factors)
+        )  # fmt: skip
+
+    def _operation(self, row: _Line) -> str:
+        column = self._roles["operation"]
+        if column is None:
+            return ""
+        cell = row.cells[column.header]
+        return str(column.levels.get(cell, cell))[:60]
+
+    def _of(self, run: Parsed, row: _Line, role: str) -> int | None:
+        """The rank or the iteration of a row, None for a row that is of all of them."""
+        cell = self._cell(row, role)
+        if not cell or cell in self._map.empty or cell.lower() in _WHOLE:
+            return None
+        value = whole_number(cell)
+        if value is None:
+            run.lacks(row.at, f"'{cell[:40]}' is no {role}")
+        return value
+
+
+def _miss_ranks(run: Parsed) -> None:
+    ranks = {row.rank for row in run.rows if row.rank is not None}
+    absent = set(range(min(ranks), max(ranks) + 1)) - ranks if ranks and max(ranks) < 1 << 24 else set()
+    if absent or (ranks and min(ranks) > 1):
+        run.lacks(run.rows[-1].line, f"ranks are missing: there are {len(ranks)}, up to rank {max(ranks)}")
+
+
+def _add_fact(run: Parsed, name: str, cell: str) -> None:
+    """One value, or a list where the rows of a trial say several."""
+    before = run.facts.get(name)
+    if before is None:
+        run.facts[name] = cell
+    elif cell not in (known := before if isinstance(before, list) else [before]):
+        run.facts[name] = [*known, cell]
+
+
+def _moment(cell: str, column: MapColumn) -> str:
+    """ISO 8601 of a time stamp; '' for what is none."""
+    if column.unit.base == "s":
+        value = number(cell)
+        return "" if value is None or value > 1e11 else _utc(column.unit.of(value))
+    try:
+        if column.form:
+            return datetime.strptime(cell, column.form).isoformat()
+        return datetime.fromisoformat(cell).isoformat()
+    except ValueError:
+        return iso_date(cell)
+
+
+def _utc(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,309 @@
+"""The map of a CSV: a YAML file that says which column is what, in which unit, and when the clock stopped.
+
+Its form is ``columns.schema.json`` beside this file; what no schema can tell is checked here, all of it at once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from iosonde.core.column_units import is_rate
+from iosonde.core.errors import InputError
+from iosonde.core.metrics import TIMES, metric_of
+from iosonde.core.problems import Problem, SpecError, nearest
+from iosonde.core.schema import RESULT_COLUMNS
+from iosonde.core.schema_problems import violations
+from iosonde.core.types import FactorValue
+from iosonde.core.units import parse_rate, parse_size
+from iosonde.core.yaml_text import Document, Key, key_text, load
+
+from .reading import PER_SECOND
+
+PAGE = "docs/columns.md"
+KIND = "map of columns"
+FIRST = f"give it tool and columns: see {PAGE}"
+SIZE = "size"  # the unit of cells that are typed as sizes: 64k, 1MiB
+EMPTY = ("", "-", "NA", "N/A", "n/a", "null", "None")
+_PATH = Path(__file__).with_name("columns.schema.json")
+_ONCE = ("operation", "repetition", "iteration", "rank", "started", "status")
+# Which keys mean something for which kind of column, besides `is`.
+_KEYS = {
+    "factor": ("name", "unit", "levels", "text"),
+    "fact": ("name",),
+    "metric": ("name", "unit", "clock", "includes", "better", "operation"),
+    "operation": ("levels",),
+    "started": ("format", "unit"),
+    "status": ("complete",),
+}
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_TAKEN = frozenset({*RESULT_COLUMNS, "tool", "run", "experiment", "started_at", "source", "complete", "block", "order",
+                    "seed", "seconds", "trial"})  # fmt: skip
+_COUNTS = {"operations": 1.0, "operation": 1.0, "ops": 1.0, "op": 1.0, "files": 1.0, "IOs": 1.0}
+_COUNT_RATE = re.compile(r"([kM]?)(?:(?:operations|operation|ops|op|files|IOs)/s|IOPS|iops)")
+_OTHERS = ("samples", "samples/s", "W", "J")
+_SHOWN_UNITS = (
+    "MB/s, MiB/s, Gbit/s, op/s, kIOPS, files/s, s, ms, us, ns, KiB, MB, bytes, operations, samples/s, W, J, %, 1"
+)
+
+
+class BaseUnit(NamedTuple):
+    """How numbers in a unit become base units: ``base`` = number × ``times`` / ``per``."""
+
+    base: str
+    times: float = 1.0
+    per: float = 1.0
+
+    def of(self, number: float) -> float:
+        """The number in base units."""
+        return number * self.times / self.per
+
+
+@dataclass(frozen=True)
+class MapColumn:
+    """What one column of the file is. ``metric`` is the metric's name with its clock, ``kind`` without."""
+
+    header: str
+    role: str
+    name: str
+    unit: BaseUnit = BaseUnit("")
+    typed_size: bool = False
+    metric: str = ""
+    kind: str = ""
+    includes: str = ""
+    operation: str = ""
+    levels: Mapping[str, FactorValue] = field(default_factory=dict)
+    text: bool | None = None
+    form: str = ""
+    complete: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class ColumnsMap:
+    """What a map says: ``name`` and ``content`` are the file's own."""
+
+    name: str
+    content: bytes
+    tool: str
+    columns: tuple[MapColumn, ...]
+    version: str = ""
+    separator: str = ","
+    decimal: str = "."
+    empty: frozenset[str] = frozenset(EMPTY)
+    operation: str = ""
+    headline: tuple[str, ...] = ()
+    factors: Mapping[str, FactorValue] = field(default_factory=dict)
+    facts: Mapping[str, FactorValue] = field(default_factory=dict)
+
+    def with_role(self, role: str) -> list[MapColumn]:
+        """Its columns of one kind, in the order of the map."""
+        return [column for column in self.columns if column.role == role]
+
+
+def schema_text() -> str:
+    """The JSON Schema (2020-12) of a map, for editors and other tools."""
+    return _PATH.read_text(encoding="utf-8")
+
+
+def read_map(path: str | Path) -> ColumnsMap:
+    """The map in a file. Raises InputError where it cannot be read, SpecError with everything that is wrong in it."""
+    document = load(Path(path), KIND, FIRST)
+    found = violations(_validator(), document, PAGE) or list(_problems(document))
+    if found:
+        raise SpecError(document.name, found)
+    return _built(document)
+
+
+@cache
+def _validator() -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(json.loads(schema_text()))
+
+
+def unit_of(text: str) -> BaseUnit:
+    """What a unit is in base units. Raises InputError for one that is not known or could be two things."""
+    if text in PER_SECOND and text not in ("m", "h"):
+        return BaseUnit("s", 1.0, PER_SECOND[text])
+    if text in ("%", "percent"):
+        return BaseUnit("", 1.0, 100.0)
+    if text == "1":
+        return BaseUnit("")
+    if text in _OTHERS:
+        return BaseUnit(text)
+    if text in _COUNTS:
+        return BaseUnit("operations")
+    if found := _COUNT_RATE.fullmatch(text):
+        return BaseUnit("operations/s", {"": 1.0, "k": 1e3, "M": 1e6}[found.group(1)])
+    if text in ("B", "byte", "bytes"):
+        return BaseUnit("bytes")
+    try:
+        if text.endswith(("/s", "ps")):
+            return BaseUnit("bytes/s", parse_rate(f"1{text}"))
+        if text.endswith("B"):
+            return BaseUnit("bytes", float(parse_size(f"1{text}")))
+    except InputError:
+        pass  # said below, with the units of other things
+    raise InputError(f"'{text}' is not a unit that is known here", f"known: {_SHOWN_UNITS}")
+
+
+# What is checked
+
+
+def _problems(document: Document) -> Iterator[Problem]:
+    columns = {name: _keys(given) for name, given in document.data["columns"].items()}
+    roles = [given["is"] for given in columns.values()]
+    whole: Key = ("columns",)
+    for role in _ONCE:
+        if roles.count(role) > 1:
+            yield _at(document, whole, f"{roles.count(role)} columns are {role}", "name the one that is")
+    if "metric" not in roles:
+        yield _at(
+            document, whole, "no column is a metric", "say which holds what was measured: {is: metric, unit: MB/s}"
+        )
+    for name, given in columns.items():
+        yield from _of_column(document, (*whole, name), given)
+    named = [(name, given.get("name", name)) for name, given in columns.items() if given["is"] == "factor"]
+    for place, (name, factor) in enumerate(named):
+        if factor in [other for _, other in named[:place]] or factor in document.data.get("factors", {}):
+            yield _at(document, (*whole, name), f"the factor {factor} is given twice", "give each its own name")
+    for factor in document.data.get("factors", {}):
+        yield from _factor_name(document, ("factors", factor), factor)
+    yield from _metrics(document, columns, "operation" in roles, "rank" in roles)
+
+
+def _keys(given: str | dict[str, Any]) -> dict[str, Any]:
+    return {"is": given} if isinstance(given, str) else given
+
+
+def _at(document: Document, path: Key, what: str, hint: str = "") -> Problem:
+    return Problem(document.place(path), key_text(path), what, hint)
+
+
+def _of_column(document: Document, path: Key, given: dict[str, Any]) -> Iterator[Problem]:
+    role, known = given["is"], _KEYS.get(given["is"], ())
+    for key in given:
+        if key != "is" and key not in known:
+            hint = nearest(key, known) if known else "leave it out"
+            yield _at(document, (*path, key), f"it means nothing for a column that is {role}", hint)
+    if "unit" in given and not (role == "factor" and given["unit"] == SIZE):
+        try:
+            unit_of(given["unit"])
+        except InputError as error:
+            yield _at(document, (*path, "unit"), error.message, error.hint)
+    if role == "status" and "complete" not in given:
+        yield _at(document, path, "nothing says which words mean that a trial is whole", "give complete: [ok]")
+    if role == "factor":
+        yield from _factor_name(document, path, given.get("name", str(path[-1])))
+
+
+def _factor_name(document: Document, path: Key, name: str) -> Iterator[Problem]:
+    if not _NAME.fullmatch(name):
+        hint = "give it one of letters, digits and _ with name:"
+        yield _at(document, path, f"'{name}' is no name of a factor", hint)
+    elif name in _TAKEN:
+        yield _at(document, path, f"'{name}' is a column that every run has already", "give it another with name:")
+
+
+def _metrics(document: Document, columns: dict[str, Any], by_column: bool, ranks: bool) -> Iterator[Problem]:
+    seen: dict[tuple[str, str], str] = {}
+    for name, given in columns.items():
+        if given["is"] != "metric":
+            continue
+        path: Key = ("columns", name)
+        if "unit" not in given:
+            yield _at(document, path, "it has no unit", "give it one, as unit: MB/s; unit: '1' for a plain number")
+            continue
+        kind = given.get("name", name)
+        if not _NAME.fullmatch(kind):
+            yield _at(document, path, f"'{kind}' is no name of a metric", "give one with name:, as bandwidth")
+        yield from _clock(document, path, given, kind, ranks)
+        operation = given.get("operation") or document.data.get("operation", "")
+        if not operation and not by_column:
+            hint = "give operation: write, here or for the whole file, or a column that is operation"
+            yield _at(document, path, "nothing says of which operation it is", hint)
+        key = (operation, _metric_name(kind, given.get("clock", "")))
+        if key in seen:
+            yield _at(
+                document, path, f"it is the same metric as column {seen[key]}", "give it its own name or operation"
+            )
+        seen.setdefault(key, name)
+
+
+def _clock(document: Document, path: Key, given: dict[str, Any], kind: str, ranks: bool) -> Iterator[Problem]:
+    try:
+        base = unit_of(given["unit"]).base
+    except InputError:
+        return  # said already
+    clock = given.get("clock", "")
+    if is_rate(base) and not clock and not ranks:
+        hint = "clock: last_done (until the last was done), first_done, sum_of_ranks (each one's own, added) or unknown"
+        yield _at(document, path, "nothing says when its clock stopped", hint)
+    if clock and not is_rate(base):
+        yield _at(document, (*path, "clock"), "only a rate depends on when the clock stopped", "leave it out")
+    better = given.get("better")
+    known = str(metric_of(kind, base).better)
+    if better is None and not is_rate(base) and base not in TIMES:
+        yield _at(
+            document, path, "nothing says which way it is better", f"give better: {known}, or lower if it is a cost"
+        )
+    elif better is not None and better != known:
+        hint = "a cost has latency, time, errors, loss or cost in its name" if better == "lower" else "leave it out"
+        what = f"{kind} in {base or 'no unit'} is taken to be better when {known}"
+        yield _at(document, (*path, "better"), what, hint)
+
+
+# What is made of it
+
+
+def _metric_name(kind: str, clock: str) -> str:
+    return kind if clock in ("", "unknown") else f"{kind}_{clock}"
+
+
+def _built(document: Document) -> ColumnsMap:
+    data = document.data
+    columns = tuple(_column(name, _keys(given), data) for name, given in data["columns"].items())
+    kinds = tuple(dict.fromkeys(column.kind for column in columns if column.role == "metric"))
+    return ColumnsMap(
+        name=document.name,
+        content=document.text.encode(),
+        tool=data["tool"],
+        columns=columns,
+        version=data.get("version", ""),
+        separator={"tab": "\t"}.get(data.get("separator", ","), data.get("separator", ",")),
+        decimal=data.get("decimal", "."),
+        empty=frozenset((*EMPTY, *data.get("empty", ()))),
+        operation=data.get("operation", ""),
+        headline=tuple(data.get("headline", kinds)),
+        factors=data.get("factors", {}),
+        facts=data.get("facts", {}),
+    )
+
+
+def _column(header: str, given: dict[str, Any], data: dict[str, Any]) -> MapColumn:
+    kind = given.get("name", header)
+    typed = given.get("unit") == SIZE
+    return MapColumn(
+        header=header,
+        role=given["is"],
+        name=kind,
+        unit=BaseUnit("bytes") if typed else unit_of(given.get("unit", "1")),
+        typed_size=typed,
+        metric=_metric_name(kind, given.get("clock", "")),
+        kind=kind,
+        includes=given.get("includes", ""),
+        operation=given.get("operation", data.get("operation", "")),
+        levels=given.get("levels", {}),
+        text=given.get("text"),
+        form=given.get("format", ""),
+        complete=frozenset(map(_word, given.get("complete", ()))),
+    )
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,204 @@
+"""DLIO, and MLPerf Storage, which runs it: ``summary.json`` and ``*per_epoch_stats.json``.
+
+    "metric": {"train_au_percentage": [70.1, …], "train_io_mean_MB_per_second": 33870.9, …}
+
+becomes ``train accelerator_utilization`` (a share), ``sample_rate_sum_of_ranks`` (samples/s) and
+``bandwidth_sum_of_ranks``, DLIO's means over the epochs: each accelerator's own rate, added; "MB" and "GB" are 2^20
+and 2^30 bytes, as DLIO calculates. The clock of training includes reading, decoding and the emulated computation,
+without the first and last steps that DLIO is told to exclude. Epochs are parts of one execution and no trials: their
+values are in ``facts.per_epoch``. Checkpoints: ``checkpoint_save`` and ``checkpoint_load``.
+
+A per-epoch file has the times of epochs, blocks and checkpoints as one rank saw them, and of all ``epochs`` together.
+Definitions: DLIO's ``statscounter.py``; MLPerf Storage's Rules.md, 3.3.2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import PurePath
+from typing import Any
+
+from .parsed import CERTAIN, Claim, Parsed, Row
+from .reading import Lines, finite, json_documents, part
+from .text import Text
+
+NAME = "dlio"
+HEADLINE = ("accelerator_utilization", "bandwidth")
+
+_MIB, _GIB = 2.0**20, 2.0**30
+_INCLUDES = "decode,compute"
+# Key of a metric, without the operation before it: metric, factor, unit.
+_MEANS = {
+    "au_mean_percentage": ("accelerator_utilization", 0.01, ""),
+    "au_stdev_percentage": ("accelerator_utilization_sd", 0.01, ""),
+    "throughput_mean_samples_per_second": ("sample_rate_sum_of_ranks", 1.0, "samples/s"),
+    "throughput_stdev_samples_per_second": ("sample_rate_sd", 1.0, "samples/s"),
+    "io_mean_MB_per_second": ("bandwidth_sum_of_ranks", _MIB, "bytes/s"),
+    "io_stdev_MB_per_second": ("bandwidth_sd", _MIB, "bytes/s"),
+}
+_CHECKPOINTS = {
+    "io_mean_GB_per_second": ("bandwidth", _GIB, "bytes/s"),
+    "io_stdev_GB_per_second": ("bandwidth_sd", _GIB, "bytes/s"),
+    "duration_mean_seconds": ("time", 1.0, "s"),
+    "duration_stdev_seconds": ("time_sd", 1.0, "s"),
+}
+_FACTORS = {"num_accelerators": "ranks", "num_hosts": "nodes", "num_files_train": "files",
+            "num_files_eval": "files_eval", "num_samples_per_file": "samples_per_file"}  # fmt: skip
+_EPOCHS = re.compile(r'^\{\s*"\d+": \{\s*"start": "')
+_RANK = re.compile(r"(\d+)_per_epoch_stats")
+_STEPS = {"block": "block", "eval": "eval", "save_ckpt": "checkpoint_save", "load_ckpt": "checkpoint_load"}
+
+
+def claims(text: Text) -> Claim | None:
+    """By the keys that only DLIO writes, or the times of numbered epochs."""
+    if text.first_line[:1] != "{":
+        return None
+    if said := text.find('"train_au_percentage"', '"num_accelerators"', '"save_checkpoint_io_mean_GB_per_second"'):
+        return Claim(CERTAIN, *said)
+    found = _EPOCHS.match(text.whole[:400])
+    return Claim(CERTAIN, text.line_of(found.end()), '"1": {"start": …') if found else None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each document of the file."""
+    lines, runs = Lines(text), list[Parsed]()
+    for document in json_documents(text.whole):
+        run, at = Parsed(), lines.at(document.begin)
+        runs.append(run)
+        if not isinstance(document.value, dict):
+            run.lacks(at, "the JSON is broken or ends early here: left out")
+        elif "metric" in document.value or "num_accelerators" in document.value:
+            _Summary(run, document.value, lines, document.begin, document.end).read()
+        elif all(str(key).isdecimal() and isinstance(value, dict) for key, value in document.value.items()):
+            _epochs(run, document.value, at, text.name)
+        else:
+            run.lacks(at, "it is neither a summary nor the times of epochs")
+    return runs
+
+
+class _Summary:
+    def __init__(self, run: Parsed, said: dict[str, Any], lines: Lines, begin: int, end: int) -> None:
+        self._run, self._said, self._lines, self._begin, self._end = run, said, lines, begin, end
+
+    def read(self) -> None:
+        """All of a ``summary.json``."""
+        run, said, metrics = self._run, self._said, part(self._said, "metric")
+        for key, factor in _FACTORS.items():
+            value = finite(said.get(key))
+            if value is not None and (value or key != "num_files_eval"):
+                run.factors[factor] = int(value)
+        for key in ("hostname", "epochs", "host_memory_GB", "data_size_per_host_GB", "host_cpu_count"):
+            if key in said and len(str(said[key])) < 4000:
+                run.facts[key] = said[key]
+        self._times()
+        per_epoch: dict[str, list[float]] = {}
+        for operation in ("train", "eval"):
+            self._rows(operation, operation, metrics, _MEANS, _INCLUDES)
+            per_epoch |= self._lists(operation, metrics)
+            self._passed(operation, metrics)
+        for operation, prefix in (("checkpoint_save", "save_checkpoint"), ("checkpoint_load", "load_checkpoint")):
+            self._rows(operation, prefix, metrics, _CHECKPOINTS, "")
+        if (size := finite(metrics.get("checkpoint_size_GB"))) is not None:
+            run.facts["checkpoint_bytes"] = size * _GIB
+        if per_epoch:
+            run.facts["per_epoch"] = per_epoch
+            run.facts["standard_deviation"] = "population"
+        if not run.rows:
+            run.lacks(self._line("metric"), "there is no metric: it did not end, or only made its data")
+
+    def _line(self, key: str) -> int:
+        return self._lines.of(f'"{key}"', self._begin, self._end)[0]
+
+    def _times(self) -> None:
+        run = self._run
+        begin, end = _moment(self._said.get("start")), _moment(self._said.get("end"))
+        if begin is not None:
+            run.started_at = begin.isoformat(timespec="seconds")
+        if end is None:
+            run.lacks(self._line("start"), "there is no end: it was interrupted")
+        elif begin is not None and end >= begin:
+            run.seconds = (end - begin).total_seconds()
+
+    def _rows(
+        self, operation: str, prefix: str, metrics: dict[str, Any],
+        known: dict[str, tuple[str, float, str]], inside: str,
+    ) -> None:  # fmt: skip
+        for key, (metric, factor, unit) in known.items():
+            name = f"{prefix}_{key}"
+            if name not in metrics:
+                continue
+            value = finite(metrics[name])
+            if value is None:
+                self._run.lacks(self._line(name), f"{name} is no number: left out")
+                continue
+            self._run.rows.append(Row(operation, metric, value * factor, unit, self._line(name), includes=inside))
+
+    def _lists(self, operation: str, metrics: dict[str, Any]) -> dict[str, list[float]]:
+        """Each epoch's own values. Raises nothing; too few of them are said."""
+        found: dict[str, list[float]] = {}
+        for key in ("au_percentage", "throughput_samples_per_second"):
+            values = metrics.get(f"{operation}_{key}")
+            if not isinstance(values, list) or not values:
+                continue
+            found[f"{operation}_{key}"] = [number for one in values if (number := finite(one)) is not None]
+            epochs = finite(self._said.get("epochs"))
+            if operation == "train" and epochs and len(values) != epochs:
+                self._run.lacks(self._line(f"{operation}_{key}"), f"{len(values)} of {epochs:g} epochs have a value")
+        return found
+
+    def _passed(self, operation: str, metrics: dict[str, Any]) -> None:
+        key = f"{operation}_au_meet_expectation"
+        if (said := metrics.get(key)) is not None:
+            self._run.facts[key] = str(said)[:40]
+            if said != "success":
+                sentence = f"MLPerf Storage does not accept it: {key} is '{str(said)[:40]}'"
+                self._run.warn(self._line(key), sentence)
+        cached = self._said.get("potential_caching")
+        if operation == "train" and isinstance(cached, list) and any(cached):
+            hosts = f"{sum(map(bool, cached))} of {len(cached)} hosts"
+            sentence = f"the data may fit into the memory of {hosts} (DLIO's own check)"
+            self._run.warn(self._line("potential_caching"), sentence)
+
+
+def _epochs(run: Parsed, said: dict[str, Any], first: int, name: str) -> None:
+    """The times of a per-epoch file. Its rank is in the file's name; 0 where that says none."""
+    found = _RANK.search(PurePath(name).name)
+    rank = int(found.group(1)[:9]) if found else 0
+    begins, ends = list[datetime](), list[datetime]()
+    for epoch, times in said.items():
+        begin, end = _moment(times.get("start")), _moment(times.get("end"))
+        if end is None:
+            run.lacks(first, f"epoch {epoch} has no end: it was interrupted")
+        begins += [begin] if begin else []
+        ends += [end] if end else []
+        iteration = int(epoch) - 1 if 0 < len(epoch) < 9 else 0
+        for row in _of_epoch(times, iteration, rank, first):
+            run.rows.append(row)
+    run.facts["epochs"] = len(said)
+    if begins:
+        run.started_at = min(begins).isoformat(timespec="seconds")
+    if begins and ends and (seconds := (max(ends) - min(begins)).total_seconds()) >= 0:
+        run.seconds = seconds
+        run.rows.append(Row("epochs", "time", seconds, "s", first, includes=_INCLUDES))
+
+
+def _of_epoch(times: dict[str, Any], iteration: int, rank: int, at: int) -> Iterator[Row]:
+    if (seconds := finite(times.get("duration"))) is not None:
+        yield Row("epoch", "time", seconds, "s", at, rank, max(iteration, 0), includes=_INCLUDES)
+    for key, step in times.items():
+        kind = next((name for start, name in _STEPS.items() if str(key).startswith(start)), None)
+        if kind is None or not isinstance(step, dict):
+            continue
+        if (seconds := finite(step.get("duration"))) is not None:
+            yield Row(kind, "time", seconds, "s", at, rank, max(iteration, 0))
+        if (speed := finite(step.get("throughput"))) is not None:
+            yield Row(kind, "bandwidth", speed * _GIB, "bytes/s", at, rank, max(iteration, 0))
+
+
+def _moment(said: Any) -> datetime | None:
+    try:
+        return datetime.fromisoformat(said) if isinstance(said, str) else None
+    except ValueError:
+        return None

@@ -1,0 +1,191 @@
+"""filebench 1.4 and 1.5: what it prints.
+
+    Per-Operation Breakdown
+    readfile1            21406ops    21403ops/s 334.4mb/s    0.007ms/op [0.001ms - 5.359ms]
+    2.024: IO Summary: 171228 ops 171207.797 ops/s 21403/21404 rd/wr 668.8mb/s 0.021ms/op
+
+becomes, of operation ``all``, ``rate_last_done``, ``bandwidth_last_done`` (mb is 2^20 bytes), ``latency_mean`` and
+``operations``; ``read`` and ``write`` have their rates, and each flowop (``readfile1``) is an operation of its own.
+The clock runs from "Running..." to the end of the time asked for, over all threads; what a flowop includes is its own
+definition in the personality. With ``psrun PERIOD`` a summary stands for each period and for all of them: only the
+last one is taken where they overlap, as periods are no trials. "Run stopped early" marks the run incomplete, and so
+does a text without a summary. Source: ``stats.c``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import CERTAIN, GLUED, Claim, Parsed, Row
+from .reading import number
+from .text import Text
+from .trouble import note_trouble
+
+NAME = "filebench"
+HEADLINE = ("rate", "bandwidth", "latency_mean")
+
+_BEGIN = re.compile(r"(?:\d+\.\d+: )?Filebench Version (\S+)")
+_STAMP = re.compile(r"(?:\s*\d+: )?(\d+\.\d+): (.*)$")
+_SUMMARY = re.compile(
+    r"IO Summary:\s+(\d+) ops,?\s+(\S+) ops/s,?\s+\(?(\d+)/(\d+) (?:rd/wr|r/w)\)?,?\s+(\S+)mb/s,?"
+    r"(?:\s+(\d+)us cpu/op,)?\s+(\S+)ms(?:/op| latency)"
+)
+_COUNTED = re.compile(r"(?:\s*\d+: )?(?:\d+\.\d+: )?IO Summary:\s+\d+ ops")
+_FLOWOP = re.compile(
+    r"(\w[\w.\-]*)\s+(\d+)ops\s+(\d+)ops/s\s+(\S+)mb/s\s+(\S+)ms/op(?:\s+(\d+)us/op-cpu)?"
+    r"(?: \[(\S+)ms - +(\S+)ms\])?(?:\t\[[ \d]*\])?\s*$"
+)
+_OLD_FLOWOP = re.compile(r"(\w[\w.\-]*)\s+(\d+)ops/s\s+(\S+)mb/s\s+(\S+)ms/op\s+(\d+)us/op-cpu\s*$")
+_PERSONALITY = "personality successfully loaded"
+_LOADED = re.compile(rf"(.+?) (?:Version (\S+) )?{_PERSONALITY}")
+_WITHOUT_BANNER = ("IO Summary: ", "Per-Operation Breakdown", _PERSONALITY)
+_FILESET = re.compile(
+    r"(\S+) populated: (\d+) files, avg\. dir\. width = \d+, avg\. dir\. depth = \S+, \d+ leafdirs, (\S+)MB total"
+)
+_TOOK = re.compile(r"Run took (\d+) seconds")
+_BAD = (
+    "Run stopped early",
+    "Unexpected Process termination",
+    "Failed to ",
+    "Could not",
+    "could not obtain",
+    "FATAL",
+    "out of memory",
+)
+_BEGIN_LINES = ("Per-Operation Breakdown", "IO Summary:", "Run took ")
+_HARMLESS = ("Failed to open cvar directory",)
+_MIB = 2.0**20
+_LEAST_COVERED = 0.8  # of the run, by its last report
+
+
+def claims(text: Text) -> Claim | None:
+    """By its banner or the line of its summary."""
+    found = text.search(_BEGIN, "Filebench Version ")
+    if found:
+        return Claim(CERTAIN, found[0], found[1].group())
+    found = text.search(_COUNTED, "IO Summary: ")
+    return Claim(CERTAIN, found[0], found[1].group()) if found else None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each start of filebench."""
+    readers: list[_Reader] = []
+    for at, line in text.numbered():
+        if found := _BEGIN.match(line):
+            readers.append(_Reader(Parsed(version=found.group(1)[:40])))
+        elif not readers and any(words in line for words in _WITHOUT_BANNER):
+            readers.append(_Reader(Parsed()))
+            readers[-1].line(at, line)
+        elif readers:
+            readers[-1].line(at, line)
+    for reader in readers:
+        reader.end(text.last_line)
+    return [reader.run for reader in readers]
+
+
+class _Reader:
+    """One execution. A breakdown and its summary are one report; the one after "Run took" is the run's."""
+
+    def __init__(self, run: Parsed) -> None:
+        self.run = run
+        self._rows: list[Row] = []  # of the report that is read
+        self._lost: list[tuple[int, str]] = []
+        self._reports = self._files = 0
+        self._bytes = 0.0
+        self._open = self._final = False
+
+    def line(self, at: int, line: str) -> None:
+        """One line of it."""
+        stamp = _STAMP.match(line)
+        said = stamp.group(2) if stamp else line
+        if any(line.count(words) > said.startswith(words) for words in _BEGIN_LINES):
+            self.run.lacks(at, GLUED)
+        if said.startswith("Per-Operation Breakdown"):
+            self._rows, self._lost, self._open = [], [], True
+        elif said.startswith("IO Summary:"):
+            self._summary(at, said)
+        elif self._open and not stamp and ("ops/s" in said or "mb/s" in said):
+            self._flowop(at, said)
+        elif stamp or line.startswith((" ", "\t")):
+            self._said(at, said.strip())
+        else:
+            note_trouble(self.run, at, line)
+
+    def end(self, last: int) -> None:
+        """What the whole lacks."""
+        if not self._final:
+            self.run.lacks(last, "'Run took … seconds' is not there: it ended early")
+        elif not self._reports:
+            self.run.lacks(last, "there is no IO Summary: it ended early")
+
+    def _summary(self, at: int, said: str) -> None:
+        if not self._final:
+            return  # of a period: no trial
+        found = _SUMMARY.match(said)
+        values = [number(text) for text in found.groups() if text is not None] if found else [None]
+        self._open = False
+        if found is None or None in values:
+            self.run.lacks(at, "the line of the summary is cut or damaged: left out")
+            return
+        count, rate, reads, writes, speed = (number(text) or 0.0 for text in found.groups()[:5])
+        mean, seconds = number(found.group(7)) or 0.0, count / rate if rate else 0.0
+        if rate and seconds < _LEAST_COVERED * self.run.seconds:
+            part = f"{seconds:.1f} of {self.run.seconds:g} s"
+            self.run.lacks(at, f"the report is of {part}: psrun cleared its counts, and none is of the run")
+        rows = [
+            Row("all", "rate_last_done", rate, "operations/s", at, count=int(count)),
+            Row("all", "operations", count, "operations", at),
+            Row("all", "latency_mean", mean / 1000, "s", at, count=int(count)),
+        ]
+        rows += [Row("all", "bandwidth_last_done", speed * _MIB, "bytes/s", at)] if speed else []
+        rows += [Row(name, "rate_last_done", value, "operations/s", at)
+                 for name, value in (("read", reads), ("write", writes)) if value]  # fmt: skip
+        self.run.rows += [*rows, *self._rows]
+        for place, sentence in self._lost:
+            self.run.lacks(place, sentence)
+        self._rows, self._lost = [], []
+        self._reports += 1
+
+    def _flowop(self, at: int, said: str) -> None:
+        found, old = _FLOWOP.match(said), None
+        if found is None:
+            old = _OLD_FLOWOP.match(said)
+        if found is None and old is None:
+            self._lost.append((at, f"the line of a flowop is cut or damaged: '{said.strip()[:40]}'"))
+            return
+        if found:
+            name, count, rate, speed, mean, _, least, most = found.groups()
+        else:
+            assert old is not None
+            (name, rate, speed, mean, _), count, least, most = old.groups(), None, None, None
+        values = [number(text) if text is not None else 0.0 for text in (count, rate, speed, mean, least, most)]
+        if None in values:
+            self._lost.append((at, f"a value of {name[:40]} is no number"))
+            return
+        n, per_second, mib, mean_ms, least_ms, most_ms = (value or 0.0 for value in values)
+        operations = int(n) if count is not None else None
+        self._rows += (
+            [Row(name[:60], "rate_last_done", per_second, "operations/s", at, count=operations)] if per_second else []
+        )
+        self._rows += [Row(name[:60], "bandwidth_last_done", mib * _MIB, "bytes/s", at)] if mib else []
+        self._rows.append(Row(name[:60], "latency_mean", mean_ms / 1000, "s", at, count=operations))
+        if least is not None:
+            self._rows += [Row(name[:60], "latency_min", least_ms / 1000, "s", at),
+                           Row(name[:60], "latency_max", most_ms / 1000, "s", at)]  # fmt: skip
+
+    def _said(self, at: int, said: str) -> None:
+        run = self.run
+        if _PERSONALITY in said and (found := _LOADED.match(said)):
+            run.factors["personality"] = found.group(1)[:60]
+        elif found := _FILESET.match(said):
+            self._files += int(found.group(2)[:15])
+            self._bytes += (number(found.group(3)) or 0.0) * _MIB
+            run.factors |= {"files": self._files, "fileset_size": round(self._bytes)}
+            run.facts[f"fileset {found.group(1)[:40]}"] = said[:300]
+        elif found := _TOOK.match(said):
+            run.seconds = float(found.group(1)[:9])
+            self._final = True
+        elif any(words in said for words in _BAD) and not any(words in said for words in _HARMLESS):
+            run.lacks(at, f"it failed: {said[:160]}")
+        else:
+            note_trouble(run, at, said)

@@ -1,0 +1,218 @@
+"""One execution of IO500: a directory with its list of results and the output of IOR, mdtest and find for each phase.
+
+They tell of one measurement and become one run. The list has the rates and the score (``result.txt`` before
+``result_summary.txt`` before a log); what the tools' own files alone hold is beside them: ``ior_easy_write open_time``,
+``mdtest_easy_write_tree_creation rate_last_done``, single ranks. What both say is a double, and left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+
+from iosonde.core.types import FactorValue
+
+from .io500_score import BANDWIDTH, NAMES, RATE
+from .parsed import Claim, Parsed, Row
+from .reading import option, size_of_option, words_of
+
+_PHASE_FILE = re.compile(r"((?:ior|mdtest)[-_](?:easy|hard|rnd\w*)[-_](?:[a-z]+[-_])?(?:write|read|stat|delete)|find)"
+                         r"\.(txt|csv)$")  # fmt: skip
+_LIST_FILE = re.compile(r"result\.txt$|result_summary.*\.txt$|io-?500-summary.*\.txt$")
+_OF_MDTEST = {"write": "file_creation", "stat": "file_stat", "read": "file_read", "delete": "file_removal"}
+INFORMATION = "system-information.txt"
+_SAID = re.compile(r'^\s*io500_info_(\w+)\s*=\s*"([^"\n]*)"', re.MULTILINE)
+# What a file says of its own run and another file of the same: rounded words, and clocks around other things.
+SAME_LIST, SAME_PHASE = 0.001, 0.05
+_CLOCKED = ("bandwidth_last_done", "rate_last_done")
+
+
+@dataclass
+class FilePart:
+    """What one file of the directory says: its name there, and one of its executions."""
+
+    name: str
+    parsed: Parsed
+    claim: Claim
+
+
+@dataclass
+class Execution:
+    """A joined run. ``used``: the parts that gave something to it; ``doubles``: those that said nothing else; ``left``:
+    what is of another execution."""
+
+    parsed: Parsed
+    base: FilePart
+    used: list[FilePart] = field(default_factory=list)
+    doubles: list[FilePart] = field(default_factory=list)
+    left: list[FilePart] = field(default_factory=list)
+
+
+def is_execution(names: Sequence[str]) -> bool:
+    """Whether files of these names beside each other are those of one execution: a list with a phase, or two phases."""
+    phases = {found.group(1) for name in names if (found := _PHASE_FILE.match(name))} - {"find"}
+    return len(phases) >= (1 if has_list(names) else 2)
+
+
+def has_list(names: Sequence[str]) -> bool:
+    """Whether one of these names is that of a list of results."""
+    return any(map(_LIST_FILE.match, names))
+
+
+def is_list(parsed: Parsed) -> bool:
+    """Whether this is IO500's list of several phases."""
+    return len({row.operation for row in parsed.rows if row.operation in (*BANDWIDTH, *RATE)}) > 1
+
+
+def same_list(one: Parsed, other: Parsed) -> bool:
+    """Whether two lists tell of one execution: each phase that both have has the same result."""
+    mine, theirs = _results(one), _results(other)
+    both = mine.keys() & theirs.keys()
+    return bool(both) and all(_near(mine[key], theirs[key], SAME_LIST, _half(key)) for key in both)
+
+
+def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
+    """All of a directory as one run; None where nothing in it is a result. ``information`` is the content of
+    ``system-information.txt``."""
+    lists = sorted((part for part in parts if is_list(part.parsed)), key=_preference)
+    phases = [part for part in parts if _phase_of(part.name) and part.parsed.rows and not is_list(part.parsed)]
+    if not lists and not phases:
+        return None
+    base = lists[0] if lists else phases[0]
+    run = replace(base.parsed) if lists else Parsed(headline=("bandwidth", "rate", "total"))
+    run.rows, run.factors, run.facts = list(run.rows), dict(run.factors), dict(run.facts)
+    run.warnings, run.missing, run.tool = list(run.warnings), list(run.missing), "io500"
+    if not lists:
+        run.lacks(0, "there is no list of results: neither result.txt nor result_summary.txt is complete")
+    made = Execution(run, base, [base])
+    for part in lists[1:]:
+        _add(made, part, part.parsed.rows) if same_list(run, part.parsed) else made.left.append(part)
+    for part in phases:
+        _add_phase(made, part, bool(lists))
+    others = {id(part) for part in (*made.used, *made.doubles, *made.left)}
+    made.left += [part for part in parts if id(part) not in others and (part.parsed.rows or part.parsed.missing)]
+    _settings(made, information)
+    return made
+
+
+def _preference(part: FilePart) -> tuple[bool, int]:
+    """What is whole before what is not, ``result.txt`` before the summary before a log."""
+    name = PurePath(part.name).name
+    return bool(part.parsed.missing), 0 if name == "result.txt" else 1 if _LIST_FILE.match(name) else 2
+
+
+def _phase_of(name: str) -> str:
+    """``ior-easy-write.txt`` → ``ior_easy_write``; '' for what is no phase's."""
+    found = _PHASE_FILE.match(PurePath(name).name)
+    return found.group(1).replace("-", "_") if found else ""
+
+
+def _add_phase(made: Execution, part: FilePart, listed: bool) -> None:
+    """The output of the tool itself, under the phase's name. What disagrees with the list is of another execution."""
+    phase = NAMES.get(_phase_of(part.name), _phase_of(part.name))
+    rows = [replace(row, operation=_renamed(phase, row.operation)) for row in part.parsed.rows]
+    said = _results(made.parsed)
+    for row in rows:
+        key = (row.operation, row.metric)
+        if row.rank is None and key in said and not _near(said[key], row.value, SAME_PHASE, _half(key)):
+            made.parsed.warn(0, f"{PurePath(part.name).name} says {row.value:.4g} {row.unit} of {phase}, and the "
+                             f"list {said[key]:.4g}: it is of another execution, and left out")  # fmt: skip
+            made.doubles.append(part)
+            return
+    if len({row.iteration for row in rows if row.iteration is not None}) > 1:
+        made.left.append(part)
+        return
+    _add(made, part, rows)
+    for note in part.parsed.missing:
+        made.parsed.lacks(0, f"{PurePath(part.name).name}: {note.sentence}")
+    if not listed and not made.parsed.started_at:
+        made.parsed.started_at = part.parsed.started_at
+
+
+def _renamed(phase: str, operation: str) -> str:
+    tool, what = phase.split("_")[0], phase.split("_")[-1]
+    own = {"ior": (what, "access"), "mdtest": (_OF_MDTEST.get(what, ""),), "find": ("find",)}.get(tool, ())
+    return phase if operation in own else f"{phase}_{operation}"
+
+
+def _add(made: Execution, part: FilePart, rows: Sequence[Row]) -> None:
+    """The rows that are not there yet."""
+    run = made.parsed
+    there = {(row.operation, row.metric, row.rank) for row in run.rows}
+    new = [row for row in rows if (row.operation, row.metric, row.rank) not in there]
+    # One iteration's largest, smallest and mean are its value again.
+    there |= {(row.operation, row.metric, row.rank) for row in new}
+    new = [row for row in new if not _is_of_one(row, there)]
+    run.rows += [replace(row, line=0) for row in new]
+    (made.used if new else made.doubles).append(part)
+
+
+def _is_of_one(row: Row, there: set[tuple[str, str, int | None]]) -> bool:
+    kind, _, form = row.metric.rpartition("_")
+    if form not in ("max", "min", "mean", "sd") or row.rank is not None or row.iteration is not None:
+        return False
+    names = (kind, f"{kind}_last_done") + (("rate_last_done",) if kind == "transfers" else ())
+    return any((row.operation, name, None) in there for name in names)
+
+
+def _settings(made: Execution, information: str) -> None:
+    """The factors of all files: what the tools say, of the first phase on, then what the author says."""
+    run = made.parsed
+    by_phase = {_phase_of(part.name): part.parsed for part in made.used + made.doubles if _phase_of(part.name)}
+    commands = {name: str(one.facts["command"]) for name, one in by_phase.items() if one.facts.get("command")}
+    commands = {name.replace("-", "_"): one for name, one in run.facts.pop("commands", {}).items()} | commands
+    first = [by_phase[name] for name in (*BANDWIDTH, *RATE) if name in by_phase]
+    found: dict[str, FactorValue] = {}
+    for name in ("nodes", "ranks", "ranks_per_node"):
+        found[name] = next((one.factors[name] for one in first if name in one.factors), run.factors.get(name))
+    words = words_of(commands.get("ior_easy_write", "") or commands.get("ior_easy_read", ""))
+    easy = [by_phase[name].factors for name in ("ior_easy_write", "ior_easy_read") if name in by_phase]
+    found["transfer_size"] = next((one["transfer_size"] for one in easy if "transfer_size" in one),
+                                  size_of_option(option(words, "-t") or ""))  # fmt: skip
+    api = next((one["api"] for one in easy if "api" in one), option(words, "-a"))
+    found["api"] = str(api).split()[0].upper() if str(api or "").strip() else None  # not "MPIIO (version=3, …)"
+    if words:
+        found["direct"] = int(any(word.endswith(".odirect") or word in ("-B", "useO_DIRECT=1") for word in words))
+    said = {name.lower().replace("-", "_"): word.strip() for name, word in _SAID.findall(information)}
+    _of_author(found, said)
+    _complete(found)
+    run.factors = {name: value for name, value in {**run.factors, **found}.items() if value is not None}
+    run.facts |= {"commands": {name: one[:2000] for name, one in sorted(commands.items())}} if commands else {}
+    run.facts |= {"said_by_its_author": said} if said else {}
+    run.facts |= {"date": run.started_at[:10]} if run.started_at else {}
+
+
+def _of_author(found: dict[str, FactorValue], said: dict[str, str]) -> None:
+    names = {"file_system": ("filesystem_type", "filesystem_name"), "storage": ("ds_storage_type",),
+             "network": ("client_interconnect", "ds_network", "client_network")}  # fmt: skip
+    for name, keys in names.items():
+        found[name] = next((said[key] for key in keys if said.get(key)), None)
+    for name, key in (("nodes", "client_nodes"), ("ranks_per_node", "client_procs_per_node")):
+        if found.get(name) is None and said.get(key, "").isdigit():
+            found[name] = int(said[key])
+
+
+def _complete(found: dict[str, FactorValue]) -> None:
+    """Of nodes, ranks and ranks per node the third follows from two, where it is whole."""
+    nodes, ranks, each = (found.get(name) for name in ("nodes", "ranks", "ranks_per_node"))
+    if isinstance(ranks, int) and isinstance(nodes, int) and nodes > 0 and each is None and ranks % nodes == 0:
+        found["ranks_per_node"] = ranks // nodes
+    elif isinstance(ranks, int) and isinstance(each, int) and each > 0 and nodes is None and ranks % each == 0:
+        found["nodes"] = ranks // each
+    elif isinstance(nodes, int) and isinstance(each, int) and ranks is None:
+        found["ranks"] = nodes * each
+
+
+def _results(run: Parsed) -> dict[tuple[str, str], float]:
+    return {(row.operation, row.metric): row.value for row in run.rows if row.metric in _CLOCKED and row.rank is None}
+
+
+def _half(key: tuple[str, str]) -> float:
+    """Half of the last decimal of what old lists print: GiB/s or kIOPS with three."""
+    return 0.00051 * (1024.0**3 if key[1].startswith("bandwidth") else 1e3)
+
+
+def _near(one: float, other: float, share: float, least: float) -> bool:
+    return abs(one - other) <= max(share * max(one, other), least)

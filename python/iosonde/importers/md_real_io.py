@@ -1,0 +1,104 @@
+"""MD-REAL-IO of 2016 to 2018, which became md-workbench: the line of each phase, in one of two forms.
+
+    benchmark 0.4s 216259.5 iops/s 20000 obj 54064.9 obj/s 402.3 Mib/s (0 errs)
+    Benchmark: 2500.0 iters/s 18.6 MiB/s - an iteration is (write new, stat, read and delete old)
+
+becomes ``benchmark time``, ``rate_last_done`` (iops/s), ``object_rate_last_done`` (an iteration is of one object) and
+``bandwidth_last_done``. Its Mib/s are of 1024² bytes, as its source calculates. Reports of single processes, which
+begin with their rank, are not read.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import Parsed, Row
+from .reading import iso_date, number
+from .text import Text
+from .trouble import note_trouble
+
+_HEAD = re.compile(r"MD-REAL-IO total objects(?: created)?: (\d+).*\(version: ([^)]*)\)(?: time: (.*))?$")
+_LINE = re.compile(r"(precreate|benchmark|cleanup) +(\d[\d.]*)s (.*)$")
+_OLD_LINE = re.compile(r"(Precreate|Benchmark|Cleanup): +(\d.*/s\b.*)$")
+_VALUE = re.compile(r"(\d\S*) (iops/s|elements/s|iters/s|obj/s|dset/s|Mi[Bb]/s)")
+_METRICS = {
+    "iops/s": ("rate_last_done", "operations/s", 1.0),
+    "elements/s": ("rate_last_done", "operations/s", 1.0),
+    "iters/s": ("object_rate_last_done", "operations/s", 1.0),
+    "obj/s": ("object_rate_last_done", "operations/s", 1.0),
+    "dset/s": ("data_set_rate_last_done", "operations/s", 1.0),
+    "MiB/s": ("bandwidth_last_done", "bytes/s", 1024.0**2),
+}
+# What a whole line has.
+_UNITS = {
+    "precreate": {"iops/s", "dset/s", "obj/s", "MiB/s"}, "benchmark": {"iops/s", "obj/s", "MiB/s"},
+    "cleanup": {"iops/s", "obj/s", "dset/s"}, "Precreate": {"elements/s", "MiB/s"},
+    "Benchmark": {"iters/s", "MiB/s"}, "Cleanup": {"elements/s"},
+}  # fmt: skip
+_READING = "Mib/s was read as 1024² bytes/s, as the source of MD-REAL-IO calculates"
+
+
+def parse_text(text: Text) -> list[Parsed]:
+    """One Parsed for each execution; the benchmark's repetitions are its iterations."""
+    runs: list[Parsed] = []
+    seen, done = dict[str, int](), False
+    for at, line in text.numbered():
+        if found := _HEAD.match(line):
+            _close(runs, done, at)
+            runs.append(Parsed(version=found.group(2)[:60], started_at=iso_date((found.group(3) or "").strip())))
+            runs[-1].factors["objects"] = int(found.group(1)[:18])
+            seen, done = {}, False
+        elif not runs:
+            continue
+        elif found := _LINE.match(line):
+            phase = found.group(1)
+            seen[phase] = seen.get(phase, -1) + 1
+            seconds = number(found.group(2))
+            if seconds is not None:
+                runs[-1].rows.append(Row(phase, "time", seconds, "s", at, None, seen[phase]))
+            _values(runs[-1], at, phase, found.group(3), seen[phase])
+            _errors(runs[-1], at, phase, found.group(3))
+        elif found := _OLD_LINE.match(line):
+            _values(runs[-1], at, found.group(1), found.group(2), 0)
+        elif line.startswith("Total runtime:"):
+            done = True
+        elif line.startswith("Errors: "):
+            runs[-1].lacks(at, f"it had errors: {line[8:160].strip()}")
+        else:
+            if line.startswith("WARNING"):
+                runs[-1].warn(at, f"md-real-io warns: {line[8:].strip()[:200]}")
+            note_trouble(runs[-1], at, line)
+    _close(runs, done, text.last_line)
+    return runs
+
+
+def _values(run: Parsed, at: int, phase: str, rest: str, iteration: int) -> None:
+    missing = set(_UNITS[phase])
+    for word, unit in _VALUE.findall(rest):
+        if unit == "Mib/s":
+            run.warn(at, _READING)
+        name = unit.replace("Mib", "MiB")
+        metric, base, factor = _METRICS[name]
+        value = number(word)
+        if value is None or value < 0:
+            run.lacks(at, f"{phase}: '{word[:40]}' is not a valid {metric}")
+        else:
+            run.rows.append(Row(phase.lower(), metric, value * factor, base, at, None, iteration))
+        missing.discard(name)
+    if missing:
+        run.lacks(at, f"the line of {phase} is cut: there is no {', '.join(sorted(missing))}")
+
+
+def _errors(run: Parsed, at: int, phase: str, rest: str) -> None:
+    found = re.search(r"\((\d+) errs", rest)
+    if found is None:
+        run.lacks(at, f"the line of {phase} is cut")
+    elif int(found.group(1)[:9]):
+        run.lacks(at, f"{phase} had {found.group(1)} errors")
+
+
+def _close(runs: list[Parsed], done: bool, last: int) -> None:
+    if runs and not done:
+        runs[-1].lacks(last, "the output ends without 'Total runtime'")
+    if runs and not runs[-1].rows:
+        runs[-1].lacks(last, "there is no line of a phase")

@@ -1,0 +1,42 @@
+"""Sources and documents: what a README, a script or a notebook shows of a tool's output is quoted, and no result of its
+own. Known by the name, or by the mark with which a text begins a quotation (a Markdown fence, ``code-block::``)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from .text import Text
+
+_DOCUMENTS = (
+    "adoc asciidoc bib creole htm html ipynb markdown md mdx mdown mediawiki org pod qmd rmd rst rtf svg tex texi "
+)
+_SOURCES = (
+    "awk bash bats c cc cmake cpp cs csh css cu cxx diff f f90 go h hh hpp hs ipp java jl js jsx kt ksh lua m4 php pl "
+    "pm patch ps1 py pyi r rb rs scala sed sh sql swift tcl ts tsx vue yaml yml zsh"
+)
+_SUFFIXES = frozenset(f".{one}" for one in (_DOCUMENTS + _SOURCES).split())
+_NAMES = frozenset(
+    ("AUTHORS", "CHANGELOG", "CHANGES", "CONTRIBUTING", "COPYING", "HACKING", "HOWTO", "INSTALL", "LICENSE", "MAKEFILE",
+     "NEWS", "README", "TODO")
+)  # fmt: skip
+_QUOTATION = re.compile(
+    r"^[ \t]*(?:```|~~~\w*$|\.\. (?:code|code-block|literalinclude|highlight)::|<pre\b|<!doctype html|\\begin\{|"
+    r"#\+begin_(?:example|src)|\{(?:code|noformat)\b|diff --git |\.TH )",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+_IN_HTML = frozenset(("vdbench",))  # their own output
+
+
+def quotes(name: str, text: Text, line: int, form: str = "") -> bool:
+    """Whether what stands in ``line`` of this file, output of ``form``, is quoted; ``line`` 0: somewhere in it."""
+    path = PurePath(name)
+    path = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    if form in _IN_HTML and path.suffix.lower() in (".html", ".htm"):
+        return False
+    if path.suffix.lower() in _SUFFIXES or path.name.partition(".")[0].upper() in _NAMES:
+        return True
+    found = _QUOTATION.search(text.whole)
+    return found is not None and (not line or text.line_of(found.start()) < line)

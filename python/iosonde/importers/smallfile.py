@@ -1,0 +1,166 @@
+"""smallfile 3.x: the file of ``--output-json``.
+
+    "results": {"elapsed": 0.02, "files": 398, "filesPerSec": 20339.8, "IOPS": …, "MiBps": …, "thread": {"00": {…}}}
+
+becomes ``create rate_sum_of_ranks`` (files/s), ``access_rate_sum_of_ranks`` (records/s) and
+``bandwidth_sum_of_ranks``: each thread's own rate, added. With ``stonewall`` (the default, a factor) each thread
+counts what it had done when the first was done. A file is opened, read or written and closed inside the clock, with
+fsync where ``fsync_after_modify`` says so. Rows of threads are ``…_own``. smallfile itself calls a test invalid in
+which less than 70 % of the files were done when the first thread ended; it is marked incomplete. Source:
+``output_results.py``, ``smallfile.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .parsed import CERTAIN, Claim, Parsed, Row
+from .reading import Lines, finite, iso_date, json_documents, part
+from .text import Text
+
+NAME = "smallfile"
+HEADLINE = ("rate", "bandwidth")
+
+_LEAST_DONE = 70.0  # percent
+_NEVER = 1e8  # what stands for the seconds of a thread that never ended
+_RATES = {"filesPerSec": ("rate", 1.0, "operations/s"), "IOPS": ("access_rate", 1.0, "operations/s"),
+          "MiBps": ("bandwidth", 2.0**20, "bytes/s")}  # fmt: skip
+_COUNTS = {"elapsed": ("time", "s"), "files": ("operations", "operations"), "records": ("accesses", "operations")}
+_NUMBERS = {"files_per_thread": "files_per_thread", "threads": "threads", "files_per_dir": "files_per_directory",
+            "dirs_per_dir": "directories_per_directory", "xattr_size": "xattr_size",
+            "xattr_count": "xattr_count"}  # fmt: skip
+_SWITCHES = {"share_dir": "shared_directory", "hash_to_dir": "hashed_directories", "fsync_after_modify": "fsync",
+             "finish_all_requests": "finish_all_requests", "stonewall": "stonewall"}  # fmt: skip
+_MOVES_DATA = ("create", "append", "overwrite", "read", "cleanup", "swift-put", "swift-get", "truncate-overwrite")
+
+
+def claims(text: Text) -> Claim | None:
+    """By the rate of files, which only smallfile names so, and its parameters."""
+    if text.first_line[:1] != "{":
+        return None
+    said = text.find('"filesPerSec"') or text.find('"pctFilesDone"')
+    return Claim(CERTAIN, *said) if said else None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each document of the file."""
+    lines, runs = Lines(text), list[Parsed]()
+    for document in json_documents(text.whole):
+        run, at = Parsed(), lines.at(document.begin)
+        runs.append(run)
+        if not isinstance(document.value, dict):
+            run.lacks(at, "the JSON is broken or ends early here: left out")
+            continue
+        said = part(document.value, "params")
+        _settings(run, said)
+        begin = lines.of('"results"', document.begin, document.end)[1]
+        reader = _Reader(run, str(said.get("operation", "file"))[:40], lines, document.end)
+        reader.whole(part(document.value, "results"), begin)
+    return runs
+
+
+def _settings(run: Parsed, said: dict[str, Any]) -> None:
+    run.version = str(said.get("version", ""))[:40]
+    for key, factor in _NUMBERS.items():
+        if (value := finite(said.get(key))) is not None:
+            run.factors[factor] = int(value)
+    for key, factor in _SWITCHES.items():
+        if said.get(key) in ("Y", "N"):
+            run.factors[factor] = said[key] == "Y"
+    if (size := finite(said.get("file_size"))) is not None:
+        run.factors["file_size"] = int(size * 1024)
+    if (hosts := finite(said.get("total_hosts"))) is not None:
+        run.factors["nodes"] = int(hosts)
+    for key in ("top", "host_set"):
+        if said.get(key):
+            run.facts[key] = str(said[key])[:1000]
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """The results of one execution; ``end``: where its document ends."""
+
+    run: Parsed
+    operation: str
+    lines: Lines
+    end: int
+
+    def whole(self, results: dict[str, Any], begin: int) -> None:
+        """All of them, from the place where they begin."""
+        run, at = self.run, self.lines.at(begin)
+        if not results:
+            run.lacks(at, "there are no results")
+            return
+        run.started_at = iso_date(str(results.get("date", ""))[:19])
+        if run.started_at:
+            run.started_at += "Z"
+        if (seconds := finite(results.get("elapsed"))) is not None and seconds < _NEVER:
+            run.seconds = seconds
+        self._rows(results, None, begin)
+        place = begin
+        for rank, (name, thread) in enumerate(_threads(results)):
+            _, place = self.lines.of(f'"{name}": {{', place + 1, self.end)
+            self._rows(thread, rank, place)
+        self._valid(results, begin)
+
+    def _valid(self, results: dict[str, Any], begin: int) -> None:
+        """Whether smallfile itself takes it for a result."""
+        run, status, at = self.run, results.get("status"), self.lines.at(begin)
+        if status not in (None, "Success", "ok"):
+            run.lacks(self.lines.of('"status"', begin, self.end)[0], f"it failed: {str(status)[:160]}")
+        done = finite(results.get("pctFilesDone"))
+        place = self.lines.of('"pctFilesDone"', begin, self.end)[0]
+        if done is None:
+            run.lacks(at, "nothing says how many of the files were done: it ended early")
+        elif done < _LEAST_DONE:
+            run.lacks(
+                place, f"{done:.0f} % of the files were done when the first thread ended; smallfile asks for 70 %"
+            )
+        elif done < 100 and run.factors.get("stonewall"):
+            run.warn(place, f"{done:.0f} % of the files were done when the first thread ended: only they are counted")
+        if "filesPerSec" not in results:
+            run.lacks(at, "there is no rate: it was shorter than a millisecond, or did nothing")
+
+    def _rows(self, said: dict[str, Any], rank: int | None, begin: int) -> None:
+        run, operation, clock = self.run, self.operation, "sum_of_ranks" if rank is None else "own"
+        inside = _inside(run, operation)
+        for key, (name, factor, unit) in _RATES.items():
+            if (value := finite(said.get(key))) is not None and value > 0:
+                run.rows.append(
+                    Row(
+                        operation,
+                        f"{name}_{clock}",
+                        value * factor,
+                        unit,
+                        self._line(key, begin),
+                        rank,
+                        includes=inside,
+                    )
+                )
+        for key, (name, unit) in _COUNTS.items():
+            value = finite(said.get(key))
+            if key == "elapsed" and value is not None and value >= _NEVER:
+                run.lacks(self._line(key, begin), "a thread never ended")
+            elif value is not None and (value or key != "records"):
+                run.rows.append(Row(operation, name, value, unit, self._line(key, begin), rank))
+        if rank is not None and said.get("status"):
+            run.lacks(self.lines.at(begin), f"thread {rank} failed: {str(said['status'])[:120]}")
+
+    def _line(self, key: str, begin: int) -> int:
+        return self.lines.of(f'"{key}"', begin, self.end)[0]
+
+
+def _inside(run: Parsed, operation: str) -> str:
+    if operation not in _MOVES_DATA:
+        return ""
+    return "open,fsync,close" if run.factors.get("fsync") else "open,close"
+
+
+def _threads(results: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every thread with its name, of one host or host by host."""
+    hosts = part(results, "host")
+    for host in [*hosts.values()] if hosts else [results]:
+        if isinstance(host, dict):
+            yield from ((name, one) for name, one in part(host, "thread").items() if isinstance(one, dict))

@@ -1,0 +1,164 @@
+"""sysbench fileio, 0.4 to 1.1: the text of ``sysbench fileio … run``.
+
+    File operations:
+        reads/s:                      27264.06
+    Throughput:
+        read, MiB/s:                  426.00
+    Latency (ms):
+             95th percentile:                        0.30
+
+becomes ``read rate_last_done`` and ``bandwidth_last_done``, the same of ``write`` and ``fsync``: what all threads did
+until the last was done, by the whole time of the run, with the fsyncs inside (``fsync`` in ``includes`` where they
+are enabled). The latency is of all events together, reads, writes and fsyncs: operation ``event``. Intermediate
+reports are parts of the run and no trials. Zero rates of a kind that the test does not do have no row.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .reading import number, size_bytes, whole_number
+from .text import Text
+from .trouble import note_trouble
+
+NAME = "sysbench-fileio"
+HEADLINE = ("bandwidth", "rate", "latency_p95")
+
+_BEGIN = "Running the test with following options"
+_BANNER = re.compile(r"sysbench (\d[\w.\-]*)")
+_MODES = {
+    "Doing sequential write (creation) test": "seqwr", "Doing sequential rewrite test": "seqrewr",
+    "Doing sequential read test": "seqrd", "Doing random read test": "rndrd", "Doing random write test": "rndwr",
+    "Doing random r/w test": "rndrw",
+}  # fmt: skip
+_ENGINES = re.compile(r"Using (\w+) I/O mode")
+_FILES = re.compile(r"(\d+) files, (\S+) each")
+_SETTINGS = {
+    "Number of threads": "threads",
+    "Read/Write ratio for combined random IO test": "read_write_ratio",
+}
+_FSYNC_EACH = re.compile(r"Periodic FSYNC enabled, calling (fsync|fdatasync)\(\) each (\d+) requests")
+_RATE = re.compile(r"\s+(reads|writes|fsyncs)/s:\s+(\S+)\s*$")
+_BANDWIDTH = re.compile(r"\s+(read|written), (MiB|MB)/s:\s+(\S+)\s*$")
+_LATENCY = re.compile(r"\s+(min|avg|max|(\d+)th percentile):\s+([\d.]+)(ms)?\s*$")
+_EVENTS = re.compile(r"\s+total number of events:\s+(\d+)\s*$")
+_TIME = re.compile(r"\s+total time:\s+([\d.]+)s\s*$")
+_KINDS = {"reads": "read", "writes": "write", "fsyncs": "fsync", "read": "read", "written": "write"}
+# sysbench 1.1: a line `IOPS=…` and `MiB/s=…` below `read:`.
+_OF_KIND = re.compile(r"\s+(read|write|fsync):\s+IOPS=(\S+)(?: (\S+) MiB/s \(\S+ MB/s\))?\s*$")
+_TRANSFERRED = re.compile(r"Read (\S+)\s+Written (\S+)\s+Total transferred (\S+)\s+\((\S+)/sec\)")
+_REQUESTS = re.compile(r"\s*(\S+) Requests/sec executed")
+
+
+def claims(text: Text) -> Claim | None:
+    """By the banner of sysbench and the words of its fileio test."""
+    said = text.find("Extra file open flags:", "total file size\nBlock size", "Operations performed:  ")
+    if not said or not text.find("fsyncs/s:", _BEGIN, "Requests/sec executed"):
+        return None
+    found = text.search(_BANNER, "\nsysbench ", first_lines=50)
+    return Claim(CERTAIN, found[0], found[1].group()) if found else Claim(LIKELY, *said)
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each ``run`` in the file."""
+    runs: list[Parsed] = []
+    reader: _Reader | None = None
+    for at, line in text.numbered():
+        if (found := _BANNER.match(line)) or (line.startswith(_BEGIN) and (reader is None or reader.run.rows)):
+            reader = _Reader(Parsed(version=found.group(1)[:40] if found else ""))
+            runs.append(reader.run)
+        elif reader is not None:
+            reader.line(at, line)
+    runs = [run for run in runs if "test_mode" in run.factors or run.rows or run.missing]
+    for run in runs:
+        if not run.rows:
+            run.lacks(text.last_line, "there is no result: it ended early")
+        elif not any(row.metric == "time" for row in run.rows):
+            run.lacks(text.last_line, "'General statistics' is not there: it ended early")
+    return runs
+
+
+class _Reader:
+    """One execution."""
+
+    def __init__(self, run: Parsed) -> None:
+        self.run = run
+        self._section = ""
+
+    def line(self, at: int, line: str) -> None:
+        """One line of it."""
+        if line.endswith(":") and line[:1].strip():
+            self._section = line
+        elif not line[:1].strip() and line.strip():
+            self._result(at, line)
+        elif line.strip():
+            self._setting(at, line.strip())
+
+    def _setting(self, at: int, line: str) -> None:
+        factors = self.run.factors
+        name, _, value = line.partition(": ")
+        if name in _SETTINGS and (said := number(value.strip())) is not None:
+            factors[_SETTINGS[name]] = int(said) if said == int(said) else said
+        elif line in _MODES:
+            factors["test_mode"] = _MODES[line]
+        elif found := _ENGINES.match(line):
+            factors["io_mode"] = {"synchronous": "sync", "asynchronous": "async"}.get(found.group(1), found.group(1))
+        elif found := _FILES.match(line):
+            factors |= {"files": whole_number(found.group(1)), "file_size": size_bytes(found.group(2))}
+        elif line.startswith("Block size "):
+            factors["block_size"] = size_bytes(line.removeprefix("Block size "))
+        elif line.startswith("Extra file open flags: "):
+            flags = line.removeprefix("Extra file open flags: ").strip("() ")
+            factors["open_flags"] = "none" if flags in ("none", "0") else flags[:60]
+        elif found := _FSYNC_EACH.match(line):
+            factors |= {"fsync_mode": found.group(1), "fsync_each": whole_number(found.group(2))}
+        elif line.startswith("Calling fsync() at the end of test, Enabled"):
+            factors["fsync_at_end"] = True
+        elif line.startswith("FATAL"):
+            self.run.lacks(at, f"it failed: {line[:160]}")
+        elif found := _TRANSFERRED.match(line):
+            self._old(at, found)
+        elif not note_trouble(self.run, at, line) and line.startswith(("WARNING", "ALERT", "error")):
+            self.run.warn(at, f"sysbench says: {line[:160]}")
+
+    def _result(self, at: int, line: str) -> None:
+        inside = "fsync" if self.run.factors.get("fsync_at_end") or "fsync_each" in self.run.factors else ""
+        if (found := _RATE.match(line)) and self._section.startswith("File operations"):
+            self._row(at, found.group(2), _KINDS[found.group(1)], "rate_last_done", "operations/s", 1.0, inside)
+        elif (found := _BANDWIDTH.match(line)) and self._section.startswith("Throughput"):
+            factor = 2.0**20 if found.group(2) == "MiB" else 1e6
+            self._row(at, found.group(3), _KINDS[found.group(1)], "bandwidth_last_done", "bytes/s", factor, inside)
+        elif found := _OF_KIND.match(line):
+            self._row(at, found.group(2), found.group(1), "rate_last_done", "operations/s", 1.0, inside)
+            if found.group(3):
+                self._row(at, found.group(3), found.group(1), "bandwidth_last_done", "bytes/s", 2.0**20, inside)
+        elif found := _TIME.match(line):
+            self._row(at, found.group(1), "event", "time", "s", 1.0, "")
+        elif found := _EVENTS.match(line):
+            self._row(at, found.group(1), "event", "operations", "operations", 1.0, "")
+        elif (found := _LATENCY.match(line)) and (self._section.startswith("Latency") or found.group(4)):
+            statistic = f"p{found.group(2)}" if found.group(2) else {"avg": "mean"}.get(found.group(1), found.group(1))
+            self._row(at, found.group(3), "event", f"latency_{statistic}", "s", 1e-3, "")
+        elif found := _REQUESTS.match(line):
+            self._row(at, found.group(1), "event", "rate_last_done", "operations/s", 1.0, inside)
+
+    def _old(self, at: int, found: re.Match[str]) -> None:
+        """0.4 and 0.5 print the bytes of each kind, and one rate of all."""
+        for text, operation in ((found.group(1), "read"), (found.group(2), "write")):
+            size = size_bytes(text)
+            if size:
+                self.run.rows.append(Row(operation, "bytes", size, "bytes", at))
+        rate = size_bytes(found.group(4))
+        if rate is None:
+            self.run.lacks(at, f"'{found.group(4)[:40]}/sec' is no rate: left out")
+        elif rate:
+            self.run.rows.append(Row("event", "bandwidth_last_done", rate, "bytes/s", at))
+
+    def _row(self, at: int, text: str, operation: str, metric: str, unit: str, factor: float, inside: str) -> None:
+        value = number(text)
+        if value is None:
+            self.run.lacks(at, f"'{text[:40]}' is not a number: left out")
+        elif value > 0:  # 0.00 ms is one that was rounded, no rate of 0 a kind that the test does not do
+            value = value / 1000 if factor == 1e-3 else value * factor
+            self.run.rows.append(Row(operation, metric, value, unit, at, includes=inside))

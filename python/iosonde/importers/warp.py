@@ -1,0 +1,245 @@
+"""warp, MinIO's benchmark of S3 stores: ``warp analyze --json``, of the old form and of version 2, and the table of
+``warp analyze --analyze.out``.
+
+    "by_op_type": {"GET": {"throughput": {"measure_duration_millis": 5000, "bytes": 104857600, "objects": 100, …}}}
+
+becomes ``get bandwidth`` and ``rate`` (objects/s; operations/s where an operation has no object): bytes and objects
+over the window that warp measures, without the begin and the end of the run, as its own report calculates
+(``BytesPS``). It is no time to the end of a rank, so it has no clock's name. ``latency_*`` is the whole request,
+``first_byte_latency_*`` until its first byte. Version 2 keeps latencies by client and window: their mean, least and
+most are those of all; percentiles cannot be merged, and are there only where there is a single window. ``total`` of a
+mix is the operation ``all``. Windows inside a run are no trials. Any failed operation marks the run. Source:
+``pkg/aggregate``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .parsed import CERTAIN, Claim, Parsed, Row
+from .reading import Lines, finite, json_documents, option, part, size_bytes, words_of
+from .text import Text
+
+NAME = "warp"
+HEADLINE = ("bandwidth", "rate", "latency_p99")
+
+_REQUESTS = {"dur_avg_millis": "mean", "dur_median_millis": "p50", "dur_90_millis": "p90", "dur_99_millis": "p99",
+             "fastest_millis": "min", "slowest_millis": "max", "std_dev_millis": "sd"}  # fmt: skip
+_FIRST_BYTE = {"average_millis": "mean", "p25_millis": "p25", "median_millis": "p50", "p75_millis": "p75",
+               "p90_millis": "p90", "p99_millis": "p99", "fastest_millis": "min", "slowest_millis": "max"}  # fmt: skip
+_TABLE = "index\top\t"
+_SECRET = re.compile(r"(--?(?:access-key|secret-key|sts-web-token|influxdb)[= ])\S+")
+_OPTIONS = {"--concurrent": "concurrency", "--objects": "objects", "--obj.size": "object_size", "--batch": "batch",
+            "--part.size": "part_size", "--parts": "parts"}  # fmt: skip
+
+
+def claims(text: Text) -> Claim | None:
+    """By the window that only warp's JSON names so, or the header of its table."""
+    said = text.find('"measure_duration_millis"')
+    if said and text.find('"by_op_type"', '"operations"', '"mixed_server_stats"', '"total_requests"'):
+        return Claim(CERTAIN, *said)
+    if text.first_line.startswith(_TABLE) and "\tops_ended" in text.first_line:
+        return Claim(CERTAIN, 1, text.first_line[:60])
+    return None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each document, or for the table."""
+    if text.first_line.startswith(_TABLE):
+        return [_table(text)]
+    lines, runs = Lines(text), list[Parsed]()
+    for document in json_documents(text.whole):
+        run, at = Parsed(), lines.at(document.begin)
+        runs.append(run)
+        if not isinstance(document.value, dict):
+            run.lacks(at, "the JSON is broken or ends early here: left out")
+            continue
+        reader = _Reader(run, lines, document.begin, document.end)
+        if isinstance(document.value.get("by_op_type"), dict) or "total" in document.value:
+            reader.version_2(document.value)
+        else:
+            reader.old(document.value)
+        if not run.rows:
+            run.lacks(at, "there is no throughput: the run was too short for warp, or ended early")
+    return runs
+
+
+class _Reader:
+    """One document."""
+
+    def __init__(self, run: Parsed, lines: Lines, begin: int, end: int) -> None:
+        self._run, self._lines, self._begin, self._end = run, lines, begin, end
+
+    def version_2(self, said: dict[str, Any]) -> None:
+        """``v: 2``, of warp 1.0 and later."""
+        run, total = self._run, part(said, "total")
+        run.version = str(said.get("warp_version") or "")[:40]
+        self._command(str(said.get("commandline") or ""))
+        if said.get("final") is False:
+            run.lacks(self._line('"final"'), "it is an update of a run that went on")
+        run.started_at = _moment(total.get("start_time"))
+        self._settings(total)
+        kinds = part(said, "by_op_type")
+        for name, one in kinds.items():
+            if isinstance(one, dict):
+                self._operation(name.lower()[:40], one, name)
+                self._merged(name.lower()[:40], part(one, "requests_by_client"), name)
+        if len(kinds) != 1 and total:
+            self._operation("all", total, "total")
+
+    def old(self, said: dict[str, Any]) -> None:
+        """Before 1.0: a list of operations."""
+        several = said.get("operations")
+        for one in several if isinstance(several, list) else ():
+            if not isinstance(one, dict):
+                continue
+            name = str(one.get("type", "?"))
+            if not self._run.started_at:
+                self._run.started_at = _moment(one.get("start_time"))
+            self._settings(one)
+            if one.get("skipped"):
+                self._run.lacks(self._line(f'"type": "{name}"'), f"warp skipped {name}: too little data")
+            self._operation(name.lower()[:40], one, name)
+            self._requests(name.lower()[:40], part(one, "single_sized_requests"), name)
+        if isinstance(said.get("mixed_server_stats"), dict):
+            self._operation("all", {"throughput": said["mixed_server_stats"]}, "mixed_server_stats")
+
+    def _line(self, needle: str) -> int:
+        return self._lines.of(needle, self._begin, self._end)[0]
+
+    def _command(self, command: str) -> None:
+        if not command:
+            return
+        words = words_of(command)
+        self._run.facts["command"] = _SECRET.sub(r"\1…", command)[:4000]
+        benchmark = next((word for word in words[1:] if not word.startswith("-")), "")
+        if benchmark:
+            self._run.factors["benchmark"] = benchmark[:40]
+        for name, factor in _OPTIONS.items():
+            if (value := option(words, name)) is not None:
+                size = size_bytes(value)
+                self._run.factors[factor] = value[:40] if size is None else size
+
+    def _settings(self, said: dict[str, Any]) -> None:
+        run = self._run
+        if (concurrency := finite(said.get("concurrency"))) and "concurrency" not in run.factors:
+            run.factors["concurrency"] = int(concurrency)
+        for key, factor in (("clients", "nodes"), ("hosts", "servers")):
+            value = said.get(key)
+            count = len(value) if isinstance(value, (list, dict)) else finite(value)
+            if count:
+                run.factors.setdefault(factor, int(count))
+
+    def _operation(self, operation: str, said: dict[str, Any], needle: str) -> None:
+        run, window, at = self._run, part(said, "throughput"), self._line(f'"{needle}"')
+        millis = finite(window.get("measure_duration_millis"))
+        errors = finite(said.get("total_errors", said.get("errors", window.get("errors"))))
+        if errors:
+            first = said.get("first_errors")
+            why = f": {str(first[0])[:120]}" if isinstance(first, list) and first else ""
+            run.lacks(at, f"{errors:.0f} of {operation} failed{why}")
+        if not millis:
+            run.lacks(at, f"{operation} has no window: warp had too little data")
+            return
+        run.facts[f"window of {operation}, ms"] = int(millis)
+        size, objects, done = (finite(window.get(key)) for key in ("bytes", "objects", "ops"))
+        count = None if done is None else int(done)
+        if size:
+            run.rows.append(Row(operation, "bandwidth", 1000 * size / millis, "bytes/s", at, count=count))
+        if speed := objects or done:
+            run.rows.append(Row(operation, "rate", 1000 * speed / millis, "operations/s", at, count=count))
+        if count:
+            run.rows.append(Row(operation, "operations", count, "operations", at))
+
+    def _requests(self, operation: str, said: dict[str, Any], needle: str) -> None:
+        at, requests = self._line(f'"{needle}"'), finite(said.get("requests"))
+        if said.get("skipped") or not requests:
+            return
+        if size := finite(said.get("obj_size")):
+            self._run.factors.setdefault("object_size", int(size))
+        for row in _latencies(operation, said, at, int(requests)):
+            self._run.rows.append(row)
+
+    def _merged(self, operation: str, clients: dict[str, Any], needle: str) -> None:
+        """Latencies of all windows of all clients: what can be merged exactly."""
+        windows = [one for segments in clients.values() if isinstance(segments, list)
+                   for segment in segments if isinstance(segment, dict)
+                   and (one := part(segment, "single_sized_requests")) and finite(one.get("requests"))]  # fmt: skip
+        if not windows:
+            return
+        merged = [finite(one.get("merged_entries")) for one in windows]
+        if len(windows) == 1 and merged[0] in (None, 0, 1):
+            self._requests(operation, windows[0], needle)
+            return
+        at, n = self._line(f'"{needle}"'), int(sum(finite(one.get("requests")) or 0 for one in windows))
+        if any(entries is not None and entries > 1 for entries in merged):
+            self._run.warn(at, f"latencies of {operation} are sums of several clients in it: left out")
+            return
+        for prefix, parts in (
+            ("latency", windows),
+            ("first_byte_latency", [part(one, "first_byte") for one in windows]),
+        ):
+            names = _REQUESTS if prefix == "latency" else _FIRST_BYTE
+            keys = {statistic: key for key, statistic in names.items()}
+            for statistic, value in _all_of(parts, windows, keys):
+                metric = f"{prefix}_{statistic}"
+                self._run.rows.append(Row(operation, metric, value / 1000, "s", at, count=n))
+        self._run.warn(at, f"percentiles of {len(windows)} windows cannot be merged: left out")
+
+
+def _all_of(
+    parts: list[dict[str, Any]], windows: list[dict[str, Any]], keys: dict[str, str]
+) -> Iterator[tuple[str, float]]:
+    """(statistic, ms) of all: the mean weighted by requests, the least and the most; none where a window lacks it."""
+    for statistic in ("mean", "min", "max"):
+        values = [finite(one.get(keys[statistic])) for one in parts]
+        if None in values:
+            continue
+        if statistic == "mean":
+            weights = [finite(one.get("requests")) or 0.0 for one in windows]
+            summed = sum((value or 0.0) * weight for value, weight in zip(values, weights, strict=True))
+            yield statistic, summed / sum(weights)
+        else:
+            yield statistic, (min if statistic == "min" else max)(value or 0.0 for value in values)
+
+
+def _latencies(operation: str, said: dict[str, Any], at: int, n: int) -> Iterator[Row]:
+    for prefix, values, names in (("latency", said, _REQUESTS),
+                                  ("first_byte_latency", part(said, "first_byte"), _FIRST_BYTE)):  # fmt: skip
+        for key, statistic in names.items():
+            if (value := finite(values.get(key))) is not None:
+                yield Row(operation, f"{prefix}_{statistic}", value / 1000, "s", at, count=n)
+
+
+def _moment(said: Any) -> str:
+    text = str(said or "")
+    return text[:19] + ("Z" if text.endswith("Z") else "") if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", text) else ""
+
+
+def _table(text: Text) -> Parsed:
+    """Windows by operation: what was done in all of them over their time."""
+    run, names = Parsed(), text.lines[0].rstrip().split("\t")
+    sums: dict[str, list[float]] = {}
+    for at, line in enumerate(text.lines[1:], 2):
+        cells = line.rstrip("\n").split("\t")
+        if not line.strip() or cells[:2] == names[:2]:
+            continue
+        row = dict(zip(names, cells, strict=False))
+        values = [finite(row.get(key)) for key in ("duration_s", "bytes", "objs_per_sec", "errors")]
+        if len(cells) != len(names) or None in values or not values[0] or at == text.cut_line:
+            run.lacks(at, "the row is cut or damaged: left out")
+            continue
+        seconds, size, speed, errors = (value or 0.0 for value in values)
+        found = sums.setdefault(str(row["op"]).lower()[:40], [at, 0.0, 0.0, 0.0])
+        found[1], found[2], found[3] = found[1] + seconds, found[2] + size, found[3] + speed * seconds
+        if errors:
+            run.lacks(at, f"{errors:.0f} operations failed")
+    for operation, (first, seconds, size, objects) in sums.items():
+        run.rows += [Row(operation, "bandwidth", size / seconds, "bytes/s", int(first))] if size else []
+        run.rows += [Row(operation, "rate", objects / seconds, "operations/s", int(first))] if objects else []
+        run.facts[f"window of {operation}, ms"] = round(1000 * seconds)
+    if not sums:
+        run.lacks(text.last_line, "the table has no rows")
+    return run

@@ -1,0 +1,126 @@
+"""Hadoop on a host: where its jars are, its configuration, its daemons (one JVM each), and what its name node says."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from xml.sax.saxutils import escape
+
+from iosonde.lab.hosts import LabHost
+
+NAME_NODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
+DATA_NODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
+GATEWAY = "org.apache.hadoop.hdfs.nfs.nfs3.Nfs3"
+RPC_PORT, HTTP_PORT, DATA_PORT = 8020, 9870, 9866
+ANSWER_S = 5.0
+_HEAP_MIB = 256
+# A JVM reserves for each core; a lab has many JVMs on few. The serial collector starts fastest and needs least.
+# What WebHDFS makes JSON with defines classes by reflection, which Java has had to be told since 16.
+_JAVA = ("java", f"-Xmx{_HEAP_MIB}m", "-XX:+UseSerialGC", "-Xshare:auto", "-Djava.net.preferIPv4Stack=true",
+         "-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=java.base/java.lang=ALL-UNNAMED")  # fmt: skip
+# The jars come without the directories of their web pages; empty ones do: what we ask needs no page.
+_WEB = ("hdfs", "datanode", "nfs3", "static")
+_LOG = """\
+log4j.rootLogger=WARN,A
+log4j.appender.A=org.apache.log4j.ConsoleAppender
+log4j.appender.A.layout=org.apache.log4j.PatternLayout
+log4j.appender.A.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n
+"""
+
+
+def own_jars() -> Path:
+    """Where ``make lab-hdfs`` puts them: beside this Python."""
+    return Path(sys.prefix) / "share" / "iosonde" / "hadoop"
+
+
+def jar_directories() -> list[Path]:
+    """Those of the Hadoop that HADOOP_HOME names, else our own."""
+    if home := os.environ.get("HADOOP_HOME"):
+        share = Path(home) / "share" / "hadoop"
+        return [share / part for part in ("common", "common/lib", "hdfs", "hdfs/lib")]
+    return [own_jars()]
+
+
+def gateway_jar() -> Path:
+    """The jar that is there if all are; a pattern where it is not."""
+    pattern = "hadoop-hdfs-nfs-[0-9]*.jar"
+    found = [one for directory in jar_directories() for one in sorted(directory.glob(pattern))]
+    return found[0] if found else jar_directories()[-1] / "hadoop-hdfs-nfs-VERSION.jar"
+
+
+def version() -> str:
+    """Of the jars: ``3.4.1``."""
+    return gateway_jar().stem.rpartition("nfs-")[2]
+
+
+def configure(host: LabHost, name_node: LabHost, settings: Mapping[str, object]) -> None:
+    """Write the configuration that daemons on this host read."""
+    directory = _configuration(host)
+    for part in _WEB:
+        (directory / "webapps" / part / "WEB-INF").mkdir(parents=True, exist_ok=True)
+        (directory / "webapps" / part / "WEB-INF" / "web.xml").write_text("<web-app/>\n")
+    (directory / "log4j.properties").write_text(_LOG)
+    common = {
+        "fs.defaultFS": f"hdfs://{name_node.name}.lab:{RPC_PORT}", "hadoop.tmp.dir": host.directory / "hadoop" / "tmp",
+        # Whoever asks through a gateway is taken for whom it says.
+        "hadoop.proxyuser.root.groups": "*", "hadoop.proxyuser.root.hosts": "*",
+        "ipc.client.connect.retry.interval": 200, "ipc.client.connect.max.retries": 300,
+    }  # fmt: skip
+    (directory / "core-site.xml").write_text(_xml(common))
+    (directory / "hdfs-site.xml").write_text(_xml(settings))
+
+
+def java(host: LabHost, of: str, *words: str) -> list[str]:
+    """The command of a daemon."""
+    path = ":".join([str(_configuration(host)), *(f"{one}/*" for one in jar_directories())])
+    return [*_JAVA, "-cp", path, of, *words]
+
+
+def start(host: LabHost, of: str) -> None:
+    """Start a daemon."""
+    host.start(*java(host, of), log=of.rpartition(".")[2].lower())
+
+
+def pids(host: LabHost, of: str) -> list[int]:
+    """Of a daemon, as its host has them: all are called java, so its class tells it."""
+    return [int(pid) for pid in host.shell(f"pgrep -f -- {shlex.quote(f' {of}$')} || :").split()]
+
+
+def listens(host: LabHost, port: int) -> bool:
+    """Whether a daemon of this host takes connections there."""
+    return bool(host.run("ss", "--no-header", "--listening", "--tcp", f"sport = :{port}").strip())
+
+
+def bean(name_node: LabHost, name: str) -> dict[str, Any]:
+    """What the name node says of itself. Raises LabError where it does not answer."""
+    found = json.loads(_asked(name_node, f"/jmx?qry=Hadoop:service=NameNode,name={name}"))["beans"]
+    return dict(found[0]) if found else {}
+
+
+def block_locations(name_node: LabHost, path: str) -> dict[str, Any]:
+    """Of a file by its path, as WebHDFS has it. Raises LabError."""
+    found: dict[str, Any] = json.loads(
+        _asked(name_node, f"/webhdfs/v1{quote(path)}?op=GET_BLOCK_LOCATIONS&user.name=root")
+    )
+    return found
+
+
+def _asked(name_node: LabHost, what: str) -> str:
+    url = f"http://{name_node.address}:{HTTP_PORT}{what}"
+    return name_node.run("curl", "--silent", "--show-error", "--fail", "--noproxy", "*", url, limit_s=ANSWER_S)
+
+
+def _configuration(host: LabHost) -> Path:
+    return host.directory / "hadoop" / "conf"
+
+
+def _xml(settings: Mapping[str, object]) -> str:
+    lines = [f"<property><name>{name}</name><value>{escape(str(value))}</value></property>"
+             for name, value in settings.items()]  # fmt: skip
+    return "\n".join(["<configuration>", *lines, "</configuration>", ""])

@@ -1,0 +1,179 @@
+"""HDFS: a name node, a data node on each server's disk; clients mount it through Hadoop's own NFS gateway.
+
+Each client runs a gateway for itself, as Hadoop recommends: a native client of HDFS in one JVM that stays, whose data
+goes to the data nodes by itself. It is mounted by our own NFS client. Copies are passed on from data node to data node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import parse_size
+from iosonde.lab.hosts import LabHost
+from iosonde.lab.lab import Lab
+from iosonde.lab.tools import HADOOP_JARS, OUR_NFS_CLIENT, LabError
+
+from . import hadoop, hdfs_state
+from .recipe import Layout, Recipe, ServerState
+
+MASTER = "namenode"
+_NFS_PORT, _MOUNT_PORT = 2049, 4242
+_LEAST_BLOCK = 2**20
+_UP_S = 90.0
+# A data node that is silent is dead after 2 · _RECHECK + 10 · _HEARTBEAT.
+_HEARTBEAT_S, _RECHECK_MS = 1, 500
+# A data node takes no block that leaves less than 1 GiB, unless it is told to.
+_KEPT_FREE = "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space"
+
+
+class _Hdfs(Recipe):
+    title = "HDFS"
+    options = {
+        "replication": "copies of each block, on so many servers [1]",
+        "block_size": "of files; a file lies on other servers from one block to the next [64MiB]",
+    }
+    live = options
+    of_mounts = {"replication": "1", "block_size": "64MiB"}
+    extra_hosts = (MASTER,)
+
+    @property
+    def commands(self) -> Mapping[str, str]:  # type: ignore[override]  # where the jars are depends
+        """With the jars, which are no package."""
+        return {"java": "default-jre-headless", str(hadoop.gateway_jar()): HADOOP_JARS, "rpcbind": "rpcbind",
+                "curl": "curl", OUR_NFS_CLIENT: OUR_NFS_CLIENT}  # fmt: skip
+
+    def check(self, n_servers: int, options: Mapping[str, str]) -> None:
+        """As many copies as servers at most, blocks that a name node takes."""
+        super().check(n_servers, options)
+        copies = options.get("replication", "1")
+        if not (copies.isascii() and copies.isdigit() and 1 <= int(copies) <= n_servers):
+            raise InputError(f"--set replication={copies}: there are {n_servers} servers", "a number from 1 to that")
+        block = parse_size(options.get("block_size", "64MiB"))
+        if block < _LEAST_BLOCK or block % _LEAST_BLOCK:
+            raise InputError(f"--set block_size={options['block_size']}: not a multiple of 1 MiB")
+
+    def start(self, lab: Lab) -> None:
+        """All JVMs at once, as they wait for each other; ready when the name node hears of all data nodes."""
+        name_node = _name_node(lab)
+        lab.each(lab.servers, lambda server: self.restart(lab, server))
+        _start_name_node(name_node)
+        lab.each(lab.clients, lambda client: self._start_gateway(lab, client))
+        lab.wait("data nodes are known to the name node", lambda: _ready(name_node, len(lab.servers)), _UP_S)
+
+    def mount(self, lab: Lab, client: LabHost) -> None:
+        """The gateway on the client, by our NFS client; in the mount table it is what is behind the gateway."""
+        if not hadoop.pids(client, hadoop.GATEWAY):
+            self._start_gateway(lab, client)
+        source = f"hdfs://{_name_node(lab).name}:{hadoop.RPC_PORT}"
+        said = f"port={_NFS_PORT},mountport={_MOUNT_PORT},fsname={source},subtype=hdfs"
+        words = [OUR_NFS_CLIENT, "localhost:/", str(lab.mount_point), "-o", said]
+        lab.wait(f"{client.name} mounts", lambda: _works(client, *words), _UP_S)
+
+    def unmount(self, lab: Lab, client: LabHost) -> None:
+        """The gateway ends, too: files that it has open are closed, and it forgets what it knows."""
+        super().unmount(lab, client)
+        if pids := hadoop.pids(client, hadoop.GATEWAY):
+            client.run("kill", *map(str, pids))
+            lab.wait(f"the gateway of {client.name} has ended", lambda: not hadoop.pids(client, hadoop.GATEWAY))
+
+    def layout(self, lab: Lab) -> Layout:
+        """Chained copies; a file of more than one block is spread."""
+        return Layout(int(self.read(lab, "replication")), "servers", servers_of_a_file=1)
+
+    def version(self, lab: Lab) -> str:
+        """Of the jars, and what mounts it."""
+        return f"Hadoop {hadoop.version()}, its NFS gateway on each client"
+
+    def facts(self, lab: Lab) -> dict[str, str]:
+        """Copies, blocks, and how many of them there are."""
+        counters = hadoop.bean(_name_node(lab), "FSNamesystem")
+        return {**{name: self.read(lab, name) for name in self.options},
+                "blocks": str(counters.get("BlocksTotal", "~"))}  # fmt: skip
+
+    def health(self, lab: Lab) -> list[str]:
+        """Data nodes that the name node does not hear of, and blocks that lack copies."""
+        said = [f"{name}: its data node is {one.says}" for name, one in self.states(lab).items() if not one.well]
+        try:
+            return said + hdfs_state.lacking(hadoop.bean(_name_node(lab), "FSNamesystem"))
+        except LabError:
+            return [f"{MASTER}: does not answer"]
+
+    def states(self, lab: Lab) -> dict[str, ServerState]:
+        """As the name node hears of them, which misses one only after 11 s: so whether they listen is asked, too."""
+        try:
+            there = hdfs_state.live(hadoop.bean(_name_node(lab), "NameNodeInfo"))
+        except LabError:
+            return {MASTER: ServerState("no answer", False)}
+        live = {one.name for one in lab.servers if one.name in there and hadoop.listens(one, hadoop.DATA_PORT)}
+        return {one.name: ServerState("live", True) if one.name in live else ServerState("dead", False)
+                for one in lab.servers}  # fmt: skip
+
+    def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
+        """Each block's copies, as the name node has them."""
+        path = f"/{file.relative_to(lab.mount_point)}"
+        held = hdfs_state.bytes_by_host(hadoop.block_locations(_name_node(lab), path))
+        return {server.name: held.get(server.name, 0) for server in lab.servers}
+
+    def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
+        """Its data node."""
+        return hadoop.pids(server, hadoop.DATA_NODE)
+
+    def restart(self, lab: Lab, server: LabHost) -> None:
+        """Start its data node."""
+        settings = {"dfs.datanode.data.dir": f"file://{server.disk}/data", "dfs.heartbeat.interval": _HEARTBEAT_S,
+                    "dfs.datanode.du.reserved": 0, _KEPT_FREE: 0}  # fmt: skip
+        hadoop.configure(server, _name_node(lab), settings)
+        hadoop.start(server, hadoop.DATA_NODE)
+
+    def _start_gateway(self, lab: Lab, client: LabHost) -> None:
+        settings = {
+            "dfs.replication": self.of_mount(lab, "replication"),
+            "dfs.blocksize": parse_size(self.of_mount(lab, "block_size")),
+            "nfs.dump.dir": client.directory / "hadoop" / "dump", "nfs.exports.allowed.hosts": "* rw",
+            "nfs.server.port": _NFS_PORT, "nfs.mountd.port": _MOUNT_PORT,
+        }  # fmt: skip
+        hadoop.configure(client, _name_node(lab), settings)
+        # It ends where it cannot tell rpcbind that it is there, and asks from a port that only -i lets it ask from.
+        client.shell("pgrep -x rpcbind >/dev/null || { mkdir -p /run/rpcbind; rpcbind -w -i; }")
+        hadoop.start(client, hadoop.GATEWAY)
+
+
+def _name_node(lab: Lab) -> LabHost:
+    (found,) = lab.of_role(MASTER)
+    return found
+
+
+def _start_name_node(host: LabHost) -> None:
+    settings = {
+        "dfs.namenode.name.dir": f"file://{host.directory}/hadoop/name",
+        "dfs.namenode.http-address": f"{host.address}:{hadoop.HTTP_PORT}",
+        "dfs.namenode.rpc-bind-host": host.address,
+        "dfs.namenode.fs-limits.min-block-size": _LEAST_BLOCK,
+        "dfs.namenode.safemode.extension": 0,
+        "dfs.namenode.datanode.registration.ip-hostname-check": "false",
+        "dfs.permissions.enabled": "false",
+        "dfs.heartbeat.interval": _HEARTBEAT_S,
+        "dfs.namenode.heartbeat.recheck-interval": _RECHECK_MS,
+    }
+    hadoop.configure(host, host, settings)
+    host.run(*hadoop.java(host, hadoop.NAME_NODE, "-format", "-nonInteractive"))
+    hadoop.start(host, hadoop.NAME_NODE)
+
+
+def _ready(name_node: LabHost, n_servers: int) -> bool:
+    with suppress(LabError):
+        return len(hdfs_state.live(hadoop.bean(name_node, "NameNodeInfo"))) == n_servers
+    return False
+
+
+def _works(host: LabHost, *words: str) -> bool:
+    with suppress(LabError):
+        host.run(*words)
+        return True
+    return False
+
+
+RECIPE = _Hdfs()

@@ -1,0 +1,39 @@
+"""What HDFS's name node says, as data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+# Of FSNamesystem's counters → what it means.
+_LACKING = {
+    "MissingBlocks": "have no copy on any server that is there",
+    "LowRedundancyBlocks": "have fewer copies than they should have",
+}
+
+
+def live(names: Mapping[str, Any]) -> set[str]:
+    """Hosts of the data nodes that are heard of, and have said what they can hold (NameNodeInfo)."""
+    told = json.loads(names.get("LiveNodes") or "{}")
+    return {_host(name) for name, one in told.items() if one.get("capacity")}
+
+
+def lacking(counters: Mapping[str, Any]) -> list[str]:
+    """Blocks that are not stored as often as they should be, a sentence each (FSNamesystem)."""
+    return [f"{counters[name]} blocks {what}" for name, what in _LACKING.items() if counters.get(name)]
+
+
+def bytes_by_host(locations: Mapping[str, Any]) -> dict[str, int]:
+    """Bytes of a file on each host that has some (GET_BLOCK_LOCATIONS)."""
+    found: dict[str, int] = {}
+    for block in locations["LocatedBlocks"]["locatedBlocks"]:
+        for node in block["locations"]:
+            name = _host(node["hostName"])
+            found[name] = found.get(name, 0) + int(block["block"]["numBytes"])
+    return found
+
+
+def _host(name: str) -> str:
+    """``server1.lab:9866`` → ``server1``."""
+    return name.partition(":")[0].removesuffix(".lab")

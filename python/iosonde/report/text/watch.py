@@ -1,0 +1,74 @@
+"""What changed over the history of a store, as text: a block for each change, and the sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.units import human_scale
+from iosonde.core.words import counted, plural, ratio
+
+from .layout import escape, estimate_parts, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.watch import SeriesChange, Watch
+
+_MOST = 20  # changes that are not new; --json has all
+_DATE = 16  # 2026-11-21T10:00
+
+
+def lines(made: Watch) -> Iterator[str]:
+    """New changes first, each with its sides, what changed with it and when it could be seen."""
+    new = [one for one in made.changes if one.new]
+    old = [one for one in made.changes if not one.new]
+    for title, several in ((f"new, {made.period}", new), ("before that", old[:_MOST])):
+        if several:
+            yield f"{title}:"
+            for one in several:
+                yield from _block(one)
+            yield ""
+    if len(old) > _MOST:
+        yield f"{len(old) - _MOST} older changes more (--json)"
+    yield from wrapped(escape(made.sentence))
+    yield from wrapped(escape(_looked_at(made)))
+    if made.untold and len(made.untold) < len(made.series):
+        shortest = min(one.values.size for one in made.untold)
+        yield from wrapped(
+            f"cannot tell yet: {len(made.untold)} series with fewer than {made.needed} points, the shortest has "
+            f"{shortest}"
+        )  # fmt: skip
+    if made.incomplete:
+        yield f"{counted(made.incomplete, 'incomplete run')} left out (--incomplete takes them)"
+    for warning in made.warnings:
+        yield from wrapped(f"note: {warning}")
+
+
+def _block(one: SeriesChange) -> Iterator[str]:
+    yield from wrapped(escape(f"{one.series.title}: {one.verdict}"), "  ", "  ")
+    unit = one.series.metric.unit
+    divisor, shown = human_scale(max(abs(one.before.value or 0.0), abs(one.after.value or 0.0)), unit)
+    sides = " → ".join("{} ({})".format(*estimate_parts(side, divisor)) for side in (one.before, one.after))
+    yield from wrapped(f"{sides} {shown}: × {ratio(one.ratio)}, {one.word}", "      ", "    ")
+    yield from wrapped(escape(f"at {_when(one)}, n {one.before.n}+{one.after.n}"), "      ", "    ")
+    yield from wrapped(escape(one.cause), "      ", "    ")
+    points = counted(one.seen_after, "point")
+    yield from wrapped(f"could be seen {points} after it; p = {one.p:.2g} for all looks together", "      ", "    ")
+
+
+def _when(one: SeriesChange) -> str:
+    """The most likely first point after it, and between which it lies almost surely."""
+    said = f"{one.first_after.started_at[:_DATE]} ({one.first_after.run})"
+    before, after = (side.started_at[:_DATE] for side in (one.surely_before, one.surely_after))
+    return f"{said}; after {before}, and not after {after}"
+
+
+def _looked_at(made: Watch) -> str:
+    search = made.watching.search
+    kinds = {"night" if one.nightly else "trial" for one in made.series}
+    points = {"night": "a point is the mean of one experiment's trials", "trial": "a point is a trial"}
+    share = f"{100 * search.share:.3g} %"
+    return (
+        f"Looked for changes of {share} and more with {search.least} points on either side; false alarms at most "
+        f"{100 * search.rate:.3g} % over {search.looks} {plural('look')} over all {len(made.series)} series together; "
+        f"{' or '.join(points[one] for one in sorted(kinds))}."
+    )

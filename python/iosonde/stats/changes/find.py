@@ -1,0 +1,156 @@
+"""All changes of many series at once: hierarchical, as E-divisive (Matteson & James 2014, JASA 109, 334-345; Hunter:
+Fleming et al. 2023, ICPE), on seeded intervals (Kovács et al. 2023, Biometrika 110, 249-256), so that a dip that ends
+is found, too; the share of false ones among the series held by Benjamini & Hochberg."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from iosonde.stats.estimate.multiple import discovered_up_to
+
+from .evidence import Floats, best_split, chance, lasting_correlation
+
+_MANY = 1000
+LEAST = 5  # values on either side of a change
+SHARE = 0.03
+RATE = 0.05
+LOOKS = 365
+NEWEST = 14
+
+
+@dataclass(frozen=True)
+class Search:
+    """What counts as a change. ``least``: values on either side; ``share``: by how much the mean has to differ;
+    ``rate``: the most false alarms, over all series and ``looks`` together, of changes among the ``newest`` values."""
+
+    least: int = LEAST
+    share: float = SHARE
+    rate: float = RATE
+    looks: int = LOOKS
+    newest: int = NEWEST
+
+
+@dataclass(frozen=True)
+class Break:
+    """The series changed between value ``at`` - 1 and ``at``, at least between ``first`` and ``last``, looked at from
+    ``begin`` to ``end``. ``p``: the chance of one as telling at any of the looks at a series that does not change.
+    ``seen``: how many values after the change are enough to tell it, all before it being known."""
+
+    begin: int
+    end: int
+    at: int
+    p: float
+    correlation: float
+    first: int
+    last: int
+    seen: int = 0
+
+
+def find(series: Sequence[Floats], search: Search) -> list[tuple[Break, ...]]:
+    """The changes of each series, the first one first. Values are finite, in the order of time.
+
+    The newest are judged among themselves: what changed long ago in other series makes no alarm of today likelier.
+    """
+    first = [_best(values, 0, values.size, search, 1.0) for values in series]
+    most = _most(first, search)
+    found = [list(_within(values, 0, values.size, search, most, top))
+             for values, top in zip(series, first, strict=True)]  # fmt: skip
+    newest = [min((one for one in breaks if _is_new(one, values, search)), key=lambda one: one.p, default=None)
+              for values, breaks in zip(series, found, strict=True)]  # fmt: skip
+    of_new = min(most, _most(newest, search))
+    return [tuple(_seen(values, breaks, search, most, of_new)) for values, breaks in zip(series, found, strict=True)]
+
+
+def _most(found: Sequence[Break | None], search: Search) -> float:
+    return discovered_up_to([1.0 if one is None else one.p for one in found], search.rate)
+
+
+def _is_new(one: Break, values: Floats, search: Search) -> bool:
+    return one.at >= values.size - search.newest
+
+
+def _seen(values: Floats, breaks: Sequence[Break], search: Search, most: float, of_new: float) -> Iterator[Break]:
+    """Those that count, with how soon a look could see them."""
+    for one in breaks:
+        limit = of_new if _is_new(one, values, search) else most
+        if one.p <= limit:
+            yield replace(one, seen=_delay(values, one, search, limit))
+
+
+def _within(values: Floats, begin: int, end: int, search: Search, most: float, top: Break | None) -> Iterator[Break]:
+    """Those of a segment, from left to right; ``top`` is the most telling one."""
+    if top is None or top.p > most:
+        return
+    for low, high in ((begin, top.at), (top.at, end)):
+        if low == top.at:
+            yield top
+        yield from _within(values, low, high, search, most, _best(values, low, high, search, most))
+
+
+def _best(values: Floats, begin: int, end: int, search: Search, most: float) -> Break | None:
+    """The most telling change in a segment that is large enough to count."""
+    found = (_of(values, begin + low, begin + high, search) for low, high in seeded(end - begin, 4 * search.least))
+    return min((one for one in found if one and one.p <= most), key=lambda one: one.p, default=None)
+
+
+def _of(values: Floats, begin: int, end: int, search: Search) -> Break | None:
+    part = values[begin:end]
+    # A short stretch of a series that wanders looks like two levels, and says little of its own correlation.
+    split = best_split(part, search.least, 0.0 if part.size == values.size else _known(values.tobytes()))
+    if split is None:
+        return None
+    before, after = float(part[: split.at].mean()), float(part[split.at :].mean())
+    if abs(after - before) < search.share * abs(before):
+        return None
+    p = chance(abs(split.z), search.looks, search.least, search.newest)
+    return Break(begin, end, begin + split.at, p, split.correlation, begin + split.first, begin + split.last)
+
+
+@lru_cache(64)
+def _known(values: bytes) -> float:
+    return lasting_correlation(np.frombuffer(values))
+
+
+def _delay(values: Floats, found: Break, search: Search, most: float) -> int:
+    """How many values after a change a look needed to see it."""
+    for end in range(found.at + search.least, found.end):
+        seen = _of(values, found.begin, end, search)
+        if seen and seen.p <= most and seen.last >= found.first:
+            return end - found.at
+    return found.end - found.at
+
+
+def needed(search: Search, series: int) -> int:
+    """The fewest values of a series in which a change, however large, can be told, where so many are looked at."""
+    return next(n for n in range(2 * search.least, _MANY) if _tells(n, search, series))
+
+
+@lru_cache(64)
+def _tells(n: int, search: Search, series: int) -> bool:
+    """Whether two levels that are far apart can, with noise that is as even as can be."""
+    noise = np.modf(np.arange(n) * 0.6180339887)[0]
+    found = best_split(noise + 100.0 * (np.arange(n) >= n - n // 2), search.least)
+    return found is not None and chance(abs(found.z), search.looks, search.least, search.newest) <= search.rate / series
+
+
+@lru_cache(4096)
+def seeded(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
+    """All of it, and halves, quarters … that overlap by half, the last of each ending where it ends."""
+    found, length = [(0, n)], n / 2
+    while length >= shortest:
+        count = max(1, int(np.ceil((n - length) / (length / 2))))
+        found += [(round(i * (n - length) / count), round(i * (n - length) / count + length)) for i in range(count + 1)]
+        length /= 2
+    return tuple(found)
+
+
+def newest_chance(values: Floats, search: Search) -> float:
+    """The p of the most telling change among the newest values of a series: what :func:`find` says of one series in the
+    stretches that end with it; 1 where there is none."""
+    n = values.size
+    ends = [_of(values, begin, end, search) for begin, end in seeded(n, 4 * search.least) if end == n]
+    return min((one.p for one in ends if one and _is_new(one, values, search)), default=1.0)

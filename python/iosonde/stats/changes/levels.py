@@ -1,0 +1,47 @@
+"""The level of a series before and after a change, and their ratio, with intervals that know the autocorrelation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from iosonde.core.types import Estimate
+from iosonde.stats.estimate.distributions import t_critical
+from iosonde.stats.estimate.ratio import Moments, ratio_of_means, side
+
+from .evidence import Floats, times_as_uncertain
+
+
+@dataclass(frozen=True)
+class BeforeAfter:
+    """Means before and after, and after ÷ before. ``n`` counts points."""
+
+    before: Estimate
+    after: Estimate
+    ratio: Estimate
+
+
+def levels(before: Floats, after: Floats, correlation: float, level: float) -> BeforeAfter:
+    """Of two stretches of a series whose neighbours have this correlation.
+
+    The standard deviation is made larger by the root of what the correlation adds to the variance of a mean, the
+    interval is Student's and for the ratio that of ``compare``. A change that was chosen as the largest of many places
+    is, in a series that is noisy for its size, smaller than it looks.
+    """
+    sides = [_widened(side(part), correlation) for part in (before, after)]
+    means = [_mean(one, level) for one in sides]
+    return BeforeAfter(means[0], means[1], ratio_of_means(sides[1], sides[0], level))
+
+
+def _widened(of: Moments, correlation: float) -> Moments:
+    times = math.sqrt(times_as_uncertain(correlation, of.n)[of.n])
+    return replace(of, sd=of.sd * times, log_sd=None if of.log_sd is None else of.log_sd * times)
+
+
+def _mean(of: Moments, level: float) -> Estimate:
+    if of.n < 2:
+        return Estimate(of.mean, None, None, level, of.n, ("one trial shows no spread",))
+    half = t_critical(level, of.n - 1) * of.sd / math.sqrt(of.n)
+    return Estimate(of.mean, of.mean - half, of.mean + half, level, of.n).within(
+        low=0.0 if of.log_mean is not None else None
+    )

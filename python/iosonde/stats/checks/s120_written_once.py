@@ -1,0 +1,54 @@
+"""S120: writes that may have been dropped
+
+What it says
+    The file system takes a file from its beginning to its end, once, and
+    several ranks wrote into one file (or commands wrote, of which nobody
+    knows where): what is written inside a file it refuses, or takes and drops
+    without a word. Such a rate is of data that may not be there.
+
+How we know
+    From the type of the mount: HDFS behind its NFS gateway (fuse.hdfs) does
+    so. Whether a phase's ranks share files is known of our own engine.
+
+When it is wrong
+    When the commands appended, or wrote each file once: their data are there.
+
+What to do
+    A file for each rank, written in order; and read back what was written
+    (verify: true, or the tool's own check as ior -R).
+"""
+
+from __future__ import annotations
+
+from iosonde.core.filesystems import WRITTEN_ONCE
+from iosonde.core.stored import StoredPhase
+from iosonde.core.types import Finding, Severity
+
+from . import Subject, some
+
+CODE = "S120"
+NEEDS_RUNS = True
+
+
+def check(subject: Subject) -> list[Finding]:
+    """One finding for all phases."""
+    found = {
+        phase.operation: run.filesystem
+        for run in subject.runs if run.counts and run.filesystem in WRITTEN_ONCE
+        for phase in run.phases if phase.is_step and _may_write_inside(phase)
+    }  # fmt: skip
+    if not found:
+        return []
+    names = list(found)
+    return [
+        Finding(
+            CODE, Severity.WARNING,
+            f"{next(iter(found.values()))} takes a file from beginning to end, once: what {some(names)} wrote inside "
+            "one may have been dropped without a word",
+            {"operations": names}, "a file for each rank, written in order; read back what was written (verify: true)",
+        )
+    ]  # fmt: skip
+
+
+def _may_write_inside(phase: StoredPhase) -> bool:
+    return phase.is_command or (phase.shared and phase.counted_kind == "write")

@@ -1,0 +1,204 @@
+"""One execution of IO500 is one run: its list, the tools' own files, what stands beside and above them."""
+
+from __future__ import annotations
+
+import tarfile
+
+import pytest
+from click.testing import CliRunner
+
+import iosonde
+from iosonde.cli.commands.import_ import command as import_command
+from iosonde.importers.io500_execution import is_execution
+from iosonde.store import Store
+
+MIB, GIB = 1024.0**2, 1024.0**3
+BANDWIDTHS = {"ior-easy-write": 4.0, "ior-hard-write": 1.0, "ior-easy-read": 4.0, "ior-hard-read": 1.0}
+RATES = dict.fromkeys(["mdtest-easy-write", "mdtest-hard-write", "find", "mdtest-easy-stat", "mdtest-hard-stat",
+                       "mdtest-easy-delete", "mdtest-hard-read", "mdtest-hard-delete"], 16.0)  # fmt: skip
+EXE = "./ior -e -t 2m -b 1m -F -w -a posix --posix.odirect -o /x"
+
+
+def result(factor=1.0):
+    """``result.txt``; every rate is ``factor`` times as high."""
+    text = "version         = io500-isc24\n; START 2024-05-03 09:25:44\n[run]\nprocs           = 8\n"
+    for name, value in (BANDWIDTHS | RATES).items():
+        text += (
+            f"[{name}]\nexe             = {EXE}\nscore           = {factor * value:.6f}\nt_delta         = 300.5\n\n"
+        )
+    scores = f"MD              = {16 * factor:.6f}\nBW              = {2 * factor:.6f}\n"
+    return text + f"[SCORE]\n{scores}SCORE           = {32**0.5 * factor:.6f}\n"
+
+
+def summary(factor=1.0):
+    """``result_summary.txt`` of the same."""
+    text = "IO500 version io500-isc24 (standard)\n"
+    for names, unit in ((BANDWIDTHS, "GiB/s"), (RATES, "kIOPS")):
+        for name, value in names.items():
+            text += f"[RESULT]  {name:>20} {factor * value:15.6f} {unit} : time 300.500 seconds\n"
+    return text + (f"[SCORE ] Bandwidth {2 * factor:.6f} GiB/s : IOPS {16 * factor:.6f} kiops : "
+                   f"TOTAL {32**0.5 * factor:.6f}\n")  # fmt: skip
+
+
+def ior(bandwidth=4096.0):
+    return f"""IOR-4.0.0: MPI Coordinated Test of Parallel I/O
+Began               : Fri May  3 09:25:50 2024
+Command line        : {EXE}
+api                 : POSIX
+nodes               : 2
+tasks               : 8
+clients per node    : 4
+repetitions         : 1
+xfersize            : 2 MiB
+blocksize           : 1 MiB
+access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter
+------    ---------  ----       ----------  ---------- ---------  --------   --------   --------   --------   ----
+write     {bandwidth}     2048       0.000080    1024       2048.00    0.026540   300.1     0.012107   300.5     0
+Finished            : Fri May  3 09:30:50 2024
+"""
+
+
+INFORMATION = 'io500_info_filesystem_type="Lustre"\nio500_info_ds_storage_type="NVMe"\nio500_info_ds_network="HDR"\n'
+
+
+def directory(at, **files):
+    """An execution's files; ``__`` in a name stands for ``.``, and ``_`` for ``-``."""
+    at.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (at / name.replace("__", ".").replace("_", "-").replace("result-summary", "result_summary")).write_text(text)
+    return at
+
+
+def whole(at, factor=1.0):
+    return directory(at, result__txt=result(factor), result_summary__txt=summary(factor),
+                     ior_easy_write__txt=ior(4096.0 * factor), system_information__txt=INFORMATION,
+                     config__ini="[global]\ndatadir = /x\n")  # fmt: skip
+
+
+def imported(place, store, **words):
+    return iosonde.import_files(place, store, recursive=True, **words).to_dict()
+
+
+def only(store):
+    (name,) = Store.open(store).run_ids()
+    return Store.open(store).run(name)
+
+
+def of(run, operation, metric):
+    return [one.value for one in run.observations if (one.operation, one.metric) == (operation, metric)]
+
+
+def test_the_files_of_one_execution_are_one_run_without_doubles(tmp_path):
+    made = imported(whole(tmp_path / "in"), tmp_path / "s")
+    assert (made["runs"], made["joined"], made["incomplete"]) == (1, 2, 0)
+    text = CliRunner().invoke(import_command, ["-r", str(tmp_path / "in"), "--store", str(tmp_path / "t")]).stdout
+    assert "2 files of these in the run of another file of the same measurement" in text
+    run = only(tmp_path / "s")
+    names = [(one.operation, one.metric, one.rank) for one in run.observations]
+    assert len(names) == len(set(names))
+    assert of(run, "ior_easy_write", "bandwidth_last_done") == [4 * GIB]
+    assert of(run, "ior_easy_write", "open_time") == [0.026540]  # which IOR's own file alone has
+    assert of(run, "score", "total") == [pytest.approx(32**0.5, rel=1e-6)]
+    assert {one.operation for one in run.observations}.isdisjoint({"write", "read"})
+    assert run.facts["import"]["doubles"] == ["result_summary.txt"]
+    assert set(run.raw) == {"result.txt", "ior-easy-write.txt", "config.ini", "system-information.txt"}
+
+
+def test_the_factors_are_those_of_all_files(tmp_path):
+    whole(tmp_path / "in/DKRZ/Mistral/2024")
+    imported(tmp_path / "in", tmp_path / "s", factors_from="{institution}/{system}/...")
+    run = only(tmp_path / "s")
+    assert run.factors == {
+        "tool": "io500", "nodes": 2, "ranks": 8, "ranks_per_node": 4, "transfer_size": 2 << 20, "api": "POSIX",
+        "direct": 1, "file_system": "Lustre", "storage": "NVMe", "network": "HDR",
+        "institution": "DKRZ", "system": "Mistral",
+    }  # fmt: skip
+    assert run.facts["date"] == "2024-05-03" and "year" not in run.factors
+    assert run.facts["commands"]["ior_easy_write"] == EXE
+
+
+def test_without_the_tools_files_the_commands_of_the_list_say_it(tmp_path):
+    directory(tmp_path / "in", result__txt=result(), mdtest_easy_stat__txt="")
+    assert imported(tmp_path / "in", tmp_path / "s")["runs"] == 1
+    factors = only(tmp_path / "s").factors
+    assert (factors["api"], factors["direct"], factors["transfer_size"]) == ("POSIX", 1, 2 << 20)
+    assert factors["ranks"] == 8 and "nodes" not in factors
+
+
+def test_the_version_of_mpi_io_is_no_part_of_the_api(tmp_path):
+    text = ior().replace(": POSIX", ": MPIIO (version=3, subversion=1)")
+    imported(directory(tmp_path / "in", result__txt=result(), ior_easy_write__txt=text), tmp_path / "s")
+    assert only(tmp_path / "s").factors["api"] == "MPIIO"
+
+
+def test_what_stands_above_tells_of_the_same_run_and_of_another_one_its_own(tmp_path):
+    top = tmp_path / "in"
+    whole(top / "results" / "2024.05.03")
+    (top / "slurm-17.out").write_text("srun: job 17\n" + summary())
+    assert imported(top, tmp_path / "s")["runs"] == 1
+    (top / "slurm-18.out").write_text("srun: job 18\n" + summary(3.0))
+    assert imported(top, tmp_path / "t")["runs"] == 2
+    again = imported(top, tmp_path / "t")
+    assert (again["runs"], again["joined"], again["already_there"]) == (0, 0, 5)
+
+
+def test_two_executions_and_the_copy_of_one_are_two_runs(tmp_path):
+    top = tmp_path / "in"
+    whole(top / "results" / "1")
+    whole(top / "results" / "2", 2.0)
+    directory(top, result_summary__txt=summary(2.0))
+    with tarfile.open(top / "all.tgz", "w:gz") as packed:
+        packed.add(top / "results" / "1", "copy/1")
+    assert imported(top, tmp_path / "s")["runs"] == 2
+    store = Store.open(tmp_path / "s")
+    assert sorted(of(store.run(name), "ior_easy_write", "bandwidth_last_done")[0] for name in store.run_ids()) == [
+        4 * GIB, 8 * GIB]  # fmt: skip
+
+
+def test_a_phase_of_another_execution_gives_no_number(tmp_path):
+    directory(tmp_path / "in", result__txt=result(), ior_easy_write__txt=ior(8192.0))
+    assert imported(tmp_path / "in", tmp_path / "s")["runs"] == 1
+    run = only(tmp_path / "s")
+    assert of(run, "ior_easy_write", "bandwidth_last_done") == [4 * GIB] and not of(run, "ior_easy_write", "open_time")
+    assert any("of another execution" in said for said in run.facts["import"]["warnings"])
+
+
+def test_phases_without_a_list_are_an_incomplete_run(tmp_path):
+    directory(tmp_path / "in", ior_easy_write__txt=ior(), ior_hard_write__txt=ior(1024.0))
+    made = imported(tmp_path / "in", tmp_path / "s")
+    assert (made["runs"], made["incomplete"]) == (1, 1)
+    run = only(tmp_path / "s")
+    assert "no list of results" in run.missing[0]
+    assert of(run, "ior_hard_write", "bandwidth_last_done") == [1024 * MIB]
+
+
+def test_a_cut_list_gives_way_to_the_whole_one(tmp_path):
+    text = result()
+    directory(tmp_path / "in", result__txt=text[: text.index("[SCORE]")], result_summary__txt=summary(),
+              ior_easy_write__txt=ior())  # fmt: skip
+    assert imported(tmp_path / "in", tmp_path / "s")["incomplete"] == 0
+    assert of(only(tmp_path / "s"), "score", "bandwidth") == [2 * GIB]
+
+
+def test_a_format_that_is_named_reads_each_file(tmp_path):
+    directory(tmp_path / "in", result__txt=result(), ior_easy_write__txt=ior(), ior_hard_write__txt=ior(1024.0))
+    assert imported(tmp_path / "in", tmp_path / "s", format="ior")["runs"] == 2
+
+
+@pytest.mark.parametrize(
+    ("names", "one"),
+    [(["result.txt", "ior-easy-write.txt"], True), (["ior_easy_read.txt", "mdtest_hard_stat.txt"], True),
+     (["result.txt", "result_summary.txt"], False), (["ior-easy-write.txt", "ior-easy-write.csv"], False),
+     (["a.txt", "find.csv", "result.txt"], False)],
+)  # fmt: skip
+def test_a_list_with_a_phase_or_two_phases_are_an_execution(names, one):
+    assert is_execution(names) is one
+
+
+def test_the_rate_at_the_stonewall_in_another_unit_is_left_out(tmp_path):
+    text = result().replace("score           = 4.0", "throughput-stonewall = 2651.79\nscore           = 4.0", 1)
+    (tmp_path / "result.txt").write_text(text)
+    iosonde.import_files(tmp_path / "result.txt", tmp_path / "s")
+    run = only(tmp_path / "s")
+    assert not of(run, "ior_easy_write", "bandwidth_first_done")
+    assert any("another unit" in said for said in run.facts["import"]["warnings"])

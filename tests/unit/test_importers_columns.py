@@ -1,0 +1,199 @@
+"""Any CSV by a map of its columns: what becomes of each cell, what is refused, what damage does."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.problems import SpecError
+from iosonde.importers import Text
+from iosonde.importers.columns import understand_columns
+from iosonde.importers.columns_map import read_map, unit_of
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "columns"
+BANDWIDTH = "{is: metric, name: bandwidth, unit: MB/s, clock: last_done}"
+
+
+def by_map(tmp_path, columns: str, head: str = "operation: write\n"):
+    path = tmp_path / "map.yaml"
+    path.write_text(f"tool: t\n{head}columns:\n" + "".join(f"  {line}\n" for line in columns.splitlines()))
+    return read_map(path)
+
+
+def of(tmp_path, text: str, columns: str, head: str = "operation: write\n"):
+    return understand_columns(Text(text.encode(), "x.csv"), by_map(tmp_path, columns, head))
+
+
+def values(found) -> list[list[float]]:
+    return [[row.value for row in run.rows] for run in found.runs]
+
+
+def missing(found) -> str:
+    return " ".join(note.sentence for run in found.runs for note in run.missing)
+
+
+def test_the_example_has_a_trial_for_each_repetition_and_units_of_the_base():
+    found = understand_columns(Text((EXAMPLE / "mytool.csv").read_bytes(), "x"), read_map(EXAMPLE / "mytool.yaml"))
+    assert [len(run.rows) for run in found.runs] == [4, 4, 4, 4, 4, 2]
+    first, *_, last = found.runs
+    assert (first.tool, first.version, first.started_at) == ("mytool", "2.1", "2026-11-20T09:00:01")
+    assert first.factors == {"nodes": 4, "repetition": 1, "file_system": "nfs", "block_size": 65536, "threads": 4}
+    assert [(row.operation, row.metric, row.value, row.unit, row.includes, row.line) for row in first.rows[:2]] == [
+        ("write", "bandwidth_last_done", 112.4e6, "bytes/s", "open,close", 3),
+        ("write", "latency_p99", 1350 / 1e6, "s", "", 3),
+    ]
+    assert [bool(run.missing) for run in found.runs] == [False] * 5 + [True]
+    assert "column 'status' says 'timeout'" in last.missing[0].sentence
+
+
+def test_rows_of_equal_settings_are_trials_of_their_own_until_a_part_comes_again(tmp_path):
+    text = "n,op,bw\n1,write,10\n1,read,20\n1,write,11\n1,read,21\n2,read,5\n"
+    found = of(tmp_path, text, f"n: factor\nop: operation\nbw: {BANDWIDTH}", "")
+    assert values(found) == [[10e6, 20e6], [11e6, 21e6], [5e6]]
+
+
+def test_the_same_part_of_a_trial_twice_is_an_error_and_no_average(tmp_path):
+    with pytest.raises(DataError, match=r"x.csv:3: the same trial as line 2"):
+        of(tmp_path, "rep,bw\n1,10\n1,12\n", f"rep: repetition\nbw: {BANDWIDTH}")
+    with pytest.raises(DataError, match=r"x.csv:3: the same trial"):
+        of(tmp_path, "job,bw\n7,10\n7,12\n", f"job: trial\nbw: {BANDWIDTH}")
+
+
+def test_ranks_are_of_one_trial_and_their_rates_their_own(tmp_path):
+    columns = f"rank: rank\nbw: {BANDWIDTH}"
+    found = of(tmp_path, "rank,bw\n0,10\n1,11\nall,20\n0,12\n1,13\nall,24\n", columns)
+    assert [[(row.rank, row.metric) for row in run.rows] for run in found.runs] == 2 * [
+        [(0, "bandwidth_own"), (1, "bandwidth_own"), (None, "bandwidth_last_done")]
+    ]
+    assert missing(found) == ""
+    assert "ranks are missing" in missing(of(tmp_path, "rank,bw\n0,10\n1,11\n3,9\n", columns))
+
+
+def test_iterations_of_the_tool_are_one_trial(tmp_path):
+    found = of(tmp_path, "i,bw\n0,10\n1,11\n", f"i: iteration\nbw: {BANDWIDTH}")
+    assert [[row.iteration for row in run.rows] for run in found.runs] == [[0, 1]]
+
+
+def test_two_columns_are_never_a_number_with_a_comma(tmp_path):
+    found = of(tmp_path, "threads,bw\n8,51\n16,512\n", f"threads: factor\nbw: {BANDWIDTH}")
+    assert values(found) == [[51e6], [512e6]]
+    german = of(
+        tmp_path, "n;bw\n8;51,5\n", f"n: factor\nbw: {BANDWIDTH}", 'operation: w\nseparator: ";"\ndecimal: ","\n'
+    )
+    assert values(german) == [[51.5e6]]
+
+
+def test_a_level_is_a_number_a_text_or_asked_for(tmp_path):
+    columns = f"k: factor\nbw: {BANDWIDTH}"
+    levels = [run.factors["k"] for run in of(tmp_path, "k,bw\n4.10,1\n4.2-rc,1\n", columns).runs]
+    assert levels == ["4.10", "4.2-rc"]
+    with pytest.raises(DataError, match=r"'4.1' and '4.10' one level or two"):
+        of(tmp_path, "k,bw\n4.1,1\n4.10,1\n", columns)
+    two = of(tmp_path, "k,bw\n4.1,1\n4.10,1\n", f"k: {{is: factor, text: true}}\nbw: {BANDWIDTH}")
+    assert [run.factors["k"] for run in two.runs] == ["4.1", "4.10"]
+    sizes = of(tmp_path, "k,bw\n64k,1\n1MiB,1\n", f"k: {{is: factor, unit: size}}\nbw: {BANDWIDTH}")
+    assert [run.factors["k"] for run in sizes.runs] == [65536, 1 << 20]
+
+
+def test_damaged_rows_are_left_out_and_marked(tmp_path):
+    columns = f"n: factor\nbw: {BANDWIDTH}\nop: operation"
+    text = 'n,bw,op\n1,10,write\n2,write\n3,"12,write\n4,x,write\n5,nan,write\n6,-3,write\n7,11,wri'
+    found = of(tmp_path, text, columns, "")
+    assert values(found) == [[10e6], [], [], [], []]
+    assert [bool(run.missing) for run in found.runs] == [False, True, True, True, True]
+    for words in ("has 2 cells and the header 3", "a quote is opened", "'x' is not a number", "'-3' is not",
+                  "the last line has no end"):  # fmt: skip
+        assert words in missing(found)
+
+
+def test_what_the_file_lacks_is_said_with_its_line_and_the_nearest_name(tmp_path):
+    with pytest.raises(DataError, match=r"x.csv:1: there is no column 'bw' \(.*map.yaml\)") as caught:
+        of(tmp_path, "n,bww\n1,2\n", f"n: factor\nbw: {BANDWIDTH}")
+    assert caught.value.hint == "did you mean bww?"
+    with pytest.raises(DataError, match=r"x.csv:1: two columns are 'bw'"):
+        of(tmp_path, "bw,bw\n1,2\n", f"bw: {BANDWIDTH}")
+    with pytest.raises(DataError, match=r"x.csv:2: column 'k': 'big' is not a number"):
+        of(tmp_path, "k,bw\nbig,2\n", f"k: {{is: factor, unit: KiB}}\nbw: {BANDWIDTH}")
+
+
+WRONG = {
+    "bw: {is: metric, unit: MB/s, clokc: last_done}": (r"columns.bw.clokc: there is no such", "did you mean clock?"),
+    "bw: metrc": (r"columns.bw: the text 'metrc' is not one of", ""),
+    "bw: factor": (r"columns: no column is a metric", "say which"),
+    "bw: {is: metric, unit: MB/s}": (r"columns.bw: nothing says when its clock stopped", "clock: last_done"),
+    "bw: {is: metric, unit: Mb/s, clock: last_done}": (r"columns.bw.unit: 'Mb/s' is not a unit", ""),
+    "bw: {is: metric, clock: last_done}": (r"columns.bw: it has no unit", "unit: MB/s"),
+    "w: {is: metric, unit: W}": (r"columns.w: nothing says which way it is better", "better:"),
+    "t: {is: metric, unit: s, better: higher}": (r"columns.t.better: t in s is taken to be better when lower", ""),
+    "t: {is: metric, unit: s, clock: last_done}": (r"columns.t.clock: only a rate depends", ""),
+    f"a: rank\nb: rank\nbw: {BANDWIDTH}": (r"columns: 2 columns are rank", ""),
+    f"metric: factor\nbw: {BANDWIDTH}": (r"columns.metric: 'metric' is a column that every run has", ""),
+    f"a b: factor\nbw: {BANDWIDTH}": (r"columns.a b: 'a b' is no name of a factor", "name:"),
+    f"a: {{is: status}}\nbw: {BANDWIDTH}": (r"columns.a: nothing says which words", "complete"),
+    f"a: {{is: rank, unit: s}}\nbw: {BANDWIDTH}": (r"columns.a.unit: it means nothing for a column that is rank", ""),
+    f"bw: {BANDWIDTH}\nb: {BANDWIDTH}": (r"columns.b: it is the same metric as column bw", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", WRONG)
+def test_a_wrong_map_is_refused_with_its_line_and_what_to_do(tmp_path, columns):
+    sentence, hint = WRONG[columns]
+    with pytest.raises(SpecError, match=rf"map.yaml:\d+: ({sentence})") as caught:
+        by_map(tmp_path, columns)
+    assert hint in caught.value.hint
+
+
+def test_a_metric_without_operation_and_a_file_that_is_no_map_are_refused(tmp_path):
+    with pytest.raises(SpecError, match="nothing says of which operation"):
+        by_map(tmp_path, f"bw: {BANDWIDTH}", "")
+    with pytest.raises(InputError, match="No such file"):
+        read_map(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize(
+    ("unit", "base", "value"),
+    [("MB/s", "bytes/s", 1e6), ("GiB/s", "bytes/s", 2.0**30), ("Gbit/s", "bytes/s", 1e9 / 8),
+     ("kIOPS", "operations/s", 1e3), ("files/s", "operations/s", 1.0), ("us", "s", 1 / 1e6), ("KiB", "bytes", 1024.0),
+     ("MB", "bytes", 1e6), ("%", "", 0.01), ("samples/s", "samples/s", 1.0)],
+)  # fmt: skip
+def test_units_of_people_become_base_units(unit, base, value):
+    assert (unit_of(unit).base, unit_of(unit).of(1)) == (base, value)
+
+
+def test_a_cut_or_a_hole_changes_no_number_that_is_not_marked():
+    columns, raw, rng = read_map(EXAMPLE / "mytool.yaml"), (EXAMPLE / "mytool.csv").read_bytes(), random.Random(4)
+    known = {
+        (row.operation, row.metric, row.value, row.line) for run in understood(raw, columns).runs for row in run.rows
+    }
+    for _ in range(400):
+        at = rng.randrange(len(raw))
+        for damaged in (raw[:at], raw[:at] + bytes(30) + raw[at + 30 :]):
+            try:
+                runs = understood(damaged, columns).runs
+            except DataError:
+                continue  # the header is gone
+            for run in runs:
+                strange = {(row.operation, row.metric, row.value, row.line) for row in run.rows} - known
+                assert run.missing or not strange, (at, strange)
+
+
+def test_any_bytes_by_a_map_are_read_or_refused():
+    columns, raw, rng = read_map(EXAMPLE / "mytool.yaml"), (EXAMPLE / "mytool.csv").read_bytes(), random.Random(5)
+    head = raw.index(b"\n", 20) + 1
+    for _ in range(300):
+        damaged = bytearray(raw)
+        for _ in range(8):
+            damaged[rng.randrange(head, len(damaged))] = rng.randrange(256)
+        try:
+            runs = understood(bytes(damaged), columns).runs
+        except DataError as error:
+            assert error.hint
+            continue
+        assert all(0 <= row.value < 1e18 and row.operation for run in runs for row in run.rows)
+
+
+def understood(raw: bytes, columns):
+    return understand_columns(Text(raw, "x.csv"), columns)
