@@ -16,7 +16,8 @@ Errors are :class:`IosondeError` with the sentence and the hint that the command
 stderr is an :class:`IosondeWarning`. Nothing prints, and nothing heavy is imported before it is needed.
 
 A function has its command's name, but where that is a keyword (``import``: ``import_files``) or a part of this package
-(``report``: ``write_report``; ``explain``: ``explain_finding``): after ``import iosonde.report`` the name is the part.
+(``report``: ``write_report``; ``explain``: ``explain_finding``; ``survey``: ``survey_tree``): after ``import
+iosonde.report`` the name is the part.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from .api.operations import diagnose
     from .api.pages import plot, write_report
     from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
+    from .api.stored import survey_plan, survey_simulate, survey_tree
     from .api.stores import check_store, merge_stores, note_run, redact_store, tag_run
     from .api.understand import anova, explain_difference, queue, rank, rank_published, regress, scale
     from .api.words import open
@@ -53,6 +55,7 @@ _HOMES = {
     "api.pages": ("write_report", "plot"),
     "api.sharing": ("parse", "import_files", "show", "show_run", "show_as", "slowest", "printed", "export"),
     "api.stores": ("check_store", "tag_run", "note_run", "merge_stores", "redact_store"),
+    "api.stored": ("survey_tree", "survey_simulate", "survey_plan"),
     "core.errors": ("IosondeError", "IosondeWarning"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -61,7 +64,8 @@ __all__ = [
     "diagnose", "doctor", "explain_difference", "explain_finding", "export", "fit", "held_out", "import_files",
     "merge_stores", "noise", "note_run", "open", "parse", "plan", "plot", "predict", "printed", "probe", "queue",
     "rank", "rank_published", "redact_store", "regress", "run", "scale", "show", "show_as", "show_run", "slowest",
-    "summary", "tag_run", "time_model", "upgrade", "validate", "verify", "watch", "write_report",
+    "summary", "survey_plan", "survey_simulate", "survey_tree", "tag_run", "time_model", "upgrade", "validate",
+    "verify", "watch", "write_report",
 ]  # fmt: skip
 
 

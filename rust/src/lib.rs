@@ -24,6 +24,8 @@ mod pattern;
 mod plan;
 #[cfg(feature = "python")]
 mod python;
+#[cfg(feature = "python")]
+mod python_walk;
 pub mod record;
 pub mod remove;
 mod rng;
@@ -31,5 +33,6 @@ mod schedule;
 mod sieve;
 #[cfg(test)]
 mod testing;
+pub mod walk;
 pub mod worker;
 mod workload;

@@ -283,5 +283,6 @@ fn _native(py: Python<'_>, module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(content_mismatch, module)?)?;
     module.add_function(wrap_pyfunction!(remove_tree, module)?)?;
     module.add_function(wrap_pyfunction!(remove_tree_at, module)?)?;
-    module.add_function(wrap_pyfunction!(removed, module)?)
+    module.add_function(wrap_pyfunction!(removed, module)?)?;
+    crate::python_walk::add(module)
 }

@@ -94,6 +94,8 @@ CASES = [
      "access=sync,request_KiB=16 --where processes=1",
      lambda p: iosonde.advise(p["MATTERS"], ["access", "request_KiB"], "write", given="file_system", depth=2,
                               current={"access": "sync", "request_KiB": 16.0}, where=["processes=1"])),
+    ("survey plan --population 300000000 --capacity 50PB --rate 5GiB/s --per-file 2ms --level 0.9",
+     lambda p: iosonde.survey_plan(300_000_000, "50PB", rate="5GiB/s", per_file=0.002, level=0.9)),
     ("watch STORE --least 2% --newest 10 --since 2026-01-01 --response create",
      lambda p: iosonde.watch(p["STORE"], "create", least=0.02, newest=10, since="2026-01-01")),
     ("parse IOR", lambda p: iosonde.parse(p["IOR"])),
@@ -368,6 +370,7 @@ FUNCTIONS = {
     "show": ("show", "show_run", "show_as", "slowest", "printed", "export"), "predict": ("predict", "describe"),
     "scale": ("scale", "queue"), "rank": ("rank", "rank_published"), "validate": ("validate", "held_out"),
     "import": ("import_files",), "explain": ("explain_finding",), "check": ("check", "noise"),
+    "survey": ("survey_tree", "survey_simulate", "survey_plan"),
 }  # fmt: skip
 
 
@@ -382,3 +385,23 @@ def test_every_option_of_a_command_is_a_word_of_its_function(name):
 
 
 FUNCTION_OF = {"report": "write_report"}
+
+
+@pytest.mark.parametrize("name", ["tree", "simulate", "plan"])
+def test_every_option_of_a_survey_is_a_word_of_its_function(name):
+    words = inspect.signature(getattr(iosonde, f"survey_{name}")).parameters
+    options = {one.name for one in cli.get_command(None, "survey").commands[name].params}
+    assert options - {"as_json"} == set(words)
+
+
+def test_surveys(tmp_path):
+    (tmp_path / "a").write_text("some text")
+    (tmp_path / "b").write_bytes(b"SIMPLE  =" + bytes(90_000))
+    words = ["--seed", "3", "--level", "0.9", "--json"]
+    told = json.loads(shown(["survey", str(tmp_path), "--codecs", "none", *words]))
+    made = iosonde.survey_tree(tmp_path, seed=3, level=0.9, codecs=())
+    assert made.to_dict()["estimates"] == told["estimates"]
+    assert made.to_frame()["name"].tolist() == ["FITS", "text", "FITS", "text"] and "of capacity" in str(made)
+    told = json.loads(shown(["survey", "simulate", str(tmp_path), "--repetitions", "5", *words]))
+    made = iosonde.survey_simulate(tmp_path, repetitions=5, seed=3, level=0.9)
+    assert made.to_dict()["shares"] == told["shares"] and "The wrong way" in str(made)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
         diagnose_confirm, doctor,
         explain, explain_difference, fit, gate, held_out, model_file, page, parse, path_study, plot, predict, printed,
         published,
-        published_side, queue, rank, regress, report, roofline, scale, show, slowest, store, summary, thesis,
+        published_side, queue, rank, regress, report, roofline, scale, show, slowest, store, summary, survey,
+        survey_plan, survey_simulate, thesis,
         time_model, time_parts, upgrade, validate, verify, watch,
     )  # fmt: skip
 

@@ -26,6 +26,7 @@ GROUPS = {
         "run": "an experiment file, a command, or the MTC envelope",
         "plan": "the trials, their order, and how long they will take",
         "probe": "network, disks, memory and CPU time of the nodes",
+        "survey": "what a tree of files holds, from a sample",
         "doctor": "what this machine can do, and what to install",
         "lab": "an emulated cluster here, with a real file system",
         "parse": "what another tool's output says, without storing it",

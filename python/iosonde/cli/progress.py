@@ -110,3 +110,27 @@ class ShareDone:
         if self._visible and self._shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+
+
+class Counting:
+    """Told how many of something are done; it shows itself after a second, and is taken away at the end."""
+
+    def __init__(self) -> None:
+        self._visible = sys.stderr.isatty()
+        self._started, self._shown = time.monotonic(), 0.0
+
+    def __enter__(self) -> Counting:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._visible and self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def __call__(self, what: str, done: int) -> None:
+        """So many are done."""
+        gone_s = time.monotonic() - self._started
+        if self._visible and gone_s > 1 and gone_s - self._shown > _EVERY_S:
+            self._shown = gone_s
+            sys.stderr.write(f"\r\x1b[K{what}: {done:,}"[: shutil.get_terminal_size().columns - 1])
+            sys.stderr.flush()

@@ -4,6 +4,9 @@ A *workload* is data: JSON text (see docs/workload.md; Python builds it with ``i
 Everything it names lies below its ``root``; a path that would leave it is refused.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -136,3 +139,38 @@ def remove_tree_at(
 
 def removed() -> int:
     """How many files and directories this process has removed by now, also in a tree that is being removed."""
+
+AGE_EDGES_DAYS: list[int]
+"""Upper ends of the rows of ages in :func:`walk_tree`, in days; one row more holds what is older."""
+
+def walk_tree(
+    path: bytes,
+    *,
+    threads: int,
+    seed: int,
+    by_count: int,
+    by_size: int,
+    now_s: int,
+    allocated: bool = False,
+    other_file_systems: bool = False,
+    snapshots: bool = False,
+    on_files: Callable[[int], object] | None = None,
+) -> dict[str, Any]:
+    """Walk a tree by several threads, count every regular file once, and draw two samples in the same pass.
+
+    No symbolic link is followed; other file systems, and directories called as snapshots are, are entered only where
+    asked. Memory does not grow with the number of files.
+
+    Numbers: files, bytes, allocated_bytes, empty, released (files with a size and no block; released_bytes),
+    directories, links, others, hard_links (further names), links_unchecked, linked_elsewhere (with names outside),
+    vanished, unreadable_directories, unknown_entries, mounts (not entered), deepest. Tables of (files, bytes, allocated
+    bytes): sizes by binary digits, modified and accessed by AGE_EDGES_DAYS before ``now_s``, depths; owners: by uid.
+    snapshots: name → directories not entered; errors: errno → how often.
+
+    by_count: the files with the smallest random numbers (0, 1), one more than asked; by_size: with the smallest
+    number ÷ size (or allocated bytes). Each has the columns path (bytes, from the root on), key, size, allocated,
+    device, inode, owner, modified_ns, accessed_s, in the order of the key. The same seed draws the same inodes.
+
+    The GIL is released; about ten times a second ``on_files`` is told how many files were seen, and signals are heard.
+    Raises OSError where the root cannot be opened, and what ``on_files`` raises.
+    """

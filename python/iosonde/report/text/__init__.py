@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from . import (  # noqa: F401, I001
         advise, anova, bound, check, compare, compare_markdown, describe, diagnose, doctor, explain_difference, faults,
         fit, import_, lab, noise, parse, path_study, plan, predict, probe, queue, rank, regress, scale, show, slowest,
-        store, summary,
+        store, summary, survey, survey_more,
         time_model, upgrade, validate, verify, watch,
     )  # fmt: skip
 

@@ -113,7 +113,7 @@ def poisson_upper_p(count: int, expected: float) -> float:
     return gamma_tails(count, expected)[0]
 
 
-def binomial_interval(hits: float, n: int, level: float) -> tuple[float, float]:
+def binomial_interval(hits: float, n: float, level: float) -> tuple[float, float]:
     """Limits of a share by Clopper and Pearson (Biometrika 26, 1934, 404-413): they cover at least ``level``."""
     tail = (1 - level) / 2
     low = 0.0 if hits == 0 else _beta_quantile(tail, 1 - tail, hits, n - hits + 1)[0]

@@ -1,0 +1,117 @@
+"""What a tree of files holds, from a sample; how good that is, and what it costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
+
+from iosonde.core.units import parse_rate, parse_seconds, parse_size
+
+from .result import Result
+from .words import Names, checked, level_text, names, takes
+
+if TYPE_CHECKING:
+    from iosonde.answers.survey import Survey
+    from iosonde.answers.survey_plan import SurveyPlan
+    from iosonde.answers.survey_simulate import Simulation
+
+
+class SurveyOptions(TypedDict, total=False):
+    """The words of ``iosonde survey``."""
+
+    precision: Annotated[float, 0.05]
+    files: Annotated[int | None, None]
+    codecs: Annotated[Names, "zlib"]
+    allocated: Annotated[bool, False]
+    other_file_systems: Annotated[bool, False]
+    snapshots: Annotated[bool, False]
+    seed: Annotated[int, 0]
+    level: Annotated[float, 0.95]
+
+
+@takes(SurveyOptions)
+def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Survey]:
+    """What a tree of files holds: a walk of all, and some hundred that are drawn and read.
+
+    Parameters
+    ----------
+    path : path
+        The directory.
+    **options
+        ``precision``: half the width of the interval of a share, at worst; ``files``: instead, read at most so many;
+        ``codecs``: ``"zlib"``, ``"bz2"``, ``"lzma"``, none for types alone; ``allocated``: the capacity is what is
+        allocated; ``other_file_systems``, ``snapshots``: enter them; ``seed``; ``level``: of every interval.
+
+    Returns
+    -------
+    Result[Survey]
+        One row an estimate: the share of a type, of the files and of the capacity, what compression saves.
+    """
+    from iosonde.answers.survey import SurveyAsked
+    from iosonde.answers.survey import survey as answer
+    from iosonde.report.text.survey import lines
+
+    given = SurveyAsked(
+        str(path), options["precision"], options["files"], checked(options["level"]), options["seed"],
+        names(options["codecs"], "codecs"), options["allocated"], options["other_file_systems"], options["snapshots"],
+    )  # fmt: skip
+    return Result(answer(given), lines)
+
+
+def survey_simulate(
+    path: str | Path, *, repetitions: int = 100, seed: int = 0, level: float = 0.95
+) -> Result[Simulation]:
+    """How good surveys of a tree are: the truth from all files, against samples drawn again and again.
+
+    Parameters
+    ----------
+    path : path
+        The directory; the head of every file in it is read.
+    repetitions : int, optional
+        How many surveys of each kind.
+    seed : int, optional
+        The same draws the same files.
+    level : float, optional
+        The confidence of every interval.
+
+    Returns
+    -------
+    Result[Simulation]
+        One row a way of drawing, a number of files, and a type.
+    """
+    from iosonde.answers.survey_simulate import simulate
+    from iosonde.report.text.survey_more import simulation_lines
+
+    return Result(simulate(str(path), repetitions, seed, checked(level)), simulation_lines)
+
+
+def survey_plan(
+    population: int, capacity: str | int, *, rate: str | float = "1GiB/s", per_file: str | float = "10ms",
+    level: float = 0.95,
+) -> Result[SurveyPlan]:  # fmt: skip
+    """How many files a survey reads for what precision, and what that costs. Nothing is looked at.
+
+    Parameters
+    ----------
+    population : int
+        How many files there are.
+    capacity : str or int
+        What they hold: ``"50PB"``, or bytes.
+    rate : str or float, optional
+        What one node reads: ``"5GiB/s"``, or bytes/s.
+    per_file : str or float, optional
+        What each file takes besides: ``"10ms"``, or seconds.
+    level : float, optional
+        The confidence of every interval.
+
+    Returns
+    -------
+    Result[SurveyPlan]
+        One row a precision, the last for reading everything.
+    """
+    from iosonde.answers.survey_plan import plan
+    from iosonde.report.text.survey_more import plan_lines
+
+    speed = parse_rate(rate) if isinstance(rate, str) else rate
+    size = parse_size(level_text(capacity))
+    return Result(plan(population, size, speed, parse_seconds(per_file), level=checked(level)), plan_lines)

@@ -1,0 +1,82 @@
+"""``iosonde survey``: what a tree of files holds, from a sample; what a survey costs, and how good it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from iosonde import answers, report
+from iosonde.cli.options.level import level_options
+from iosonde.cli.options.types import Duration, SizeType
+from iosonde.cli.output import emit
+from iosonde.cli.progress import Counting
+from iosonde.core.units import parse_rate, parse_share
+
+
+class _OfPath(click.Group):
+    """``survey PATH`` is ``survey tree PATH``: the first word is a path unless it is a command."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in ("-h", "--help") and args[0] not in self.commands:
+            args = [_TREE, *args]
+        return super().parse_args(ctx, args)
+
+
+_TREE = "tree"
+
+
+@click.group(cls=_OfPath, epilog="Example: iosonde survey /projects --precision 2%")
+def command() -> None:
+    """What a tree of files holds, from reading some hundred of them: iosonde survey PATH.
+
+    Every file is counted, none is changed; which are read is drawn by count, for shares of the files, and by size, for
+    shares of the capacity. A directory called as one of the commands is written ./plan. The options of
+    survey PATH are those of: iosonde survey tree --help
+    """
+
+
+@command.command(_TREE, epilog="Example: iosonde survey /projects --precision 2%")
+@click.argument("path")
+@click.option("--precision", metavar="SHARE", default="5%", show_default=True,
+              help="Half the width of the interval of a share, at worst.")  # fmt: skip
+@click.option("--files", type=int, metavar="N", help="Instead, read at most N files.")
+@click.option("--codecs", metavar="NAME,…", default="zlib", show_default=True,
+              help="Of zlib, bz2, lzma; none for types alone.")  # fmt: skip
+@click.option("--allocated", is_flag=True, help="The capacity is what is allocated, not the sizes of files.")
+@click.option("--other-file-systems", is_flag=True, help="Enter those that are mounted in the tree.")
+@click.option("--snapshots", is_flag=True, help="Enter .snapshot, .zfs and .snap.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same draws the same files.")
+@level_options
+def tree(precision: str, codecs: str, level: float, as_json: bool, **given: Any) -> None:
+    """Walk PATH, draw files by count and by size, read these, and say what that tells of all."""
+    chosen = tuple(name.strip() for name in codecs.split(",")) if codecs != "none" else ()
+    asked = answers.survey.SurveyAsked(precision=parse_share(precision), codecs=chosen, level=level, **given)
+    with Counting() as on_progress:
+        made = answers.survey.survey(asked, on_progress)
+    emit(made, report.text.survey.lines(made), as_json)
+
+
+@command.command(epilog="Example: iosonde survey simulate /usr --repetitions 1000")
+@click.argument("path")
+@click.option("--repetitions", type=int, default=100, show_default=True, help="Surveys of each kind.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same draws the same files.")
+@level_options
+def simulate(path: str, repetitions: int, seed: int, level: float, as_json: bool) -> None:
+    """Look at every file below PATH, then survey that many times: by count, by size, and the wrong way."""
+    with Counting() as on_progress:
+        made = answers.survey_simulate.simulate(path, repetitions, seed, level, on_progress=on_progress)
+    emit(made, report.text.survey_more.simulation_lines(made), as_json)
+
+
+@command.command(epilog="Example: iosonde survey plan --population 300000000 --capacity 50PB --rate 5GiB/s")
+@click.option("--population", type=int, required=True, metavar="N", help="How many files there are.")
+@click.option("--capacity", type=SizeType(), required=True, metavar="SIZE", help="What they hold.")
+@click.option("--rate", metavar="RATE", default="1GiB/s", show_default=True, help="What one node reads.")
+@click.option("--per-file", type=Duration(), metavar="TIME", default="10ms", show_default=True,
+              help="What each file takes besides.")  # fmt: skip
+@level_options
+def plan(population: int, capacity: int, rate: str, per_file: float, level: float, as_json: bool) -> None:
+    """How many files a survey reads for what precision, and what that costs. Nothing is looked at."""
+    made = answers.survey_plan.plan(population, capacity, parse_rate(rate), per_file, level=level)
+    emit(made, report.text.survey_more.plan_lines(made), as_json)

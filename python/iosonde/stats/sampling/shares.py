@@ -1,0 +1,218 @@
+"""Shares, means and totals of a population of which some were drawn with known chances.
+
+The population has a mass that is known: the number of its files, or their bytes. A part was drawn with certainty and is
+known; of the rest each was drawn with a chance proportional to its mass (all the same where the mass is the number).
+So the plain mean over those drawn of the rest estimates the mean over the rest's mass: Hansen and Hurwitz (Annals of
+Mathematical Statistics 14, 1943, 333-362), in the ratio form of Horvitz and Thompson (JASA 47, 1952, 663-685). Its
+variance without replacement is Hájek's, each squared deviation times 1 − chance (Hájek, *Sampling from a Finite
+Population*, 1981). The intervals of shares are Clopper and Pearson's on the effective number of draws (Korn and
+Graubard, Survey Methodology 24, 1998, 193-201), those of means Student's.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Estimate
+from iosonde.stats.estimate.distributions import binomial_interval, t_critical
+
+Values = npt.NDArray[np.float64]
+_FEW = 30
+
+
+@dataclass(frozen=True)
+class DrawnSample:
+    """``mass``: of the whole population; ``masses`` and ``chances`` of what was drawn, which is certain at 1."""
+
+    mass: float
+    masses: Values
+    chances: Values
+
+    @property
+    def certain(self) -> npt.NDArray[np.bool_]:
+        """Which were drawn whatever the random numbers said."""
+        return self.chances >= 1
+
+    @property
+    def rest(self) -> float:
+        """The mass of all that was not certain to be drawn."""
+        return max(0.0, self.mass - float(self.masses[self.certain].sum()))
+
+
+@dataclass(frozen=True)
+class OfWhole:
+    """What a sample says of the whole. ``design_effect``: the variance, over that of as many draws with replacement and
+    equal weights; None where it is not known. ``if_none`` and ``if_all``: the value if all that could not be looked at
+    had none of it, or all."""
+
+    estimate: Estimate
+    design_effect: float | None
+    if_none: float
+    if_all: float
+
+    def times(self, mass: float) -> OfWhole:
+        """The total over a mass: bytes of a share of bytes."""
+        one = self.estimate
+        value, low, high = (None if x is None else x * mass for x in (one.value, one.low, one.high))
+        scaled = Estimate(value, low, high, one.level, one.n, one.warnings)
+        return OfWhole(scaled, self.design_effect, self.if_none * mass, self.if_all * mass)
+
+
+@dataclass(frozen=True)
+class _Split:
+    """Those that answered: the mass and values of what was certain, the values and chances of the rest."""
+
+    sure_mass: Values
+    sure: Values
+    values: Values
+    chances: Values
+    rest: float
+
+    @property
+    def mean(self) -> float:
+        """Of the rest."""
+        return float(self.values.mean()) if len(self.values) else 0.0
+
+    @property
+    def mass(self) -> float:
+        """That the answers stand for."""
+        return float(self.sure_mass.sum()) + (self.rest if len(self.values) else 0.0)
+
+    @property
+    def value(self) -> float:
+        """Of the whole."""
+        known = float(self.sure_mass @ self.sure)
+        return (known + (self.rest * self.mean if len(self.values) else 0.0)) / self.mass
+
+    @property
+    def alike(self) -> bool:
+        """Whether the rest has values from 0 to 1 without a spread, though other draws were possible."""
+        one = self.values[:1]
+        drawn = len(one) > 0 and bool((self.chances < 1).any())
+        return drawn and bool((self.values == one).all()) and 0 <= float(one[0]) <= 1
+
+    @property
+    def variance(self) -> float:
+        """Of the mean of the rest, which no draw could change where all of it was drawn."""
+        n = len(self.values)
+        if n < 2:
+            return math.nan
+        return float(((1 - self.chances) * (self.values - self.mean) ** 2).sum()) / (n * (n - 1))
+
+
+def share(sample: DrawnSample, has: npt.ArrayLike, level: float, answered: npt.ArrayLike | None = None) -> OfWhole:
+    """The share of the mass that ``has`` (0 or 1 for each drawn). ``answered``: which could be looked at."""
+    values, mask = _of(sample, has, answered)
+    split = _split(sample, values, mask)
+    bounds = _bounds(sample, values, mask)
+    n = int(mask.sum())
+    if not split.mass:
+        return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
+    value = min(1.0, split.value)
+    low, high = _interval(split, level)
+    sure = float(split.sure_mass @ split.sure)
+    ends = [(sure + split.rest * end) / split.mass for end in (low, high)] if len(split.values) else [value, value]
+    found = Estimate(value, min(value, ends[0]), max(value, min(1.0, ends[1])), level, n)
+    return OfWhole(found, _design_effect(split, value * (1 - value), n), *bounds)
+
+
+def mean(
+    sample: DrawnSample,
+    values: npt.ArrayLike,
+    level: float,
+    answered: npt.ArrayLike | None = None,
+    within: npt.ArrayLike | None = None,
+) -> OfWhole:
+    """The mean over the mass of a value from 0 to 1, as what a file is compressed to.
+
+    ``within``: the variance of each value, where only pieces of a file were looked at. It counts for what was drawn
+    with certainty; in the spread of the others it is already.
+    """
+    numbers, mask = _of(sample, values, answered)
+    split = _split(sample, numbers, mask)
+    bounds = _bounds(sample, numbers, mask)
+    n = int(mask.sum())
+    if not split.mass:
+        return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
+    own = np.zeros(len(numbers)) if within is None else np.asarray(within, float)
+    sure = sample.certain & mask
+    inner = float((sample.masses[sure] ** 2) @ own[sure]) / split.mass**2
+    outer = 0.0 if not len(split.values) else split.variance * (split.rest / split.mass) ** 2
+    if math.isnan(outer):
+        return OfWhole(Estimate(split.value, None, None, level, n, (_ONE,)), None, *bounds)
+    if split.alike:
+        return OfWhole(_of_alike(split, level, n, inner), None, *bounds)
+    half = t_critical(level, max(1, len(split.values) - 1)) * math.sqrt(inner + outer)
+    few = 0 < len(split.values) < _FEW
+    warnings = (f"{len(split.values)} files drawn at random are few for an interval of a mean",) if few else ()
+    found = Estimate(split.value, split.value - half, split.value + half, level, n, warnings).within(low=0.0)
+    spread = float(np.var(numbers[mask])) if n > 1 else 0.0
+    return OfWhole(found, _ratio(inner + outer, spread, n), *bounds)
+
+
+def _of_alike(split: _Split, level: float, n: int, inner: float) -> Estimate:
+    """Where all draws of the rest say the same: others are as rare as draws that met none allow, and 0 or 1. ``inner``
+    is the variance of what was certain."""
+    effective = len(split.values) / float((1 - split.chances).mean())
+    part = binomial_interval(0, effective, level)[1] * split.rest / split.mass
+    known = t_critical(level, max(1, len(split.values) - 1)) * math.sqrt(inner)
+    below, above = math.hypot(part * split.mean, known), math.hypot(part * (1 - split.mean), known)
+    return Estimate(split.value, split.value - below, split.value + above, level, n).within(low=0.0)
+
+
+_NOBODY = "nothing that was drawn could be looked at"
+_ONE = "one file drawn at random has no spread: draw more"
+
+
+def _of(
+    sample: DrawnSample, values: npt.ArrayLike, answered: npt.ArrayLike | None
+) -> tuple[Values, npt.NDArray[np.bool_]]:
+    numbers = np.asarray(values, float)
+    return numbers, np.ones(len(sample.masses), bool) if answered is None else np.asarray(answered, bool)
+
+
+def _split(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> _Split:
+    sure, drawn = sample.certain & mask, ~sample.certain & mask
+    return _Split(sample.masses[sure], values[sure], values[drawn], sample.chances[drawn], sample.rest)
+
+
+def _bounds(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> tuple[float, float]:
+    everyone = np.ones(len(mask), bool)
+    if not sample.mass or not len(mask):
+        return 0.0, 1.0
+    found = [_split(sample, np.where(mask, values, missing), everyone).value for missing in (0.0, 1.0)]
+    return min(1.0, found[0]), min(1.0, found[1])
+
+
+def _interval(split: _Split, level: float) -> tuple[float, float]:
+    """Of the share of the rest."""
+    n, p = len(split.values), split.mean
+    free = float((1 - split.chances).mean()) if n else 0.0
+    if free <= 0:
+        return p, p
+    variance = split.variance
+    effective = p * (1 - p) / variance if n > 1 and 0 < p < 1 and variance > 0 else n / free
+    return binomial_interval(p * effective, effective, level)
+
+
+def _design_effect(split: _Split, spread: float, n: int) -> float | None:
+    if not len(split.values):
+        return 0.0
+    return _ratio(split.variance * (split.rest / split.mass) ** 2, spread, n)
+
+
+def _ratio(variance: float, spread: float, n: int) -> float | None:
+    return variance / (spread / n) if spread > 0 and n and not math.isnan(variance) else None
+
+
+def hansen_hurwitz(values: npt.ArrayLike, level: float) -> Estimate:
+    """The share of the mass that has something, from draws *with* replacement by chances proportional to the mass: the
+    plain mean over the draws, in which one that was drawn twice counts twice."""
+    numbers = np.asarray(values, float)
+    p = float(numbers.mean())
+    low, high = binomial_interval(float(numbers.sum()), len(numbers), level)
+    return Estimate(p, low, high, level, len(numbers))

@@ -1,0 +1,160 @@
+"""A survey of a tree that is known: what it counts, estimates, leaves out and says; nothing of a name in its JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import survey_tree
+from iosonde.answers.survey import Survey, SurveyAsked, survey
+from iosonde.answers.survey_plan import plan
+from iosonde.answers.survey_simulate import BY_COUNT, BY_SIZE, WRONG, Population, simulate, simulated
+from iosonde.core.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory) -> Path:
+    root = tmp_path_factory.mktemp("tree")
+    survey_tree.make(root, files=600)
+    return root
+
+
+def of(made: Survey, what: str, over: str) -> dict[str, tuple[float, float, float]]:
+    found = ((one.name, one.found.estimate) for one in made.of(what, over))
+    return {name: (one.value, one.low, one.high) for name, one in found}
+
+
+def test_a_survey_that_draws_every_file_knows_the_truth(tree):
+    made = survey(SurveyAsked(str(tree), files=5000))
+    files = [path for path in tree.rglob("*") if path.is_file()]
+    sizes = {path: path.stat().st_size for path in files}
+    assert made.walked.files == made.files_read == len(files) == 601
+    assert made.walked.numbers["bytes"] == sum(sizes.values())
+    for kind, ending in (("text", "txt"), ("gzip", "gz"), ("NetCDF classic", "nc")):
+        mine = [path for path in files if path.name.endswith(ending)]
+        by_count, by_size = len(mine) / 601, sum(map(sizes.get, mine)) / sum(sizes.values())
+        assert of(made, "type", "files")[kind] == pytest.approx((by_count,) * 3)
+        assert of(made, "type", "capacity")[kind] == pytest.approx((by_size,) * 3)
+
+
+@pytest.mark.slow
+def test_intervals_of_samples_hold_the_truth(tree):
+    truth = survey(SurveyAsked(str(tree), files=5000, codecs=("zlib",)))
+    wanted = [("type", "files", "text"), ("type", "capacity", "text"), ("type", "capacity", "NetCDF classic"),
+              ("compressed", "capacity", "zlib"), ("saved", "capacity", "zlib")]  # fmt: skip
+    held = dict.fromkeys(wanted, 0)
+    for seed in range(60):
+        made = survey(SurveyAsked(str(tree), files=160, seed=seed))
+        for what, over, name in wanted:
+            value, low, high = of(made, what, over)[name]
+            held[what, over, name] += low - 1e-9 <= of(truth, what, over)[name][0] <= high + 1e-9
+    assert min(held.values()) >= 52, held  # of a level of 95 %, fewer come once in 10,000 times
+
+
+def test_the_same_seed_reads_the_same_files(tree):
+    one, two, other = (survey(SurveyAsked(str(tree), files=80, seed=seed, codecs=())) for seed in (1, 1, 2))
+    assert [a.to_json() for a in one.estimates] == [a.to_json() for a in two.estimates]
+    assert [a.to_json() for a in one.estimates] != [a.to_json() for a in other.estimates]
+    assert one.files_read <= 80
+
+
+def test_the_json_holds_no_name_of_a_file(tree):
+    made = survey(SurveyAsked(str(tree), files=5000)).to_dict()
+    assert {"estimates", "files_seen", "files_read", "seconds"} <= made.keys()
+    text = json.dumps({**made, "path": ""}, allow_nan=False)
+    assert "project" not in text and "restart" not in text
+
+
+def test_holes_and_links_are_told_and_not_read(tmp_path):
+    (tmp_path / "text").write_text("text" * 2000)
+    os.link(tmp_path / "text", tmp_path / "again")
+    (tmp_path / "hole").touch()
+    os.truncate(tmp_path / "hole", 24_000)
+    (tmp_path / "loop").symlink_to(tmp_path)
+    (tmp_path / ".snapshot").mkdir()
+    made = survey(SurveyAsked(str(tmp_path)))
+    assert made.no_answer == {"released": 1} and made.files_read == 1
+    assert of(made, "type", "files") == {"text": (1.0, 1.0, 1.0)}
+    one = next(made.of("type", "capacity")).to_json()
+    assert (one["if_missing_none"], one["if_missing_all"]) == (0.25, 1.0)
+    assert {sample.by: sample.missing.estimate.value for sample in made.samples} == {"files": 0.5, "capacity": 0.75}
+    notes = " ".join(made.walked.notes)
+    assert "snapshots not entered: .snapshot 1" in notes and "never opened" in notes
+    whole = survey(SurveyAsked(str(tmp_path), allocated=True))
+    assert [sample.drawn for sample in whole.samples] == [2, 1], "what is not allocated is not drawn by that"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+def test_what_may_not_be_read_is_missing_and_said():
+    root = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        root.chmod(0o755)
+        (root / "mine").write_text("public text")
+        (root / "private").write_text("private text")
+        (root / "private").chmod(0o600)
+        (root / "closed").mkdir(mode=0o700)
+        os.seteuid(65534)
+        try:
+            made = survey(SurveyAsked(str(root)))
+        finally:
+            os.seteuid(0)
+        assert made.no_answer == {"denied": 1} and made.touched == 1
+        assert made.walked.numbers["unreadable_directories"] == 1
+        assert made.walked.notes[0] == "1 directory could not be read (EACCES 1): what is in them is missing"
+    finally:
+        shutil.rmtree(root)
+
+
+def test_a_tree_without_a_file(tmp_path):
+    made = survey(SurveyAsked(str(tmp_path)))
+    assert (made.walked.files, made.files_read, made.estimates) == (0, 0, ())
+    with pytest.raises(InputError, match="no file with contents"):
+        simulate(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("asked", "match"),
+    [({"files": 1}, "two files"), ({"precision": 0.0}, "margin"), ({"precision": 1e-5}, "too many"),
+     ({"codecs": ("lz5",)}, "no codec lz5"), ({"level": 2.0}, "confidence level")],
+)  # fmt: skip
+def test_what_cannot_be_asked(tmp_path, asked, match):
+    with pytest.raises(InputError, match=match):
+        survey(SurveyAsked(str(tmp_path), **asked))
+
+
+@pytest.mark.slow
+def test_a_simulation_shows_that_equal_draws_mislead_on_the_capacity(tree):
+    made = simulate(str(tree), repetitions=60)
+    found = {(one.way, one.n, one.kind): one for one in made.shares}
+    right, wrong = found[BY_SIZE, 256, "NetCDF classic"], found[WRONG, 256, "NetCDF classic"]
+    assert right.truth == wrong.truth > 0.5
+    assert right.coverage.value > 0.8 and wrong.coverage.value == 0
+    assert right.worst < 0.1 < wrong.worst
+    assert found[BY_COUNT, 64, "text"].worst > found[BY_COUNT, 256, "text"].worst
+
+
+def test_estimates_of_a_simulation_are_not_biased_but_the_wrong_ones():
+    sizes = np.array([1.0, 2.0, 3.0, 4.0, 90.0] * 40)
+    whole = Population(
+        sizes, {"nc": np.array([1, 0, 1, 0, 0] * 40, bool), "rest": np.array([0, 1, 0, 1, 1] * 40, bool)}
+    )
+    assert (whole.truth("nc", "files"), whole.truth("nc", "capacity")) == pytest.approx((0.4, 0.04))
+    for one in simulated(whole, 200, 1, 0.95, [60]):
+        near = 0.4 if one.way == WRONG and one.kind == "nc" else 0.6 if one.way == WRONG else one.truth
+        assert one.mean == pytest.approx(near, abs=0.02), one
+
+
+def test_a_plan_never_reads_more_than_there_is():
+    small = plan(100, 10_000, 1e9, 0.01)
+    assert max(row.files for row in small.rows) == 100 and max(row.bytes for row in small.rows) == 10_000
+    large = plan(300_000_000, 50 * 10**15, 5 * 2**30, 0.0)
+    assert large.rows[1].files == 770
+    assert large.rows[-1].seconds / 86_400 == pytest.approx(107.8, abs=0.1)
+    with pytest.raises(InputError, match="a plan needs"):
+        plan(0, 10, 1.0, 0.0)

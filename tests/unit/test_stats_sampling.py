@@ -1,0 +1,117 @@
+"""Sample sizes as the books have them; estimates against the truth of populations that are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from iosonde.core.errors import InputError
+from iosonde.stats.sampling.shares import DrawnSample, hansen_hurwitz, mean, share
+from iosonde.stats.sampling.size import margin_of, sample_size, sample_size_of_z
+
+# Five files: two of one format are 40 % of the files and hold 4 % of the bytes.
+SIZES = np.array([1.0, 2.0, 3.0, 4.0, 90.0])
+SMALL = np.array([1.0, 0.0, 1.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("margin", "population", "draws"), [(0.05, None, 385), (0.01, None, 9604), (0.05, 1000, 278), (0.05, 3, 3)]
+)
+def test_cochrans_sample_sizes(margin, population, draws):
+    assert sample_size(margin, 0.95, population=population) == draws
+    assert margin_of(draws, 0.95) == pytest.approx(margin, rel=0.01) or population
+
+
+def test_cochrans_sizes_with_the_round_quantile():
+    assert [sample_size_of_z(margin, 2) for margin in (0.05, 0.01)] == [400, 10_000]
+
+
+def test_no_margin_is_no_number():
+    for margin in (0.0, 1.0, -0.1):
+        with pytest.raises(InputError, match="not between 0 and 1"):
+            sample_size(margin, 0.95)
+
+
+def test_drawing_by_size_with_replacement_gives_the_share_of_the_bytes():
+    random = np.random.default_rng(1)
+    chances = SIZES / SIZES.sum()
+    found = [hansen_hurwitz(SMALL[random.choice(5, 4096, p=chances)], 0.95) for _ in range(100)]
+    truth, sd = 0.04, np.sqrt(0.04 * 0.96 / 4096)
+    assert sd == pytest.approx(0.003062, abs=1e-6) and SIZES[SMALL > 0].sum() / SIZES.sum() == truth
+    assert np.mean([one.value for one in found]) == pytest.approx(truth, abs=4 * sd / 10)
+    assert np.std([one.value for one in found]) == pytest.approx(sd, rel=0.3)
+    assert sum(one.low <= truth <= one.high for one in found) >= 90
+
+
+def test_equal_draws_say_nothing_of_the_bytes():
+    everything = share(DrawnSample(5.0, np.ones(5), np.ones(5)), SMALL, 0.95).estimate
+    assert (everything.value, everything.low, everything.high) == (0.4, 0.4, 0.4), (
+        "of the files, all of which are known"
+    )
+
+
+def test_what_is_certain_is_known_and_the_rest_estimated():
+    # 100 is certain and has it; of the rest, 50 bytes, four were drawn, of which one has it.
+    sample = DrawnSample(150.0, np.array([100.0, 1, 1, 2, 2]), np.array([1.0, 0.1, 0.1, 0.2, 0.2]))
+    found = share(sample, [1, 1, 0, 0, 0], 0.95)
+    assert found.estimate.value == pytest.approx((100 + 50 / 4) / 150)
+    assert 100 / 150 < found.estimate.low < found.estimate.value < found.estimate.high < 1
+    assert found.times(150).estimate.value == pytest.approx(112.5)
+
+
+@pytest.mark.parametrize("answered", [[1, 1, 0, 1], [0, 1, 1, 1]])
+def test_what_gave_no_answer_could_be_anything(answered):
+    sample = DrawnSample(100.0, np.array([60.0, 1, 1, 1]), np.array([1.0, 0.1, 0.1, 0.1]))
+    found = share(sample, [0, 1, 0, 1], 0.95, answered)
+    assert found.estimate.n == 3
+    assert found.if_none < found.if_all and found.if_none <= found.estimate.value <= found.if_all
+    nothing = share(sample, [0, 0, 0, 0], 0.95, [0, 0, 0, 0])
+    assert nothing.estimate.value is None and (nothing.if_none, nothing.if_all) == (0.0, 1.0)
+
+
+def drawn_by_size(sizes, draws, random):
+    keys = random.random(len(sizes)) / sizes
+    order = np.argsort(keys)
+    chosen = order[:draws]
+    return chosen, DrawnSample(float(sizes.sum()), sizes[chosen], np.minimum(1, sizes[chosen] * keys[order[draws]]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draws", [100, 400])
+def test_intervals_hold_the_truth_as_often_as_they_say(draws):
+    random = np.random.default_rng(3)
+    sizes = random.lognormal(10, 2.5, 20_000)
+    has = (random.random(20_000) < np.where(sizes > 1e6, 0.5, 0.1)).astype(float)
+    part = random.beta(2, 3, 20_000)
+    truths = (has @ sizes / sizes.sum(), part @ sizes / sizes.sum(), has.mean())
+    held = np.zeros(3)
+    values = np.zeros(3)
+    for _ in range(1000):
+        chosen, sample = drawn_by_size(sizes, draws, random)
+        equal = random.choice(20_000, draws, replace=False)
+        found = (
+            share(sample, has[chosen], 0.95),
+            mean(sample, part[chosen], 0.95),
+            share(DrawnSample(20_000.0, np.ones(draws), np.full(draws, draws / 20_000)), has[equal], 0.95),
+        )
+        held += [one.estimate.low <= truth <= one.estimate.high for one, truth in zip(found, truths, strict=True)]
+        values += [one.estimate.value for one in found]
+    assert held.min() >= 930, held
+    assert values / 1000 == pytest.approx(truths, abs=0.01)
+
+
+def test_a_mean_without_a_spread_is_not_taken_for_certain():
+    sample = DrawnSample(1000.0, np.ones(50), np.full(50, 0.05))
+    none = mean(sample, np.zeros(50), 0.95).estimate
+    assert none.value == 0 and none.low == 0 and 0.03 < none.high < 0.1
+
+
+def test_pieces_of_a_file_that_is_certain_count():
+    sample = DrawnSample(100.0, np.array([60.0, 40.0]), np.ones(2))
+    exact = mean(sample, [0.5, 0.25], 0.95).estimate
+    pieces = mean(sample, [0.5, 0.25], 0.95, within=[0.01, 0.0]).estimate
+    assert exact.low == exact.high == exact.value == pytest.approx(0.4)
+    assert pieces.high - pieces.value > 0.06
+    mixed = DrawnSample(100.0, np.array([60.0, *[0.01] * 50]), np.array([1.0, *[0.01] * 50]))
+    zeros = mean(mixed, [0.5, *[0.0] * 50], 0.95, within=[0.01, *[0.0] * 50]).estimate
+    assert zeros.value - zeros.low > 0.06, "where the rest says nothing of a spread, too"
