@@ -3,8 +3,8 @@
     TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  LAT(ms)
     0.000004    supervise      1950    xvda1     W 13092560   4096      0.74
 
-``QUE(ms)`` (``-Q``) is the time in the queue of the kernel: a fact beside, and no part of the latency. The program of the
-same name of bpftrace says no place, size or direction: its latencies are counted, and are no operations.
+``QUE(ms)`` (``-Q``) is the time in the queue of the kernel: a fact beside, and no part of the latency. The program of
+the same name of bpftrace says no place, size or direction: its latencies are counted, and are no operations.
 """
 
 from __future__ import annotations

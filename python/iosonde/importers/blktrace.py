@@ -4,8 +4,8 @@
       8,0    3       11     0.000912111     0  C   W 223490 + 8 [0]
 
 An operation is a request from when it was given to the driver (D) until it was complete (C); where a device has no D
-(device mapper, loop), from when it was queued (Q). Sectors are of 512 bytes; a rank is the process that was on the CPU when
-the request went out, which for writes behind is a thread of the kernel.
+(device mapper, loop), from when it was queued (Q). Sectors are of 512 bytes; a rank is the process that was on the CPU
+when the request went out, which for writes behind is a thread of the kernel.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ _EVENT = re.compile(
     r"(?: (\d{1,18})(?: \+ (\d{1,9}))?)?(?: <- \([^)]*\) \d+)?(?: / \d+)?(?: \[([^\[\]]*)\])? *"
 )
 _BEGINS = re.compile(r" *\d{1,4},\d{1,7} +\d{1,5} +")
+_ANOTHER = re.compile(r"\d,\d+ +\d+ +\d+ +\d+\.\d{9} .*\d,\d+ +\d+ +\d+ +\d+\.\d{9} ")
 _SKIPS = re.compile(r"Skips: (\d+) forward")
 _SECTOR = 512
 _KINDS = {"read": "read", "write": "write"}
@@ -33,9 +34,9 @@ _Waiting = dict[tuple[str, str, str, str], list[tuple[int, int]]]
 
 def claims(text: Text) -> Claim | None:
     """By the shape of its first lines."""
-    head = [line for line in text.lines[:60] if line.strip()]
-    fitting = sum(bool(_EVENT.fullmatch(line)) for line in head)
-    return Claim(CERTAIN, 1, head[0].strip()[:60]) if head and fitting >= max(2, 0.7 * len(head)) else None
+    head = [(at, line) for at, line in enumerate(text.lines[:60], 1) if _BEGINS.match(line)]
+    fitting = sum(bool(_EVENT.fullmatch(line)) for _, line in head)
+    return Claim(CERTAIN, head[0][0], head[0][1].strip()[:60]) if head and fitting >= max(2, 0.7 * len(head)) else None
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -46,7 +47,7 @@ def parse(text: Text) -> list[Parsed]:
         if found is not None:
             reader.event(run, at, found)
         elif _BEGINS.match(line):
-            if "  m   N " not in line:  # a message of a scheduler
+            if "  m   N " not in line or _ANOTHER.search(line):  # a message of a scheduler
                 reader.found.left_out(run, at, "not an event of blkparse, or two in one: left out, and others like it")
         elif (skips := _SKIPS.match(line)) and skips.group(1) != "0":
             run.lacks(at, f"blktrace lost {skips.group(1)} parts of the trace: requests are missing")
@@ -91,8 +92,9 @@ class _Reader:
             return
         error = int(told) if told and re.fullmatch(r"-?\d{1,5}", told) else 0
         status = min(abs(error), 133) if error < 0 else 0
-        self.found.rows.extend((rank, self.found.names.of(kind), status, int(count) * _SECTOR,
-                                self.found.files.of(device), int(sector) * _SECTOR, start, now - start, at))  # fmt: skip
+        found_kind, file = self.found.names.of(kind), self.found.files.of(device)
+        size, offset = int(count) * _SECTOR, int(sector) * _SECTOR
+        self.found.rows.extend((rank, found_kind, status, size, file, offset, start, now - start, at))
 
     def end(self, run: Parsed, text: Text) -> None:
         """Into the run, with what the trace cannot tell."""

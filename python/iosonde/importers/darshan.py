@@ -5,8 +5,8 @@
 
 become ``posix_write bytes``; so do ``operations`` of each kind and ``time_sum_of_ranks`` of reads, writes and metadata.
 Of the list of files the counters are summed over all files and ranks. ``--perf`` becomes ``posix
-bandwidth_by_slowest``: all bytes over the time of the slowest rank in I/O calls, which is less than the job took. All other
-counters of ``--total`` are facts of the run.
+bandwidth_by_slowest``: all bytes over the time of the slowest rank in I/O calls, which is less than the job took. All
+other counters of ``--total`` are facts of the run.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
 from .reading import number, whole_number
 from .text import Text
+from .trace import note_end
 
 NAME = "darshan"
 HEADLINE = ("bandwidth", "bytes")
@@ -27,6 +28,8 @@ _RECORD = re.compile(
     r"^[A-Z0-9-]+\t-?\d+\t\d+\t([A-Z0-9]+)_((?:F_)?[A-Z]+(?:_[A-Z]+)?)\t(-?\d+(?:\.\d+)?)\t[^\t\n]*\t[^\t\n]*\t[^\t\n]*$",
     re.MULTILINE,
 )
+_TOTAL_BEGINS = re.compile(r"^total_|(?<=\S)total_[A-Z]| total_[A-Z]", re.MULTILINE)
+_GLUED_TO_REMARK = re.compile(r"^#[^\t\n]*(?:\t[^\t\n]*)*?\t-?\d+\t\d+\t[A-Z0-9]+_[A-Z_]+\t", re.MULTILINE)
 _MODULE = re.compile(r"^# (\S+) module data$", re.MULTILINE)
 _PERF = re.compile(r"^# (agg_perf_by_\w+|agg_time_by_slowest|total_bytes): (\S+)(?: # .*)?$", re.MULTILINE)
 _PARTIAL = re.compile(r"^# \*WARNING\*: The (\S+) module contains incomplete data!", re.MULTILINE)
@@ -62,6 +65,9 @@ def parse(text: Text) -> list[Parsed]:
     if not any(row.metric == "operations" for row in run.rows):
         _records(run, text)
     _performance(run, text)
+    note_end(run, text)
+    if glued := _GLUED_TO_REMARK.search(text.whole):
+        run.lacks(text.line_of(glued.start()), f"{GLUED}: a counter is lost")
     for found in _PARTIAL.finditer(text.whole):
         run.lacks(text.line_of(found.start()), f"Darshan ran out of memory for {found.group(1)}: files are missing")
     if not run.rows:
@@ -100,6 +106,8 @@ def _totals(run: Parsed, text: Text) -> None:
             kept[f"{module}_{counter}"] = value[:40]
     if kept:
         run.facts["counters"] = kept
+    if (lost := len(_TOTAL_BEGINS.findall(text.whole)) - sum(1 for _ in _TOTAL.finditer(text.whole))) > 0:
+        run.lacks(0, f"{lost} totals have no number, or two stand in one line: left out")
 
 
 def _records(run: Parsed, text: Text) -> None:
@@ -125,7 +133,11 @@ def _records(run: Parsed, text: Text) -> None:
             run.lacks(0, f"{other} lines are no counters of a file, or cut: left out")
 
 
-_LINE = re.compile(r"^(?:[A-Z0-9_-]+\t-?\d+\t\d+\t[A-Z0-9_]+\t-?\d+(?:\.\d+)?(?:\t[^\t\n]*){3}|total_.*)$", re.MULTILINE)
+# Counters of DAOS and DFS can be words.
+_LINE = re.compile(
+    r"^(?:[A-Z0-9/_-]+\t-?\d+\t\d+\t(?:[A-Z0-9_]+\t-?\d+(?:\.\d+)?|D[A-Z]+_[A-Z_]+\t[^\t\n]*)(?:\t[^\t\n]*){3}|total_.*)$",
+    re.MULTILINE,
+)
 
 
 def _add(run: Parsed, module: str, counter: str, text: str, line: int) -> None:
@@ -137,7 +149,9 @@ def _add(run: Parsed, module: str, counter: str, text: str, line: int) -> None:
         return
     if value == 0:
         return  # nothing of the kind was done
-    same = next((row for row in run.rows if (row.operation, row.metric) == (f"{module.lower()}_{operation}", metric)), None)
+    same = next(
+        (row for row in run.rows if (row.operation, row.metric) == (f"{module.lower()}_{operation}", metric)), None
+    )
     if same:
         same.value += value  # INDEP_ and what has no such parts
     else:
@@ -151,6 +165,8 @@ def _performance(run: Parsed, text: Text) -> None:
         value, line = number(found.group(2)), text.line_of(found.start())
         if value is None:
             run.lacks(line, f"{found.group(1)}: '{found.group(2)[:40]}' is no number: left out")
+        elif name == "all" and run.version.startswith("log 3"):
+            run.lacks(line, f"nothing says which module {found.group(1)} is of: left out")
         elif found.group(1) == "total_bytes":
             run.rows.append(Row(name, "bytes", value, "bytes", line))
         elif found.group(1) == "agg_time_by_slowest":

@@ -3,8 +3,8 @@
     { "date": "2026-11-21T09:35:31.430+0000", "worker_rank": 0, "op_name": "pread", "entry_name": "3", "offset": 0,
       "length": 65536, "is_finished": false, "is_error": false }      (one line)
 
-Operations and bytes of each worker are counted. Where some took a ms or more they become recorded operations too: what is
-shorter has no duration then.
+Operations and bytes of each worker are counted. Where some took a ms or more they become recorded operations too: what
+is shorter has no duration then.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables that printf wrote with fixed widths, a hundred MB of them: columns of digits read all at once, or not at all."""
+"""Tables that printf wrote with fixed widths, a hundred MB of them: digits of a column read at once, or not at all."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
     0.0124060 0.0124210 pwrite 1 0 ( /tmp/file 0x55d0 4096 8192 )
 
 Begin and end in seconds, the function, how deep it was called, its type, its arguments (files by their names). POSIX
-functions become recorded operations. A result is not in the text: failed calls, calls that moved less, and the place of a
-``read`` or ``write`` that does not name one are not known.
+functions become recorded operations. A result is not in the text: failed calls, calls that moved less, and the place of
+a ``read`` or ``write`` that does not name one are not known.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def parse(text: Text) -> list[Parsed]:
         if not line:
             continue
         call = _CALL.fullmatch(line)
-        if call is None or " ) " in call.group(8):
+        if call is None or " )" in call.group(8):
             found.left_out(run, at, "not a call of Recorder, or two in one: left out, and others like it")
             continue
         begin_s, begin, end_s, end, function, depth, _, words = call.groups()

@@ -7,35 +7,40 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-_FD = r"(\d{1,9})(?:<(?P<path>(?:[^<>]|->|<[^<>]*>)*)>)?"
-_DIRECTORY = r"(?:(AT_FDCWD|-?\d{1,9})(?:<((?:[^<>]|<[^<>]*>)*)>)?, )?"
+# What -y and -yy say behind a number; signs in a path are written as \\74 and \\76.
+_INSIDE = r"(?:[^<>]|->|<[^<>]*>)*"
+PATH = rf"(?:<{_INSIDE}>(?:\(deleted\))?)?"
+_FD = rf"(-?\d{{1,9}})(?:<(?P<path>{_INSIDE})>(?:\(deleted\))?)?"
+_DIRECTORY = rf"(?:(AT_FDCWD|-?\d{{1,9}})(?:<({_INSIDE})>(?:\(deleted\))?)?, )?"
 _STRING = r'"([^"\\]*(?:\\.[^"\\]*)*)"(?:\.\.\.)?'
 _OPEN = re.compile(_DIRECTORY + _STRING + r"(?:, (?:\{flags=)?([A-Z_0-9a-z|]+)(?:, [^\"]*)?)?")
 _ABOUT_PATH = re.compile(_DIRECTORY + _STRING + r"(?:, .*)?")
 _ABOUT_FD = re.compile(_FD + r"(?:, .*)?")
 _SEEK = re.compile(_FD + r", -?\d{1,19}, SEEK_\w+")
-_DUPLICATE = re.compile(_FD + r"(?:, F_DUPFD(?:_CLOEXEC)?)?(?:, \d{1,9}(?:<.*>)?)?(?:, \w+)?")
+_DUPLICATE = re.compile(_FD + r"(?:, F_DUPFD(?:_CLOEXEC)?)?(?:, \d{1,9}" + PATH + r")?(?:, \w+)?")
 _PAIR = re.compile(r".*\[(\d{1,9})(?:<[^\]]*>)?, (\d{1,9})(?:<[^\]]*>)?\](?:, .*)?")
 _BUFFER = re.compile(_FD + r', (?:"[^"\\]*(?:\\.[^"\\]*)*"(?:\.\.\.)?|0x[0-9a-f]+|NULL), (\d{1,18})(?:, (-?\d{1,18}))?')
 _VECTOR = re.compile(_FD + r", (?:\[.*\]|0x[0-9a-f]+), (\d{1,9})(?:, (-?\d{1,18}))?(?:, \w+)?")
+_COPY = re.compile(rf"(\d{{1,9}})({PATH}), (?:[^,]*, )?(\d{{1,9}})({PATH}), .*")
 _LENGTH = re.compile(r"iov_len=(\d{1,18})")
 _QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 
 DATA = ("read", "write")
 # What a trace's operations are called; of those at the end nobody knows the offset.
-UNPLACED = ("read_unplaced", "write_unplaced", "append")
+UNPLACED = ("read_unplaced", "write_unplaced", "append", "copy")
 OPERATIONS = ("read", "write", "open", "create", "close", "stat", "fstat", "readdir", "fsync", "fdatasync", "truncate",
               "rename", "unlink", "mkdir", "rmdir", *UNPLACED)  # fmt: skip
 
 
-class Unreadable(Exception):
+class UnreadableError(Exception):
     """The arguments are not those of such a call."""
 
 
 @dataclass(slots=True)
 class Call:
     """One call. ``operation`` is '' where it is no operation by itself; ``effect`` what it does to open files:
-    ``opens``, ``closes``, ``copies``, ``moves`` (to ``result``), ``no_file`` (``made`` are numbers of no files)."""
+    ``opens``, ``closes``, ``copies``, ``moves`` (to ``result``), ``no_file`` (``made`` are numbers of no files),
+    ``displaces`` (those in ``made`` are elsewhere)."""
 
     operation: str = ""
     effect: str = ""
@@ -55,19 +60,19 @@ Reader = Callable[[str, int, str | None], Call]
 
 
 def status_of(error: str | None) -> int:
-    """An errno by its name. Raises Unreadable."""
+    """An errno by its name. Raises UnreadableError."""
     if error is None:
         return 0
     found: int | None = getattr(errno, error, None)
     if found is None:
-        raise Unreadable(error)
+        raise UnreadableError(error)
     return found
 
 
 def _match(pattern: re.Pattern[str], args: str) -> re.Match[str]:
     found = pattern.fullmatch(args)
     if found is None:
-        raise Unreadable(args)
+        raise UnreadableError(args)
     return found
 
 
@@ -75,7 +80,7 @@ def _buffer(operation: str, placed: bool) -> Reader:
     def read(args: str, result: int, path: str | None) -> Call:
         found = _match(_BUFFER, args)
         if (found.group(4) is not None) != placed:
-            raise Unreadable(args)
+            raise UnreadableError(args)
         offset = max(0, int(found.group(4))) if placed else None
         return Call(operation, "", int(found.group(1)), found.group("path"), int(found.group(3)), offset, result)
 
@@ -88,7 +93,7 @@ def _vector(operation: str, placed: bool) -> Reader:
         found = _match(_VECTOR, bare)
         lengths = [int(one) for one in _LENGTH.findall(bare)]
         if placed and found.group(4) is None:
-            raise Unreadable(args)
+            raise UnreadableError(args)
         # strace prints the first 32 parts; what moved is then what is known of the size.
         size = sum(lengths) if len(lengths) == int(found.group(3)) else max(0, result)
         offset = int(found.group(4)) if placed else -1
@@ -105,9 +110,25 @@ def _open(always: str = "") -> Reader:
         directory = found.group(1) or ""
         return Call(
             "create" if "O_CREAT" in flags else "open", "opens",
-            path=path[1:-1] if path else found.group(3), result=result, appends="O_APPEND" in flags,
+            path=_bare(path) if path else found.group(3), result=result, appends="O_APPEND" in flags,
             directory=int(directory) if directory.isdigit() else -1,
         )  # fmt: skip
+
+    return read
+
+
+def _bare(path: str) -> str:
+    """A path as -y prints it, without its brackets."""
+    return path.removesuffix("(deleted)")[1:-1]
+
+
+def _copy(into: int) -> Reader:
+    """Bytes that the kernel copies by itself, into the first or the second of the two files."""
+
+    def read(args: str, result: int, path: str | None) -> Call:
+        found = _match(_COPY, args)
+        fds, paths = (int(found.group(1)), int(found.group(3))), (found.group(2), found.group(4))
+        return Call("copy", "displaces", fds[into], _bare(paths[into]) or None, max(0, result), None, result, made=fds)
 
     return read
 
@@ -155,6 +176,7 @@ CALLS: dict[str, Reader] = {
     "preadv": _vector("read", True), "pwritev": _vector("write", True),
     "preadv2": _vector("read", True), "pwritev2": _vector("write", True),
     "open": _open(), "openat": _open(), "openat2": _open(), "creat": _open("O_CREAT"),
+    "copy_file_range": _copy(1), "splice": _copy(1), "sendfile": _copy(0), "sendfile64": _copy(0),
     "close": _about_fd("close", "closes"), "lseek": _about_fd("", "moves", _SEEK),
     "dup": _about_fd("", "copies", _DUPLICATE), "dup2": _about_fd("", "copies", _DUPLICATE),
     "dup3": _about_fd("", "copies", _DUPLICATE), "fcntl": _control,

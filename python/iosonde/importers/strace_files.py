@@ -7,6 +7,16 @@ from dataclasses import dataclass
 from .strace_calls import Call
 from .trace import Numbered
 
+_NO_FILES = {
+    "/dev/pts/": "terminals", "/dev/tty": "terminals", "/proc/": "/proc and /sys", "/sys/": "/proc and /sys",
+    **dict.fromkeys(("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"), "devices without a medium"),
+}  # fmt: skip
+_KINDS_OF_Y = {
+    "pipe": "pipes", "socket": "sockets", "TCP": "sockets", "UDP": "sockets", "UNIX": "sockets", "TCPv6": "sockets",
+    "UDPv6": "sockets", "NETLINK": "sockets", "anon_inode": "events",
+}  # fmt: skip
+NAMELESS = "descriptor "  # what nobody saw being opened is called so, with its number
+
 
 @dataclass(slots=True)
 class OpenFile:
@@ -24,7 +34,7 @@ class OpenFile:
         return not self.what
 
 
-class Files:
+class OpenFiles:
     """The open files of every process, and numbers for their paths."""
 
     def __init__(self) -> None:
@@ -81,7 +91,7 @@ class Files:
             mine = self.seen(pid)
         file = mine.get(fd)
         if file is None:
-            file = mine[fd] = OpenFile(path or f"descriptor {fd}", None, False, _no_file(path))
+            file = mine[fd] = OpenFile(path or f"{NAMELESS}{fd}", None, False, _no_file(path))
         elif path is not None and file.path != path:
             if _no_file(path):
                 file.what = _no_file(path)
@@ -113,6 +123,9 @@ class Files:
             mine[call.result] = file
         elif call.effect == "moves":
             file.position = call.result
+        elif call.effect == "displaces":
+            for fd in call.made:
+                self.of(pid, fd, None).position = None
         return file
 
     def number(self, path: str | None) -> int:
@@ -123,7 +136,6 @@ class Files:
 def _no_file(path: str | None) -> str:
     """What a path of ``-y`` is, if it is no file."""
     if not path or path.startswith("/"):
-        return "terminals" if path and path.startswith(("/dev/pts/", "/dev/tty")) else ""
+        return next((what for begin, what in _NO_FILES.items() if path and path.startswith(begin)), "")
     kind = path.partition(":")[0]
-    return {"pipe": "pipes", "socket": "sockets", "TCP": "sockets", "UDP": "sockets", "UNIX": "sockets",
-            "TCPv6": "sockets", "UDPv6": "sockets", "NETLINK": "sockets", "anon_inode": "events"}.get(kind, "")  # fmt: skip
+    return _KINDS_OF_Y.get(kind, "")

@@ -31,8 +31,10 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?
 # `0,0275971 s` and `1m2,345s`, not the commas of a list, a table or a date.
 _COMMA = re.compile(r"(?<![\w.,+/])(\d++),(\d++)(?![.,])(?=[\s%);a-zA-Z/]|$)|(?<=\dm)(\d\d?),(\d++)(?=s)", re.MULTILINE)
 _DOT = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
-# `8,16`: a device, at the begin of the lines of blkparse.
-_DEVICE = re.compile(r"^ *\d+,\d+ +\d+ +\d+ +\d+\.\d{9} ", re.MULTILINE)
+# `8,16`, a device, at the begin of the lines of blkparse; what a program wrote, in a line of strace.
+_NO_COMMAS = re.compile(
+    r"^ *\d+,\d+ +\d+ +\d+ +\d+\.\d{9} |^(?:\[pid +\d+\] |\d+ +)?\d+[\d:]*\.\d{6,9} \w+\(", re.MULTILINE
+)
 _SAMPLE = 1 << 20
 _HOLED = re.compile(r"[^\n\0]*\0[^\n]*")
 _PAIRS = 32  # so many characters with a zero behind each are UTF-16 without its mark
@@ -185,7 +187,7 @@ class Text:
     def _points(self, text: str) -> str:
         """Decimal commas as decimal points, where it is clear that they are that."""
         head = text[:_SAMPLE]
-        if head.lstrip()[:1] in ("{", "[") or not _COMMA.search(head) or _DEVICE.search(head):
+        if head.lstrip()[:1] in ("{", "[") or not _COMMA.search(head) or _NO_COMMAS.search(head):
             return text
         found = list(_COMMA.finditer(head))
         clear = [match for match in found if _surely_decimal(match)]

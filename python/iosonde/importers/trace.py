@@ -1,7 +1,7 @@
 """Operations of a trace, whoever took it: columns → the records that our own engine writes, and their summary.
 
 A trace of another tool is one run, with a phase for each operation that it names. Offsets that the tool does not tell
-are 0 and their phase is not ``placed``; a kind that it does not tell is ``KIND_UNKNOWN``.
+are 0 and their phase is not ``placed``.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Gathered:
         run.lacks(line, sentence)
 
     def into(self, run: Parsed, kinds: Mapping[str, str], text: Text, **how: Any) -> dict[str, Any]:
-        """Put them into ``run``; ``kinds`` says what each name is among those of the engine. The columns, with the times
-        as they were given."""
+        """Put them into ``run``; ``kinds`` says what each name is among those of the engine. The columns, with the
+        times as they were given."""
         from iosonde.engine._native import KINDS
 
         names = list(self.names.numbers)
@@ -80,17 +80,17 @@ def record(
 
     ``unplaced``: names whose offsets are not known; ``shared``: a file's number is the same on all ranks.
     """
+    columns = _believable(run, columns)
     lines = np.asarray(columns["line"], np.int64)
     records = np.zeros(len(lines), OPERATION)
     for field in OPERATION.names or ():
         if field in columns:
-            # An array of size and offset is copied once; what is beyond a field was seen to by ``believable``.
             records[field] = np.minimum(columns[field], MOST_BYTES) if field == "size" else columns[field]
-    if len(records) and (records["start_ns"].max() > 2**62):
-        raise OverflowError("a start that is no time")
     if len(records):
         records["start_ns"] -= records["start_ns"].min()
-    moved = columns.get("moved", records["size"])
+    moved = columns.get("moved", columns.get("size", records["size"]))
+    if large := int((np.asarray(columns.get("size", 0)) > MOST_BYTES).sum()):
+        run.warn(0, f"{large} operations are of 4 GiB or more: the store keeps them as one byte less than that")
     used = [place for place in range(len(names)) if (records["phase"] == place).any()]
     for place in used:
         mine = records["phase"] == place
@@ -106,6 +106,20 @@ def record(
     run.unplaced = tuple(name for name in run.operation_names if name in unplaced)
 
 
+def _believable(run: Parsed, columns: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The columns without operations at no time of this century, or that took as long."""
+    start, took = (np.asarray(columns[name], np.int64) for name in ("start_ns", "duration_ns"))
+    good = (took >= 0) & (took < LONGEST_NS) & (start - start.min(initial=0) >= 0)
+    for name in ("size", "offset", "rank", "file"):
+        good &= np.asarray(columns.get(name, took)) >= 0
+    if good.all():
+        return columns
+    run.lacks(
+        int(columns["line"][~good][0]), f"{int((~good).sum())} operations have impossible times or sizes: left out"
+    )
+    return {name: np.asarray(values)[good] for name, values in columns.items()}
+
+
 def _summarise(run: Parsed, name: str, records: Any, lines: Any, moved: Any) -> None:
     good = records["status"] == STATUS_OK
     if failed := int((~good).sum()):
@@ -118,13 +132,19 @@ def _summarise(run: Parsed, name: str, records: Any, lines: Any, moved: Any) -> 
         run.rows.append(Row(name, "bytes", float(moved[good].sum()), "bytes", first, count=int(good.sum())))
 
 
+def note_end(run: Parsed, text: Text) -> bool:
+    """Whether the trace ends as tools end it, with a whole line; the run is marked if not."""
+    whole = not text.whole or text.whole.endswith("\n")
+    if not whole:
+        run.lacks(text.last_line, "the last line has no end: the trace was cut there")
+    return whole
+
+
 def without_cut(run: Parsed, text: Text, columns: dict[str, Any]) -> dict[str, Any]:
-    """The columns without the operation of a last line that may be cut; the run is marked then."""
-    cut = text.cut_line
-    if not cut or not (columns["line"] == cut).any():
+    """The columns without the operation of a last line that has no end; the run is marked then."""
+    if note_end(run, text):
         return columns
-    run.lacks(cut, "the last line has no end, and its last number may be cut: it is left out")
-    kept = columns["line"] != cut
+    kept = columns["line"] != text.last_line
     return {name: values[kept] for name, values in columns.items()}
 
 
