@@ -85,7 +85,8 @@ def test_a_text_cut_at_any_line_is_read_up_to_there_and_never_otherwise(name):
 
 
 def derived(form: str, metric: str, run) -> bool:
-    log = form in ("fio-log", "md-workbench") and run.rows and run.rows[0].count is not None
+    # A log of single operations: of all of these.
+    log = form in ("fio-log", "md-workbench", "ior", "mdtest") and run.rows and run.rows[0].count is not None
     sums = metric.endswith("_sum_of_ranks") and form in ("fio", "iperf2")
     interval = form in ("iperf2", "dd", "elbencho") and metric not in ("bandwidth_last_done", "rate_last_done")
     return bool(log or sums or interval or (form == "iperf2"))

@@ -153,6 +153,12 @@ def test_strace_without_what_it_needs_says_which_options():
     assert "2 calls do not say how long they took: strace needs -T" in said(run, "missing")
 
 
+def test_times_of_the_day_and_seconds_are_never_of_one_trace():
+    good = [f'7 10:00:0{at}.000000 read(3, "x", 5) = 5 <0.000001>' for at in range(4)]
+    run = of(*good, '7 1700000001.000000 read(3, "x", 5) = 5 <0.000001>')
+    assert len(run.operations) == 4 and run.missing and "times of the day" in said(run)
+
+
 def test_what_a_program_writes_is_no_decimal_comma():
     found = understand(
         Text(('7 1700000001.000000 write(3, "6,14)\\1 and 0,5 s", 15) = 15 <0.000001>\n' * 2).encode(), "t")
@@ -277,3 +283,67 @@ def test_operations_of_a_trace_are_those_of_the_store():
     run = of(*strace('openat(AT_FDCWD, "/f", O_RDWR) = 3', 'read(3, "a", 4) = 4'))
     assert np.all(np.diff(run.operations["start_ns"].astype(np.int64)) >= 0)
     assert run.operation_names == ("read", "open")
+
+
+def csv_of(text: str, name: str):
+    found = understand(Text(text.encode(), name))
+    return found.format, found.runs[0]
+
+
+def kinds(run) -> list[str]:
+    from iosonde.engine._native import KINDS
+
+    return [KINDS[one] for one in run.operations["kind"]]
+
+
+PER_OP = "time,runtime,tp\n1.00000000e-06,2.00000000e-05,3.276800e+09\n3.00000000e-05,0.00000000e+00,inf\n"
+
+
+def test_iors_operations_are_recorded_where_the_files_name_says_what_they_are():
+    form, run = csv_of(PER_OP, "out/write-1-00003.csv")
+    assert (form, run.operation_names, kinds(run)) == ("ior", ("write",), ["write", "write"])
+    assert run.operations[["rank", "size", "start_ns", "duration_ns"]].tolist() == [(3, 65536, 0, 20_000),
+                                                                                 (3, 65536, 29_000, 0)]  # fmt: skip
+    assert run.unplaced == ("write",) and not run.missing
+    form, run = csv_of(PER_OP, "out/perop-1-00003.csv")
+    assert run.operations is None and "does not say whether these are reads or writes" in said(run)
+    assert [row.value for row in run.rows if row.metric == "operations"] == [2]
+
+
+@pytest.mark.parametrize(
+    ("what", "operation", "kind"),
+    [("File creation", "file_creation", "create"), ("File stat", "file_stat", "stat"),
+     ("File read", "file_read", "read"), ("File removal", "file_removal", "unlink")],
+)  # fmt: skip
+def test_mdtests_operations_are_known_by_the_files_name(what, operation, kind):
+    form, run = csv_of("time,runtime,tp\n1.00000000e-06,2.00000000e-05,5.000000e+04\n", f"md-{what}-00002.csv")
+    assert (form, run.operation_names, kinds(run)) == ("mdtest", (operation,), [kind])
+    # 1 over the duration is what mdtest prints where no bytes are moved.
+    assert run.operations[["rank", "size"]].tolist() == [(2, 0)]
+
+
+@pytest.mark.parametrize(
+    ("what", "operation", "kind"),
+    [("read", "benchmark_read", "read"), ("stat", "benchmark_stat", "stat"), ("create", "benchmark_create", "create"),
+     ("delete", "benchmark_delete", "unlink"), ("precreate", "precreate_create", "create"),
+     ("cleanup-all", "cleanup_delete", "unlink")],
+)  # fmt: skip
+def test_md_workbenchs_operations_are_different_ones(what, operation, kind):
+    form, run = csv_of("time,runtime\n0.0000250,5.2929e-05\n0.0000870,7.8678e-06\n", f"lat-0.00-2-{what}.csv")
+    assert (form, run.operation_names, kinds(run)) == ("md-workbench", (operation,), [kind] * 2)
+    assert run.operations["duration_ns"].tolist() == [52929, 7868] and run.facts["iteration"] == 2
+    assert ("does not say whose" in said(run)) == what.endswith("-all")
+    _, nameless = csv_of("time,runtime\n0.0000250,5.2929e-05\n", "x.csv")
+    assert nameless.operations is None and "different operations" in said(nameless)
+
+
+def test_fios_averages_are_no_operations_and_a_log_without_offsets_has_no_places():
+    _, run = csv_of("6, 166689, 0, 0, 0\n11, 90000, 0, 0, 0\n", "j_clat.1.log")
+    assert run.operations is None and "log_avg_msec" in said(run)
+    assert {row.metric for row in run.rows} == {"samples", "latency_sample_mean", "latency_sample_min",
+                                                "latency_sample_max"}  # fmt: skip
+    assert next(row.value for row in run.rows if row.metric == "latency_sample_max") == pytest.approx(166689e-9)
+    _, run = csv_of("6, 166689, 0, 4096, 0\n11, 90000, 1, 4096, 0\n", "j_clat.1.log")
+    assert run.unplaced == ("read", "write") and "log_offset=1" in said(run)
+    _, run = csv_of("6, 166689, 0, 4096, 61440, 0\n11, 90000, 1, 4096, 0, 0\n", "j_clat.1.log")
+    assert not run.unplaced and run.operations["offset"].tolist() == [61440, 0]

@@ -55,13 +55,16 @@ def parse(text: Text) -> list[Parsed]:
     table, lines = numbers(text, 1, max(columns, 4), run)
     table, lines = _whole_rows(run, table, lines)
     values = table[:, 1] if len(table) else np.zeros(0)
+    averages = _are_averages(table)
     for code, direction in enumerate(_DIRECTIONS):
         chosen = table[:, 2] == code if len(table) else np.zeros(0, bool)
         if chosen.any():
-            _values(run, name, direction, values[chosen], lines[chosen])
+            _values(run, name, direction, values[chosen], lines[chosen], averages)
     if not run.rows:
         run.lacks(1, "the log holds no line that can be read")
-    if name in _LATENCIES:
+    if name in _LATENCIES and _are_averages(table):
+        run.warn(1, "averages of intervals (log_avg_msec), and no single operations: log_avg_msec=0 logs these")
+    elif name in _LATENCIES:
         run.facts["latency"] = _LATENCIES[name]
         run.warn(1, f"values were read as {_LATENCIES[name]} in ns, as fio 3 writes them; fio 2 wrote µs")
         run.warn(1, "times are in whole ms: operations within one ms keep the order of the log only")
@@ -83,16 +86,21 @@ def _whole_rows(run: Parsed, table: Any, lines: Any) -> tuple[Any, Any]:
     return table[good], lines[good]
 
 
-def _values(run: Parsed, name: str, direction: str, values: Any, lines: Any) -> None:
-    if name in _LATENCIES:
+def _are_averages(table: Any) -> bool:
+    """Whether the lines are of intervals: they have no block size then."""
+    return bool(len(table) and not table[:, 3].any())
+
+
+def _values(run: Parsed, name: str, direction: str, values: Any, lines: Any, averages: bool) -> None:
+    if name in _LATENCIES and not averages:
         summary_rows(run, direction, values / 1e9, lines)
         return
     first, count = int(lines[0]), len(values)
     run.rows.append(Row(direction, "samples", count, "samples", first, count=count))
-    if name not in _SAMPLES:
+    if name not in _SAMPLES and name not in _LATENCIES:
         run.warn(0, "the file's name does not say what the values are (lat, clat, slat, bw, iops): they are not read")
         return
-    quantity, unit, factor = _SAMPLES[name]
+    quantity, unit, factor = _SAMPLES.get(name, ("latency", "s", 1e-9))
     if name == "bw":
         run.warn(first, "bandwidths were read as KiB/s (1024 bytes), as fio logs them")
     low, high = int(values.argmin()), int(values.argmax())
@@ -118,6 +126,9 @@ def _operations(run: Parsed, table: Any) -> None:
     records["duration_ns"] = table[:, 1]
     records["start_ns"] = np.maximum(table[:, 0] * 1e6 - table[:, 1], 0)
     records["size"] = np.minimum(table[:, 3], 2**32 - 1)
+    run.operations, run.operation_names = records, _DIRECTIONS[:2]
     if table.shape[1] >= 6:
         records["offset"] = table[:, 4]
-    run.operations, run.operation_names = records, _DIRECTIONS[:2]
+    else:
+        run.unplaced = run.operation_names
+        run.warn(1, "the place in the file is not in this log: log_offset=1 puts it there")

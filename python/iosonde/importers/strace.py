@@ -120,7 +120,7 @@ class _Reader:
         match, known, add = _DATA.fullmatch, self._known, self._rows.extend
         starts, durations = self._starts.append, self._took.append
         for at, line in enumerate(lines, 1):
-            found = match(line)
+            found = None if self._daily else match(line)
             if found is None:
                 if line and not ("lseek(" in line and self._sought(line)):
                     self._line(at, line)
