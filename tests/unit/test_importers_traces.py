@@ -274,7 +274,7 @@ def test_a_trace_says_what_it_cannot_tell():
     """Every trace that becomes operations has a sentence for its stamps or its view of the storage."""
     assert "tens of µs" in said(of(*strace('read(3, "x", 5) = 5')))
     assert "0.1 ms" in said(of(*DXT_HEAD, dxt(0, 0, 0, 1, 0, 1), dxt(0, 1, 0, 1, 0, 1)))
-    assert "caches, read-ahead and merging" in said(
+    assert "caches, read-ahead, merging" in said(
         of(*blkparse((1, 9, "D", "R", 8, 8, "dd"), (5, 0, "C", "R", 8, 8, "0")))
     )
 

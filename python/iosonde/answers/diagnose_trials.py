@@ -42,6 +42,8 @@ class StoredTrials:
             self.notes.append("no run is complete: these are what there is")
         if taken := incomplete_among(self._runs):
             self.notes.append(taken)
+        told = dict.fromkeys((str(run.factors.get("tool", "")), one) for run in self._runs for one in run.cannot_tell)
+        self.notes += [f"{tool}: {one}" if tool else one for tool, one in told]
 
     def each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
         """Every group of every run."""

@@ -14,6 +14,7 @@ from .words import counted
 FILESYSTEM, TARGET = "filesystem", "target"
 LEVELS_FOUND = "levels_found"
 SUBJECT_COMMIT = "subject_commit"
+CANNOT_TELL, FILES = "cannot_tell", "files"
 
 
 def plain(column: str) -> str:
@@ -308,6 +309,16 @@ class StoredRun:
     def imported(self) -> bool:
         """Whether another tool measured it and we read its output."""
         return "import" in self.facts
+
+    @property
+    def cannot_tell(self) -> Sequence[str]:
+        """What the operations of another tool's trace do not show."""
+        return self.facts.get(CANNOT_TELL) or ()
+
+    def file_name(self, number: int) -> str:
+        """That of a file of another tool's trace, '' where nobody said it."""
+        names = self.facts.get(FILES)
+        return str(names.get(str(number), "")) if isinstance(names, Mapping) else ""
 
     @property
     def target(self) -> str | None:

@@ -71,8 +71,8 @@ def parse(text: Text) -> list[Parsed]:
         run.facts["queued_s"] = queued / 1e3
     if others:
         run.warn(0, f"{others} requests without direction, place or bytes (discards, flushes) were left out")
-    run.warn(head[0], f"latencies are in whole {10 ** (3 - digits):g} µs; begins are the printed end less the latency")
-    run.warn(0, "requests of a device are no operations of a program: caches, read-ahead and merging lie between")
+    run.cannot_tell(f"latencies are in whole {10 ** (3 - digits):g} µs; begins are the printed end less the latency")
+    run.cannot_tell("requests of a device are no operations of a program: caches, read-ahead, merging lie between")
     return [run]
 
 

@@ -112,4 +112,4 @@ class _Reader:
             run.warn(0, f"{open_ones} requests were not complete when the trace ended")
         if done := self._others["discards and flushes"]:
             run.warn(0, f"{done} discards and flushes were left out")
-        run.warn(0, "requests of a device are no operations of a program: caches, read-ahead and merging lie between")
+        run.cannot_tell("requests of a device are no operations of a program: caches, read-ahead, merging lie between")

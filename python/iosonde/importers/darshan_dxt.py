@@ -60,10 +60,10 @@ def parse(text: Text) -> list[Parsed]:
     _counted(run, remarks, columns)
     columns["kind"] = _kinds()[columns["phase"]]
     record(run, _OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
-    run.warn(0, "times are in whole 0.1 ms: shorter operations have no duration, and there are no hills between ticks")
-    run.warn(0, "opens, closes, stats and syncs are not in a DXT trace, nor what went through mmap or stdio")
+    run.cannot_tell("times are in whole 0.1 ms: what is shorter has no duration, and between ticks are no hills")
+    run.cannot_tell("opens, closes, stats and syncs are not in a DXT trace, nor what went through mmap or stdio")
     if (columns["phase"] >= 2).any():
-        run.warn(0, "mpiio_read and mpiio_write contain the reads and writes that MPI-IO made of them")
+        run.cannot_tell("mpiio_read and mpiio_write contain the reads and writes that MPI-IO made of them")
     return [run]
 
 

@@ -67,7 +67,7 @@ def parse(text: Text) -> list[Parsed]:
     elif name in _LATENCIES:
         run.facts["latency"] = _LATENCIES[name]
         run.warn(1, f"values were read as {_LATENCIES[name]} in ns, as fio 3 writes them; fio 2 wrote µs")
-        run.warn(1, "times are in whole ms: operations within one ms keep the order of the log only")
+        run.cannot_tell("times are in whole ms: operations within one ms keep the order of the log only")
         _operations(run, table)
     return [run]
 
@@ -131,4 +131,4 @@ def _operations(run: Parsed, table: Any) -> None:
         records["offset"] = table[:, 4]
     else:
         run.unplaced = run.operation_names
-        run.warn(1, "the place in the file is not in this log: log_offset=1 puts it there")
+        run.cannot_tell("the place in the file is not in this log: log_offset=1 puts it there")

@@ -81,7 +81,7 @@ def of_workbench(text: Text) -> Parsed:
     did = {"create": "create", "unlink": "delete"}.get(kind, kind)
     run.facts["iteration"] = int(iteration)
     if everybody:
-        run.warn(1, "operations of all ranks: the file does not say whose each is")
+        run.cannot_tell("operations of all ranks: the file does not say whose each is")
     run = _read(run, text, 2, Meaning(f"{phase}_{did}", kind))
     if run.operations is not None and len(run.operations):
         last_s = float(run.operations["start_ns"].max()) / 1e9

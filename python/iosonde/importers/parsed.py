@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from iosonde.core.stored import CANNOT_TELL
 from iosonde.core.types import FactorValue
 
 from .text import Note, Text
@@ -80,6 +81,13 @@ class Parsed:
         """Note something that a reader of the numbers should know; the same sentence only once."""
         if len(self.warnings) < MAX_NOTES and all(note.sentence != sentence for note in self.warnings):
             self.warnings.append(Note(line, sentence))
+
+    def cannot_tell(self, sentence: str) -> None:
+        """Note what single operations of this trace do not show, for everybody who explains them."""
+        self.warn(0, sentence)
+        told = self.facts.setdefault(CANNOT_TELL, [])
+        if sentence not in told:
+            told.append(sentence)
 
     def lacks(self, line: int, sentence: str) -> None:
         """Note what is missing: this execution is not complete."""

@@ -72,7 +72,7 @@ def parse(text: Text) -> list[Parsed]:
     found.into(run, {name: _KINDS.get(name, name) for name in names}, text,
                unplaced=[name for name in names if name.endswith("_unplaced")], shared=False)  # fmt: skip
     keep_names(run, "files", found.files.numbers)
-    run.warn(0, "Recorder's text has no results: a call that failed or moved less looks like any other")
+    run.cannot_tell("Recorder's text has no results: a call that failed or moved less looks like any other")
     if nested:
         run.warn(0, f"{nested} of these calls were made by a library, as MPI-IO or HDF5, inside a call of its own")
     if not named:

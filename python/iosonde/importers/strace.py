@@ -59,7 +59,7 @@ _DAY_NS = 86_400 * 10**9
 _FORKS = ("clone", "clone3", "fork", "vfork")
 # Calls whose bytes or waits a trace of system calls does not show one by one.
 _UNSEEN = {"io_uring_enter": "io_uring", "io_submit": "Linux aio"}
-_SLOW = "strace stops the program at every call, which takes tens of µs: durations hold a part of it, pauses the rest"
+_SLOW = "the program is stopped at every call, for tens of µs: durations hold a part of it, pauses the rest"
 _MAPPED = "reads and writes through mmap are no system calls, and not in the trace"
 # What the fast and the long way keep of an operation as numbers; its times are kept as they are printed.
 _FIELDS = ("rank", "phase", "status", "size", "file", "offset", "line", "moved")
@@ -321,13 +321,13 @@ class _Reader:
     def _words(self, took: Any) -> None:
         run = self.run
         if len(took) and not (took % 1000).any():
-            run.warn(0, "times are in whole µs: calls of a few µs have no finer hills (--syscall-times=ns has)")
-        run.warn(0, _SLOW)
-        run.warn(0, _MAPPED)
+            run.cannot_tell("times are in whole µs: calls of a few µs have no finer hills (--syscall-times=ns has)")
+        run.cannot_tell(_SLOW)
+        run.cannot_tell(_MAPPED)
         for what, count in self._left_out.items():
             run.warn(0, f"{count} calls for {what} were left out: no files of a file system")
         for what, count in self._unseen.items():
-            run.warn(0, f"{count} calls of {what}: what they moved is not in the trace one by one")
+            run.cannot_tell(f"{count} calls of {what}: what they moved is not in the trace one by one")
         if self._unfinished:
             run.warn(0, f"{len(self._unfinished)} calls were not finished when the trace ended")
 
