@@ -30,7 +30,7 @@ from .text import Text
 from .trace import Numbered, keep_names, note_end, record
 
 NAME = "strace"
-HEADLINE = ("latency_p99",)
+HEADLINE = ("latency_p99", "bytes")
 
 _WHO = r"(?:\[pid +(\d+)\] |(\d+) +)?"
 # Seconds since 1970 that fit into 63 bits of ns, or a time of the day.
