@@ -35,7 +35,7 @@ class StoredTrials:
         self.notes: list[str] = []
         if not recorded:
             raise DataError(f"{source.name} holds no recorded operations", "iosonde run records those of its own "
-                            "engine; of other tools import a trace (docs/importers.md), or give a .csv with a row for each")  # fmt: skip
+                            "engine; of other tools import a trace, or give a .csv with a row for each")  # fmt: skip
         if left := len(recorded) - len(self._runs):
             self.notes.append(f"{counted(left, 'incomplete run')} left out")
         elif not recorded[0].counts:
