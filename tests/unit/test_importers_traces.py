@@ -347,3 +347,75 @@ def test_fios_averages_are_no_operations_and_a_log_without_offsets_has_no_places
     assert run.unplaced == ("read", "write") and "log_offset=1" in said(run)
     _, run = csv_of("6, 166689, 0, 4096, 61440, 0\n11, 90000, 1, 4096, 0, 0\n", "j_clat.1.log")
     assert not run.unplaced and run.operations["offset"].tolist() == [61440, 0]
+
+
+# pydarshan, as far as it is asked: two ranks of a job that wrote 3 times, one operation without a time that can be.
+PYDARSHAN = """
+class Records(list):
+    to_numpy = lambda self: list(self)
+
+class DarshanReport:
+    modules = {"POSIX": {"partial_flag": False}, "DXT_POSIX": {"partial_flag": PARTIAL}}
+    metadata = {"job": {"nprocs": 2, "jobid": 7, "start_time_sec": 1700000000, "run_time": 2.5, "log_ver": "3.41"},
+                "exe": "./app"}
+    name_records = {42: "/scratch/out"}
+    counters = {"POSIX": {"counters": ["POSIX_WRITES", "POSIX_OPENS", "POSIX_MODE"],
+                          "fcounters": ["POSIX_F_WRITE_TIME"]}}
+
+    def __init__(self, path, read_all):
+        raw = open(path, "rb").read()
+        self.records = {}
+
+    def mod_read_all_records(self, module, dtype):
+        one = {"id": 42, "rank": -1, "counters": [3, -1, 436], "fcounters": [0.5]}
+        self.records[module] = Records([one])
+
+    def mod_read_all_dxt_records(self, module, dtype):
+        def segment(offset, start, end):
+            return {"offset": offset, "length": 4096, "start_time": start, "end_time": end}
+
+        self.records[module] = Records([
+            {"id": 42, "rank": 0, "hostname": "n1", "write_segments": [segment(0, 0.5, 0.500002)], "read_segments": []},
+            {"id": 42, "rank": 1, "hostname": "n2",
+             "write_segments": [segment(4096, 0.25, 0.75), segment(8192, 0.8, SECOND)], "read_segments": []},
+        ])
+"""
+LOG = b"3.41\0\0\0\0" + (6567223).to_bytes(8, "little") + bytes(range(256)) * 4
+
+
+def darshan_log(tmp_path, monkeypatch, module: str, order: bytes = LOG):
+    (tmp_path / "darshan.py").write_text(module)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = understand(Text(order, "job.darshan"))
+    assert found.format == "darshan" and not found.notes
+    return found.runs[0]
+
+
+def test_a_log_of_darshan_is_read_by_pydarshan_with_all_digits_of_its_times(tmp_path, monkeypatch):
+    run = darshan_log(tmp_path, monkeypatch, PYDARSHAN.replace("PARTIAL", "False").replace("SECOND", "0.9"))
+    assert operations(run) == [("write", 0, "/scratch/out", 0, 4096, 0), ("write", 1, "/scratch/out", 4096, 4096, 0),
+                               ("write", 1, "/scratch/out", 8192, 4096, 0)]  # fmt: skip
+    assert run.operations["duration_ns"].tolist() == [2000, 500_000_000, 100_000_000]
+    assert run.operations["start_ns"].tolist() == [250_000_000, 0, 550_000_000]
+    values = {(row.operation, row.metric): row.value for row in run.rows}
+    assert (values["posix_write", "operations"], values["posix_write", "time_sum_of_ranks"]) == (3, 0.5)
+    assert ("posix_open", "operations") not in values  # -1: Darshan could not see it
+    assert (run.factors, run.started_at, run.seconds) == ({"ranks": 2}, "2023-11-14T22:13:20", 2.5)
+    assert run.phase_facts["comparable"] is False and not run.missing
+
+
+def test_a_log_of_darshan_that_lost_something_is_marked(tmp_path, monkeypatch):
+    module = PYDARSHAN.replace("PARTIAL", "True").replace("SECOND", "float('nan')")
+    run = darshan_log(tmp_path, monkeypatch, module, LOG[:8] + (6567223).to_bytes(8, "big"))
+    assert len(run.operations) == 2
+    assert "1 operations have impossible times" in said(run, "missing") and "ran out of memory" in said(run, "missing")
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [("raise ImportError('none')", "pip install 'iosonde[darshan]'"), ("import os; os.abort()", "may be damaged: -6"),
+     ("raise RuntimeError('invalid log')", "may be damaged: RuntimeError: invalid log")],
+)  # fmt: skip
+def test_a_log_of_darshan_that_cannot_be_read_ends_nothing(tmp_path, monkeypatch, module, words):
+    run = darshan_log(tmp_path, monkeypatch, module)
+    assert words in said(run, "missing") and not run.rows

@@ -12,11 +12,11 @@ other counters of ``--total`` are facts of the run.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 
+from .darshan_job import job
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
-from .reading import number, whole_number
-from .text import Text
+from .reading import number
+from .text import Text, is_darshan_log
 from .trace import note_end
 
 NAME = "darshan"
@@ -52,6 +52,8 @@ _MIB = 2.0**20
 
 def claims(text: Text) -> Claim | None:
     """By the preamble, or a total."""
+    if is_darshan_log(text.raw):
+        return Claim(CERTAIN, 1, "the magic number of a log")
     if found := text.find(_VERSION):
         return Claim(CERTAIN, *found)
     total = text.search(_TOTAL, "\ntotal_POSIX_", "\ntotal_STDIO_", "\ntotal_MPIIO_")
@@ -60,6 +62,10 @@ def claims(text: Text) -> Claim | None:
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed: a log is of one job."""
+    if is_darshan_log(text.raw):
+        from .darshan_log import parse_log
+
+        return [parse_log(text, _add)]
     run = job(text)
     _totals(run, text)
     if not any(row.metric == "operations" for row in run.rows):
@@ -73,24 +79,6 @@ def parse(text: Text) -> list[Parsed]:
     if not run.rows:
         run.lacks(text.last_line, "there are no counters: darshan-parser, --total or --perf print some")
     return [run]
-
-
-def job(text: Text) -> Parsed:
-    """What every text of Darshan's tools says first: version, command, ranks, when, how long."""
-    run = Parsed()
-    head = text.whole[: 1 << 16]
-    said = {name: value.strip() for name, value in re.findall(r"^# ([a-z _]+): (.*)$", head, re.MULTILINE)}
-    run.version = f"log {said['darshan log version']}" if "darshan log version" in said else ""
-    if ranks := whole_number(said.get("nprocs", "")):
-        run.factors["ranks"] = ranks
-    run.seconds = number(said.get("run time", "")) or 0.0
-    begin = whole_number(said.get("start_time", ""))
-    if begin and begin < 2**33:
-        run.started_at = datetime.fromtimestamp(begin, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    for name, fact in (("exe", "command"), ("jobid", "job")):
-        if said.get(name):
-            run.facts[fact] = said[name][:2000]
-    return run
 
 
 def _totals(run: Parsed, text: Text) -> None:
@@ -141,6 +129,8 @@ _LINE = re.compile(
 
 
 def _add(run: Parsed, module: str, counter: str, text: str, line: int) -> None:
+    if counter not in _MEANS:
+        return
     operation, metric, unit = _MEANS[counter]
     value = number(text)
     if value is None:

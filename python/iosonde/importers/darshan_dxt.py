@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .darshan import job
+from .darshan_job import job
 from .fixed_width import FixedLines, decimal, whole
 from .parsed import CERTAIN, Claim, Parsed
 from .text import Text
@@ -36,7 +36,7 @@ _ROW = re.compile(
 )
 # As printf wrote it: module, rank, wt/rd, segment, offset, length, start, end.
 _WIDTH, _RANK, _WORD, _OFFSET, _LENGTH, _START, _END = 88, (8, 16), (16, 23), (32, 48), (48, 64), (64, 76), (76, 88)
-_OPERATIONS = ("write", "read", "mpiio_write", "mpiio_read")
+OPERATIONS = ("write", "read", "mpiio_write", "mpiio_read")
 _TICK_NS = 100_000
 
 
@@ -58,12 +58,10 @@ def parse(text: Text) -> list[Parsed]:
         if found := _PARTIAL.match(line):
             run.lacks(at, f"Darshan ran out of memory for {found.group(1)}: operations are missing")
     _counted(run, remarks, columns)
-    columns["kind"] = _kinds()[columns["phase"]]
-    record(run, _OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
+    columns["kind"] = kinds()[columns["phase"]]
+    record(run, OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
     run.cannot_tell("times are in whole 0.1 ms: what is shorter has no duration, and between ticks are no hills")
-    run.cannot_tell("opens, closes, stats and syncs are not in a DXT trace, nor what went through mmap or stdio")
-    if (columns["phase"] >= 2).any():
-        run.cannot_tell("mpiio_read and mpiio_write contain the reads and writes that MPI-IO made of them")
+    cannot_tell(run, bool((columns["phase"] >= 2).any()))
     return [run]
 
 
@@ -154,7 +152,15 @@ def _counted(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict[str,
         run.lacks(at, f"{count} operations are announced here and {there} are there; so it is of {len(wrong)} files")
 
 
-def _kinds() -> Any:
+def cannot_tell(run: Parsed, with_mpiio: bool) -> None:
+    """What is in no trace of DXT."""
+    run.cannot_tell("opens, closes, stats and syncs are not in a DXT trace, nor what went through mmap or stdio")
+    if with_mpiio:
+        run.cannot_tell("mpiio_read and mpiio_write contain the reads and writes that MPI-IO made of them")
+
+
+def kinds() -> Any:
+    """The engine's kind of each of ``OPERATIONS``."""
     from iosonde.engine._native import KINDS
 
-    return np.array([KINDS.index(name.removeprefix("mpiio_")) for name in _OPERATIONS], np.int64)
+    return np.array([KINDS.index(name.removeprefix("mpiio_")) for name in OPERATIONS], np.int64)

@@ -39,6 +39,7 @@ _SAMPLE = 1 << 20
 _HOLED = re.compile(r"[^\n\0]*\0[^\n]*")
 _PAIRS = 32  # so many characters with a zero behind each are UTF-16 without its mark
 _GZIP = b"\x1f\x8b"
+_DARSHAN = 6567223
 _SHEET = b"\x09\x00\x04\x00"  # an Excel 2 sheet, as IOzone writes it
 
 
@@ -60,7 +61,7 @@ class Text:
         self.raw = raw
         self.notes = list(notes or ())
         self.damage: list[Note] = []
-        self.whole = self._clean(raw, decimal_commas)
+        self.whole = "" if is_darshan_log(raw) else self._clean(raw, decimal_commas)
         if raw[:4] == _SHEET:
             self.notes = [note for note in self.notes if note.line == 0]  # a sheet is binary, and read as such
             self.damage = []
@@ -209,6 +210,11 @@ class Text:
     @staticmethod
     def _line(text: str, position: int) -> int:
         return text.count("\n", 0, max(position, 0)) + 1
+
+
+def is_darshan_log(raw: bytes) -> bool:
+    """Whether it is no text, but Darshan's binary log: by the number behind its version, in either order of bytes."""
+    return len(raw) >= 16 and _DARSHAN in (int.from_bytes(raw[8:16], "little"), int.from_bytes(raw[8:16], "big"))
 
 
 def read(stream: BinaryIO, name: str) -> Text:
