@@ -331,7 +331,7 @@ def test_mdtests_operations_are_known_by_the_files_name(what, operation, kind):
 def test_md_workbenchs_operations_are_different_ones(what, operation, kind):
     form, run = csv_of("time,runtime\n0.0000250,5.2929e-05\n0.0000870,7.8678e-06\n", f"lat-0.00-2-{what}.csv")
     assert (form, run.operation_names, kinds(run)) == ("md-workbench", (operation,), [kind] * 2)
-    assert run.operations["duration_ns"].tolist() == [52929, 7868] and run.facts["iteration"] == 2
+    assert run.operations["duration_ns"].tolist() == [52929, 7868] and run.factors["part"].startswith("iteration 2")
     assert ("does not say whose" in said(run)) == what.endswith("-all")
     _, nameless = csv_of("time,runtime\n0.0000250,5.2929e-05\n", "x.csv")
     assert nameless.operations is None and "different operations" in said(nameless)
@@ -419,3 +419,17 @@ def test_a_log_of_darshan_that_lost_something_is_marked(tmp_path, monkeypatch):
 def test_a_log_of_darshan_that_cannot_be_read_ends_nothing(tmp_path, monkeypatch, module, words):
     run = darshan_log(tmp_path, monkeypatch, module)
     assert words in said(run, "missing") and not run.rows
+
+
+def test_files_of_ranks_jobs_and_iterations_are_no_trials_of_each_other():
+    """Each is a cell of its own: eight ranks taken for eight trials give an interval that covers nothing."""
+
+    def part(text: str, name: str) -> str:
+        return csv_of(text, name)[1].factors["part"]
+
+    log = "6, 166689, 0, 4096, 0\n"
+    assert part(log, "j_clat.1.log") == "completion latency of job 1"
+    assert part(log, "j_lat.2.log") == "latency of job 2"
+    assert part(PER_OP, "write-1-00003.csv") == "iteration 1 of rank 3"
+    assert part("time,runtime,tp\n1.00000000e-06,2.00000000e-05,5.0e+04\n", "m-File stat-00002.csv") == "rank 2"
+    assert part("0.01 0.02 fsync 0 0 ( /f )\n" * 2, "_text/012.txt") == "rank 12"

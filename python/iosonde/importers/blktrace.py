@@ -26,6 +26,7 @@ _EVENT = re.compile(
 )
 _BEGINS = re.compile(r" *\d{1,4},\d{1,7} +\d{1,5} +")
 _ANOTHER = re.compile(r"\d,\d+ +\d+ +\d+ +\d+\.\d{9} .*\d,\d+ +\d+ +\d+ +\d+\.\d{9} ")
+_ERROR = re.compile(r"-?\d{1,5}")
 _SKIPS = re.compile(r"Skips: (\d+) forward")
 _SECTOR = 512
 _KINDS = {"read": "read", "write": "write"}
@@ -90,7 +91,7 @@ class _Reader:
         if now < start:
             self.found.left_out(run, at, "a request was complete before it began: left out")
             return
-        error = int(told) if told and re.fullmatch(r"-?\d{1,5}", told) else 0
+        error = int(told) if told and told != "0" and _ERROR.fullmatch(told) else 0
         status = min(abs(error), 133) if error < 0 else 0
         found_kind, file = self.found.names.of(kind), self.found.files.of(device)
         size, offset = int(count) * _SECTOR, int(sector) * _SECTOR

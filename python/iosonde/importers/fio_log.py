@@ -18,14 +18,14 @@ from typing import Any
 from iosonde.core.schema import OPERATION
 
 from .operation_log import numbers, summary_rows
-from .parsed import LIKELY, WEAK, Claim, Parsed, Row
+from .parsed import LIKELY, PART, WEAK, Claim, Parsed, Row
 from .text import Text
 
 NAME = "fio-log"
 HEADLINE = ("bandwidth_sample", "rate_sample", "latency_p99")
 
 _LINE = re.compile(r"\d+, \d+, [012], \d+(?:, \d+){0,3}\s*$")
-_KIND = re.compile(r"_(clat_hist|clat|slat|lat|bw|iops)(?:\.\d+)*\.log", re.IGNORECASE)
+_KIND = re.compile(r"_(clat_hist|clat|slat|lat|bw|iops)(?:\.(\d{1,9}))?(?:\.\d+)*\.log", re.IGNORECASE)
 _SAMPLES = {"bw": ("bandwidth", "bytes/s", 1024.0), "iops": ("rate", "operations/s", 1.0)}
 _DIRECTIONS = ("read", "write", "trim")
 _LATENCIES = {"clat": "completion latency", "slat": "submission latency", "lat": "latency"}
@@ -51,6 +51,9 @@ def parse(text: Text) -> list[Parsed]:
     if name == "clat_hist":
         run.lacks(1, "histogram logs are not read: import the JSON of json+, which holds the same buckets")
         return [run]
+    if kind:
+        job = f" of job {kind.group(2)}" if kind.group(2) else ""
+        run.factors[PART] = f"{_LATENCIES.get(name, _SAMPLES.get(name, (name,))[0])}{job}"
     columns = text.whole[: text.whole.find("\n")].count(",") + 1
     table, lines = numbers(text, 1, max(columns, 4), run)
     table, lines = _whole_rows(run, table, lines)

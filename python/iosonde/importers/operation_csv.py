@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from .operation_log import numbers, summary_rows
-from .parsed import Parsed
+from .parsed import PART, Parsed
 from .text import Text
 from .trace import note_end, record
 
@@ -24,7 +24,7 @@ _MDTEST_KINDS = {
     ("File", "creation"): "create", ("File", "stat"): "stat", ("File", "read"): "read", ("File", "removal"): "unlink",
     ("Directory", "creation"): "mkdir", ("Directory", "stat"): "stat", ("Directory", "removal"): "rmdir",
 }  # fmt: skip
-_IOR = re.compile(r"-\d{1,9}-(\d{1,9})\.csv(?:\.gz)?$")
+_IOR = re.compile(r"-(\d{1,9})-(\d{1,9})\.csv(?:\.gz)?$")
 _WORKBENCH = re.compile(r"-\d+\.\d\d-(\d{1,9})-(precreate|cleanup|create|delete|read|stat)(-all)?\.csv(?:\.gz)?$")
 _WORKBENCH_KINDS = {"precreate": "create", "cleanup": "unlink", "create": "create", "delete": "unlink", "read": "read",
                     "stat": "stat"}  # fmt: skip
@@ -51,6 +51,7 @@ def of_mdtest(text: Text) -> Parsed:
     if found is None:
         return _unknown(run, text, 3, "the file's name does not say what was done (PREFIX-File creation-00000.csv)")
     what, did, rank = found.groups()
+    run.factors[PART] = f"rank {int(rank)}"
     # Of what moves no bytes mdtest divides 1 by the duration.
     meaning = Meaning(f"{what.lower()}_{did}", _MDTEST_KINDS.get((what, did), ""), int(rank))
     return _read(run, text, 3, meaning, smallest=2)
@@ -59,13 +60,14 @@ def of_mdtest(text: Text) -> Parsed:
 def of_ior(text: Text) -> Parsed:
     """The last phase of one rank and repetition: a read phase writes over the file of the write phase."""
     run, name = Parsed(), PurePath(text.name).name
+    if found := _IOR.search(name):
+        run.factors[PART] = f"iteration {int(found.group(1))} of rank {int(found.group(2))}"
     words = {word for word in ("write", "read") if word in name.lower()}
     if len(words) != 1:
         return _unknown(run, text, 3, "IOR's file does not say whether these are reads or writes (of -w -r the reads): "
                         "with one of these words in its name they are recorded, and can be diagnosed")  # fmt: skip
-    rank = _IOR.search(name)
     word = words.pop()
-    return _read(run, text, 3, Meaning(word, word, int(rank.group(1)) if rank else 0))
+    return _read(run, text, 3, Meaning(word, word, int(found.group(2)) if found else 0))
 
 
 def of_workbench(text: Text) -> Parsed:
@@ -79,7 +81,7 @@ def of_workbench(text: Text) -> Parsed:
     kind = _WORKBENCH_KINDS[what]
     phase = what if what in ("precreate", "cleanup") else "benchmark"
     did = {"create": "create", "unlink": "delete"}.get(kind, kind)
-    run.facts["iteration"] = int(iteration)
+    run.factors[PART] = f"iteration {int(iteration)}{' of all ranks' if everybody else ''}"
     if everybody:
         run.cannot_tell("operations of all ranks: the file does not say whose each is")
     run = _read(run, text, 2, Meaning(f"{phase}_{did}", kind))

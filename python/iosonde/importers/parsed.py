@@ -95,6 +95,8 @@ class Parsed:
             self.missing.append(Note(line, sentence))
 
 
+# The factor of a file that holds one rank, job or iteration of an execution: these are no trials of each other.
+PART = "part"
 # A line's end was lost: nothing tells which number is whose.
 GLUED = "two lines stand in one: what follows may be of something else"
 # A damaged file may have something wrong in every line: the first ones say enough.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from .parsed import CERTAIN, Claim, Parsed
+from .parsed import CERTAIN, PART, Claim, Parsed
 from .text import Text
 from .trace import Gathered, keep_names
 
@@ -48,6 +48,8 @@ def parse(text: Text) -> list[Parsed]:
     """One Parsed: a file is of one rank."""
     run, found = Parsed(), Gathered()
     named = _RANK.search(PurePath(text.name).name)
+    if named:
+        run.factors[PART] = f"rank {int(named.group(1))}"
     rank, nested = int(named.group(1)) if named else 0, 0
     for at, line in enumerate(text.lines, 1):
         if not line:
