@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from pathlib import Path, PurePath
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "importers.md"
@@ -33,12 +33,19 @@ def table() -> str:
         versions = sorted({facts["version"] for _, facts in found if facts["version"]})
         forms = sorted({_FORMS[Path(name).suffix] for name, _ in found})
         operations = list(dict.fromkeys(value[0] for _, facts in found for value in facts["values"]))
+        samples = sum(PurePath(name).name.startswith("sample-") for name, _ in found)
         incomplete = sum(not facts["complete"] for _, facts in found)
         lines.append(
             f"| {tool} | {', '.join(versions) or 'not printed'} | {', '.join(forms)} | {', '.join(operations) or '-'}"
-            f" | {len(found)} | {incomplete or ''} |"
+            f" | {_captures(len(found) - samples, samples)} | {incomplete or ''} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def _captures(real: int, samples: int) -> str:
+    """How many files, and how many of these a person wrote."""
+    written = f"{samples} sample{'s' * (samples > 1)}"
+    return f"{real} and {written}" if real and samples else written if samples else str(real)
 
 
 def written(page: str) -> str:

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
+from iosonde.answers.diagnose import diagnose
+from iosonde.answers.show import choose
+from iosonde.answers.slowest import slowest_of
 from iosonde.answers.summary import summary
 from iosonde.campaign.import_files import ImportPlan, found_files, import_all
 from iosonde.core.types import Experiment, Observation, Run
@@ -72,3 +75,24 @@ def test_no_importer_names_such_a_factor_anywhere():
     wrong = [(file.name, name) for file in files for name in _NO_SETTINGS
              if f'factors["{name}"]' in file.read_text()]  # fmt: skip
     assert not wrong
+
+
+def test_an_imported_trace_is_diagnosed_with_what_it_cannot_tell_and_its_files_have_names(tmp_path):
+    """Reads of 64 KiB, every sixteenth waits: strace's µs and its overhead stand beside the cause."""
+    at, lines = 0, ['7 1700000000.000000 openat(AT_FDCWD, "/data/f", O_RDONLY) = 3 <0.000004>']
+    for number in range(640):
+        took = 900 + number % 7 if number % 16 == 0 else 20 + number % 5
+        at += took + 40
+        lines.append(f'7 1700000001.{at:06d} read(3, "x"..., 65536) = 65536 <0.{took:06d}>')
+    (tmp_path / "t.txt").write_text("\n".join(lines) + "\n")
+    plan = ImportPlan(tmp_path / "s", "imported", None, ())
+    plan.prepare()
+    with found_files([str(tmp_path / "t.txt")], False, tmp_path / "s") as found:
+        assert import_all(plan, found).n_runs == 1
+    made = diagnose(open_data(str(tmp_path / "s")), 0.95)
+    (group,) = made.groups
+    assert group.step_s == 1e-6 and group.slow[0].reasons[0].suspect.code == "S401"
+    said = " ".join(made.notes)
+    assert "strace: times are in whole µs" in said and "stopped at every call" in said and "mmap" in said
+    longest = slowest_of(choose(str(tmp_path / "s")), 3)
+    assert {one.path for one in longest.operations} == {"/data/f"}

@@ -77,3 +77,20 @@ def test_the_experiment_that_would_confirm_is_one_that_plan_takes_and_is_never_w
     again = CliRunner().invoke(cli, ["diagnose", "s", "--confirm", "c.yaml"])
     assert isinstance(again.exception, InputError) or "is there already" in again.output
     assert (tmp_path / "c.yaml").read_bytes() == before
+
+
+def test_a_trace_is_shown_with_its_clocks_step_its_limits_and_the_names_of_files(tmp_path):
+    lines = ['7 1700000000.000000 openat(AT_FDCWD, "/data/of/a/rather/long/name", O_RDONLY) = 3 <0.000004>']
+    lines += [f'7 1700000001.{100 * number:06d} read(3, "x"..., 65536) = 65536 <0.0000{20 + number % 7}>'
+              for number in range(200)]  # fmt: skip
+    lines += [f'7 1700000002.{1000 * number:06d} read(3, "x"..., 65536) = 65536 <0.0006{20 + number % 7}>'
+              for number in range(100)]  # fmt: skip
+    (tmp_path / "t.txt").write_text("\n".join(lines) + "\n")
+    store = str(tmp_path / "s")
+    assert CliRunner().invoke(cli, ["import", str(tmp_path / "t.txt"), "--store", store]).exit_code == 0
+    done = CliRunner().invoke(cli, ["diagnose", store])
+    said = " ".join(done.stdout.split())
+    assert "durations are in steps of 1.00 µs" in said and "~ strace: the program is stopped at every call" in said
+    assert max(map(len, done.stdout.splitlines())) < 80
+    slow = CliRunner().invoke(cli, ["show", store, "--slowest", "3"]).stdout
+    assert "…a/of/a/rather/long/name" in slow and max(map(len, slow.splitlines())) < 80

@@ -79,7 +79,8 @@ def test_the_slowest_operations_of_all_runs_and_of_one(tmp_path: Path) -> None:
     made = json.loads(invoke(show.command, store.path, "--slowest", 1, "--json").stdout)
     assert made["operations"] == [
         {"run": "e-1-2", "operation": "read_large", "kind": "read", "rank": 1, "host": "node1", "file": 3,
-         "offset": 53248, "size": 4096, "start_s": pytest.approx(13e-6), "duration_s": 0.015, "status": 0}
+         "offset": 53248, "size": 4096, "start_s": pytest.approx(13e-6), "duration_s": 0.015, "status": 0,
+         "path": ""}
     ]  # fmt: skip
     assert (made["runs"], made["recorded"], made["notes"]) == (3, 120, [])
     one = invoke(show.command, store.path, "e-1-0", "--slowest").stdout

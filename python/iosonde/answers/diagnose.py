@@ -20,7 +20,7 @@ from iosonde.explain.cost import Account, ClassShares, Cost, account, cost_of, s
 from iosonde.explain.places import ClassPlaces, PlaceCounts, of_class, places, together
 from iosonde.explain.readings import Reading, Times, reading
 from iosonde.stats.density import kernel
-from iosonde.stats.density.histogram import LogHistogram, merged, of_values
+from iosonde.stats.density.histogram import LogHistogram, clock_step, merged, of_values
 from iosonde.stats.estimate.summarise import mean
 
 from . import path_study
@@ -81,7 +81,7 @@ class OperationClass:
 class DiagnosedOperations:
     """The operations of one kind and size of an operation, at one setting, over its trials. ``drift``: of fast
     operations over a trial, None where there is none; ``tail``: the share of the time that the slowest 1 % take;
-    ``notes``: what was not there to see."""
+    ``step_s``: of the clock's ticks in the durations, 0 where it is none. ``notes``: what was not there to see."""
 
     group: OperationGroup
     trials: int
@@ -93,6 +93,7 @@ class DiagnosedOperations:
     drift: FastDrift | None
     tail: Estimate
     drawn: DrawnOperations
+    step_s: float
     notes: tuple[str, ...]
 
     @property
@@ -113,7 +114,7 @@ class DiagnosedOperations:
             "cost_s": self.cost.cost_s.to_json(), "elapsed_s": self.cost.elapsed_s.to_json(), "unit": self.cost.unit,
             "rate": self.cost.rate.to_json(), "rate_if_fast": self.cost.rate_if_fast.to_json(),
             "tail_time_share": self.tail.to_json(), "drift": self.drift.change.to_json() if self.drift else None,
-            "notes": list(self.notes),
+            "step_s": self.step_s, "notes": list(self.notes),
         }  # fmt: skip
 
 
@@ -212,6 +213,7 @@ class _Seen:
     suspects: dict[int, list[Suspect]]
     drawn: DrawnOperations
     failed: int
+    step_s: float
     notes: tuple[str, ...]
 
 
@@ -221,7 +223,7 @@ def _look(trial: TrialOperations, classes: DensityClasses) -> _Seen:
     made = account(operations, of, classes.count)
     return _Seen(trial.name, made, places(operations, of, made),
                  trial_suspects(operations, of, classes), drawn(operations, of, classes), trial.failed,
-                 trial.notes)  # fmt: skip
+                 clock_step(operations.duration_ns) / 1e9, trial.notes)  # fmt: skip
 
 
 def _group(
@@ -249,7 +251,7 @@ def _group(
         group, len(seen), int(counts.sum()), sum(one.failed for one in seen), classes, density,
         cost_of(accounts, density, level), drift(accounts, density.fast, level),
         mean([one.slowest(TAIL) for one in histograms], level).within(0.0, 1.0),
-        seen[-1].drawn, tuple(notes),
+        seen[-1].drawn, max(one.step_s for one in seen), tuple(notes),
     )  # fmt: skip
 
 

@@ -35,13 +35,15 @@ class StoredTrials:
         self.notes: list[str] = []
         if not recorded:
             raise DataError(f"{source.name} holds no recorded operations", "iosonde run records those of its own "
-                            "engine; of other tools give a .csv with a row for each operation")  # fmt: skip
+                            "engine; of other tools import a trace, or give a .csv with a row for each")  # fmt: skip
         if left := len(recorded) - len(self._runs):
             self.notes.append(f"{counted(left, 'incomplete run')} left out")
         elif not recorded[0].counts:
             self.notes.append("no run is complete: these are what there is")
         if taken := incomplete_among(self._runs):
             self.notes.append(taken)
+        told = dict.fromkeys((str(run.factors.get("tool", "")), one) for run in self._runs for one in run.cannot_tell)
+        self.notes += [f"{tool}: {one}" if tool else one for tool, one in told]
 
     def each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
         """Every group of every run."""

@@ -14,6 +14,7 @@ from .words import counted
 FILESYSTEM, TARGET = "filesystem", "target"
 LEVELS_FOUND = "levels_found"
 SUBJECT_COMMIT = "subject_commit"
+CANNOT_TELL, FILES = "cannot_tell", "files"
 
 
 def plain(column: str) -> str:
@@ -46,6 +47,11 @@ class StoredPhase:
     def recorded_all(self) -> bool:
         """Whether every operation was kept. Where nothing says so, they may be a sample."""
         return bool(self.document.get("recorded_all", False))
+
+    @property
+    def placed(self) -> bool:
+        """Whether files and offsets of operations are known; of another tool's trace they may not be."""
+        return bool(self.document.get("placed", True))
 
     @property
     def is_step(self) -> bool:
@@ -303,6 +309,16 @@ class StoredRun:
     def imported(self) -> bool:
         """Whether another tool measured it and we read its output."""
         return "import" in self.facts
+
+    @property
+    def cannot_tell(self) -> Sequence[str]:
+        """What the operations of another tool's trace do not show."""
+        return self.facts.get(CANNOT_TELL) or ()
+
+    def file_name(self, number: int) -> str:
+        """That of a file of another tool's trace, '' where nobody said it."""
+        names = self.facts.get(FILES)
+        return str(names.get(str(number), "")) if isinstance(names, Mapping) else ""
 
     @property
     def target(self) -> str | None:

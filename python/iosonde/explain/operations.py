@@ -87,7 +87,7 @@ def _of_rows(
     hosts = {int(one["rank"]): str(one.get("host") or "") for one in phase.ranks}
     return Operations(
         picked["rank"], picked["file"], picked["offset"], _after_first(picked, phase), picked["duration_ns"], size,
-        phase.comparable, phase.recorded_all, bool(size), phase.shared, hosts, **more,
+        phase.comparable, phase.recorded_all, bool(size) and phase.placed, phase.shared, hosts, **more,
     )  # fmt: skip
 
 

@@ -47,7 +47,11 @@ def parse(text: Text) -> list[Parsed]:
         from .elbencho_csv import parse_csv, parse_live
 
         return (parse_csv if found[1] == _CSV else parse_live)(text, found[0])
-    if text.find('"first_done"', '"op_name"', '"phase_type"'):
+    if text.find('"op_name"') and text.find('"is_finished"'):
+        from .elbencho_opslog import parse_log
+
+        return [parse_log(text)]
+    if text.find('"first_done"', '"phase_type"'):
         from .elbencho_json import parse_json
 
         return parse_json(text)

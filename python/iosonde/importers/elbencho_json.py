@@ -1,4 +1,4 @@
-"""elbencho's ``--jsonfile`` (an object for each phase, all numbers as texts) and ``--opslog`` (for each operation)."""
+"""elbencho's ``--jsonfile``: an object for each phase, all numbers as texts."""
 
 from __future__ import annotations
 
@@ -27,13 +27,10 @@ def parse_json(text: Text) -> list[Parsed]:
     """Objects of one command are one run until a phase comes again: the file is appended to."""
     runs: list[Parsed] = []
     lines, seen, command = Lines(text), set[str](), None
-    log: list[tuple[int, dict[str, Any]]] = []
     for document in json_documents(text.whole):
         at, value = lines.at(document.begin), document.value
         if not isinstance(value, dict):
             (runs[-1] if runs else _new(runs)).lacks(at, "the JSON is broken or ends early here: left out")
-        elif "op_name" in value:
-            log.append((at, value))
         elif isinstance(value.get("phase_type"), str):
             config = part(value, "config")
             operation = value["phase_type"].lower()[:60]
@@ -43,8 +40,6 @@ def parse_json(text: Text) -> list[Parsed]:
                 seen.clear()
             seen.add(operation)
             _phase(runs[-1], at, operation, value)
-    if log:
-        _log(_new(runs), log)
     if not runs:
         _new(runs).lacks(1, "there is no phase in it")
     return runs
@@ -98,28 +93,3 @@ def _numbers(run: Parsed, at: int, named: Callable[[str], str], done: str, numbe
             value = finite(values.get(key)) if isinstance(values, dict) else None
             if value is not None and value >= 0:
                 run.rows.append(Row(named(name), f"{name}_{statistic}", value / 1e6, "s", at))
-
-
-def _log(run: Parsed, log: list[tuple[int, dict[str, Any]]]) -> None:
-    """Begin and end of each operation in whole ms: too coarse for durations, so only counts are taken."""
-    finished: dict[tuple[str, int], list[int]] = {}
-    began = 0
-    for at, value in log:
-        rank, size = finite(value.get("worker_rank")), finite(value.get("length"))
-        if value.get("is_error"):
-            run.lacks(at, f"{str(value.get('op_name'))[:40]} failed")
-        elif not value.get("is_finished"):
-            began += 1
-        elif rank is not None and size is not None and rank >= 0 and size >= 0:
-            found = finished.setdefault((str(value.get("op_name"))[:40], int(rank)), [at, 0, 0])
-            found[1] += 1
-            found[2] += int(size)
-        else:
-            run.warn(at, "an operation without its worker or length: left out")
-    for (operation, rank), (at, count, size) in sorted(finished.items()):
-        run.rows.append(Row(operation, "operations", count, "operations", at, rank, None, count))
-        run.rows.append(Row(operation, "bytes", size, "bytes", at, rank, None, count))
-    done = sum(found[1] for found in finished.values())
-    run.warn(log[0][0], "times are in whole ms: no duration of an operation can be told from this log")
-    if done < began:
-        run.lacks(log[-1][0], f"{began - done} operations began and did not end in the log")

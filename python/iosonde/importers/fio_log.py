@@ -18,14 +18,14 @@ from typing import Any
 from iosonde.core.schema import OPERATION
 
 from .operation_log import numbers, summary_rows
-from .parsed import LIKELY, WEAK, Claim, Parsed, Row
+from .parsed import LIKELY, PART, WEAK, Claim, Parsed, Row
 from .text import Text
 
 NAME = "fio-log"
 HEADLINE = ("bandwidth_sample", "rate_sample", "latency_p99")
 
 _LINE = re.compile(r"\d+, \d+, [012], \d+(?:, \d+){0,3}\s*$")
-_KIND = re.compile(r"_(clat_hist|clat|slat|lat|bw|iops)(?:\.\d+)*\.log", re.IGNORECASE)
+_KIND = re.compile(r"_(clat_hist|clat|slat|lat|bw|iops)(?:\.(\d{1,9}))?(?:\.\d+)*\.log", re.IGNORECASE)
 _SAMPLES = {"bw": ("bandwidth", "bytes/s", 1024.0), "iops": ("rate", "operations/s", 1.0)}
 _DIRECTIONS = ("read", "write", "trim")
 _LATENCIES = {"clat": "completion latency", "slat": "submission latency", "lat": "latency"}
@@ -51,20 +51,26 @@ def parse(text: Text) -> list[Parsed]:
     if name == "clat_hist":
         run.lacks(1, "histogram logs are not read: import the JSON of json+, which holds the same buckets")
         return [run]
+    if kind:
+        job = f" of job {kind.group(2)}" if kind.group(2) else ""
+        run.factors[PART] = f"{_LATENCIES.get(name, _SAMPLES.get(name, (name,))[0])}{job}"
     columns = text.whole[: text.whole.find("\n")].count(",") + 1
     table, lines = numbers(text, 1, max(columns, 4), run)
     table, lines = _whole_rows(run, table, lines)
     values = table[:, 1] if len(table) else np.zeros(0)
+    averages = _are_averages(table)
     for code, direction in enumerate(_DIRECTIONS):
         chosen = table[:, 2] == code if len(table) else np.zeros(0, bool)
         if chosen.any():
-            _values(run, name, direction, values[chosen], lines[chosen])
+            _values(run, name, direction, values[chosen], lines[chosen], averages)
     if not run.rows:
         run.lacks(1, "the log holds no line that can be read")
-    if name in _LATENCIES:
+    if name in _LATENCIES and _are_averages(table):
+        run.warn(1, "averages of intervals (log_avg_msec), and no single operations: log_avg_msec=0 logs these")
+    elif name in _LATENCIES:
         run.facts["latency"] = _LATENCIES[name]
         run.warn(1, f"values were read as {_LATENCIES[name]} in ns, as fio 3 writes them; fio 2 wrote µs")
-        run.warn(1, "times are in whole ms: operations within one ms keep the order of the log only")
+        run.cannot_tell("times are in whole ms: operations within one ms keep the order of the log only")
         _operations(run, table)
     return [run]
 
@@ -83,16 +89,21 @@ def _whole_rows(run: Parsed, table: Any, lines: Any) -> tuple[Any, Any]:
     return table[good], lines[good]
 
 
-def _values(run: Parsed, name: str, direction: str, values: Any, lines: Any) -> None:
-    if name in _LATENCIES:
+def _are_averages(table: Any) -> bool:
+    """Whether the lines are of intervals: they have no block size then."""
+    return bool(len(table) and not table[:, 3].any())
+
+
+def _values(run: Parsed, name: str, direction: str, values: Any, lines: Any, averages: bool) -> None:
+    if name in _LATENCIES and not averages:
         summary_rows(run, direction, values / 1e9, lines)
         return
     first, count = int(lines[0]), len(values)
     run.rows.append(Row(direction, "samples", count, "samples", first, count=count))
-    if name not in _SAMPLES:
+    if name not in _SAMPLES and name not in _LATENCIES:
         run.warn(0, "the file's name does not say what the values are (lat, clat, slat, bw, iops): they are not read")
         return
-    quantity, unit, factor = _SAMPLES[name]
+    quantity, unit, factor = _SAMPLES.get(name, ("latency", "s", 1e-9))
     if name == "bw":
         run.warn(first, "bandwidths were read as KiB/s (1024 bytes), as fio logs them")
     low, high = int(values.argmin()), int(values.argmax())
@@ -118,6 +129,9 @@ def _operations(run: Parsed, table: Any) -> None:
     records["duration_ns"] = table[:, 1]
     records["start_ns"] = np.maximum(table[:, 0] * 1e6 - table[:, 1], 0)
     records["size"] = np.minimum(table[:, 3], 2**32 - 1)
+    run.operations, run.operation_names = records, _DIRECTIONS[:2]
     if table.shape[1] >= 6:
         records["offset"] = table[:, 4]
-    run.operations, run.operation_names = records, _DIRECTIONS[:2]
+    else:
+        run.unplaced = run.operation_names
+        run.cannot_tell("the place in the file is not in this log: log_offset=1 puts it there")

@@ -82,9 +82,9 @@ def parse(text: Text) -> list[Parsed]:
 
         return parse_summary(text)
     if text.first_line == _OP_CSV:
-        from .ior_csv import parse_operations
+        from .operation_csv import of_ior
 
-        return [parse_operations(text)]
+        return [of_ior(text)]
     reader = _Reader()
     for at, line in text.numbered():
         reader.feed(at, line)

@@ -1,11 +1,10 @@
-"""IOR's CSVs: ``summaryFormat=CSV`` (a row for each iteration), ``saveRankPerformanceDetailsCSV`` (for each rank) and
-``savePerOpDataCSV`` (for each operation).
+"""IOR's CSVs: ``summaryFormat=CSV`` (a row for each iteration), ``saveRankPerformanceDetailsCSV`` (for each rank).
 
     access,rank,runtime-with-openclose,runtime,throughput-withopenclose,throughput
     write,0,2.5560855865e-02,2.5542020798e-02,4.1022726528e+07,4.1052977300e+07
 
 becomes ``write bandwidth_own`` of rank 0 in bytes/s, once with open and close inside and once, as
-``bandwidth_own_access``, without; and the two times. ``time,runtime,tp`` becomes recorded operations.
+``bandwidth_own_access``, without; and the two times.
 
     access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),numTasks,iter
     write,277.1444,4773.7135,0.0002,256.0000,64.0000,0.0002,0.0017,0.0009,0.0018,2,1
@@ -17,7 +16,6 @@ decimals is left out: it is none.
 from __future__ import annotations
 
 from .ior_table import IorTable
-from .operation_log import read_log
 from .parsed import Parsed, Row
 from .reading import number, whole_number
 from .text import Text
@@ -60,11 +58,6 @@ def parse_ranks(text: Text, head: int) -> Parsed:
     elif ranks != set(range(len(ranks))):
         run.lacks(text.last_line, "ranks are missing in the table")
     return run
-
-
-def parse_operations(text: Text) -> Parsed:
-    """``time,runtime,tp``: when an operation began (s), how long it took (s), bytes/s; what it was is not said."""
-    return read_log(text, first_line=2, columns=3, operation="access")
 
 
 _SETTINGS = {"numTasks": ("ranks", 1), "block(KiB)": ("block_size", 1024), "xfer(KiB)": ("transfer_size", 1024)}

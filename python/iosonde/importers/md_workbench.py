@@ -5,7 +5,7 @@
 
 becomes ``benchmark rate_last_done``, ``bandwidth_last_done`` and, for each operation in it, the seven numbers in its
 brackets: min, 25 %, 50 %, 75 %, 90 %, 99 % and max, as ``benchmark_read latency_min`` and so on. ``time,runtime`` is
-the CSV.
+the CSV of one kind of operation (``operation_csv``), which its name tells.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each execution; the benchmark's repetitions are its iterations."""
     if text.first_line == _CSV:
-        from .operation_log import read_log
+        from .operation_csv import of_workbench
 
-        return [read_log(text, first_line=2, columns=2, operation="access")]
+        return [of_workbench(text)]
     if text.find("MD-REAL-IO total objects") and not text.find("process max:"):
         from .md_real_io import parse_text
 

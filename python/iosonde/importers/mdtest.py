@@ -32,6 +32,7 @@ _ROW = re.compile(r"\s*([A-Z][a-z]+ [a-z]+)\s*:?\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)
 _NAME = re.compile(r"(?:Directory|File|Tree) [a-z]+$")
 _TASKS = re.compile(r"\s*(\d+) tasks, (\d+) (?:files|directories)")
 _STAMP = re.compile(r"\s*-- (started|finished) at (\d\d/\d\d/\d{4} \d\d:\d\d:\d\d) --")
+_OP_CSV = "time,runtime,tp"
 _CSV_HEAD = "rank,items,rate-"
 _STATISTICS = ("max", "min", "mean", "sd")
 # Option → factor. From man mdtest; those that change what is measured.
@@ -45,6 +46,8 @@ _FLAGS = {"-u": "unique_directories", "-L": "leaf_only", "-F": "files_only", "-D
 
 def claims(text: Text) -> Claim | None:
     """By the launch line, the CSV's header, or the summary's heading."""
+    if _is_operations(text):
+        return Claim(CERTAIN + 1, 1, _OP_CSV)  # surer than IOR, which writes the same columns
     for pattern, score in ((" was launched with ", CERTAIN), (_CSV_HEAD, CERTAIN), ("SUMMARY rate", LIKELY)):
         if found := text.find(pattern):
             line = text.lines[found[0] - 1]
@@ -56,7 +59,11 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each launch, and one for a CSV of ranks."""
+    """One Parsed for each launch, and one for a CSV of ranks or operations."""
+    if text.first_line == _OP_CSV:
+        from .operation_csv import of_mdtest
+
+        return [of_mdtest(text)]
     runs: list[Parsed] = []
     state = _State()
     for at, line in text.numbered():
@@ -67,6 +74,15 @@ def parse(text: Text) -> list[Parsed]:
         _line(runs, state, at, line)
     _end(runs, state)
     return runs
+
+
+def _is_operations(text: Text) -> bool:
+    """Whether a CSV of operations is mdtest's, by its name."""
+    if text.first_line != _OP_CSV:
+        return False
+    from .operation_csv import is_mdtests
+
+    return is_mdtests(text)
 
 
 class _State:

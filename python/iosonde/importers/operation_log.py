@@ -78,20 +78,6 @@ def _all_numbers(body: str) -> Any:
     return None
 
 
-def read_log(text: Text, first_line: int, columns: int, operation: str) -> Parsed:
-    """A CSV of start (s), duration (s), and perhaps bytes/s; it does not say which operation, so none is recorded."""
-    import numpy as np
-
-    run = Parsed()
-    table, lines = numbers(text, first_line, columns, run)
-    good = (table[:, :2] >= 0).all(axis=1) & (table[:, 1] < 1e9) if len(table) else np.zeros(0, bool)
-    if not good.all():
-        run.lacks(int(lines[~good][0]), "an operation with a negative or impossible time: left out")
-    table, lines = table[good], lines[good]
-    summary_rows(run, operation, table[:, 1], lines)
-    return run
-
-
 def summary_rows(run: Parsed, operation: str, seconds: Any, lines: Any) -> None:
     """Count, mean, extremes and exact percentiles (nearest rank) of a log's durations, with their lines."""
     import numpy as np

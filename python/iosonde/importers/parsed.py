@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from iosonde.core.stored import CANNOT_TELL
 from iosonde.core.types import FactorValue
 
 from .text import Note, Text
@@ -55,7 +56,9 @@ class Parsed:
     """One execution of the tool. ``missing`` says in words what a result that ended early lacks.
 
     ``started_at`` is ISO 8601, without zone where the tool prints none, '' if unknown. ``operations`` is an array of
-    dtype ``core.schema.OPERATION`` for logs of single operations, ``operation_names`` what its phases are called.
+    dtype ``core.schema.OPERATION`` for logs of single operations, ``operation_names`` what its phases are called,
+    ``phase_facts`` what else is known of all of them (``hosts`` of ranks, ``comparable`` clocks), ``unplaced`` those
+    whose offsets nobody knows.
     ``tool`` is the importer's name, ``headline`` the kinds of metric that it shows first; both put in by ``registry``.
     """
 
@@ -69,6 +72,8 @@ class Parsed:
     missing: list[Note] = field(default_factory=list)
     operations: np.ndarray | None = None
     operation_names: tuple[str, ...] = ()
+    phase_facts: dict[str, Any] = field(default_factory=dict)
+    unplaced: tuple[str, ...] = ()
     tool: str = ""
     headline: tuple[str, ...] = ()
 
@@ -77,12 +82,21 @@ class Parsed:
         if len(self.warnings) < MAX_NOTES and all(note.sentence != sentence for note in self.warnings):
             self.warnings.append(Note(line, sentence))
 
+    def cannot_tell(self, sentence: str) -> None:
+        """Note what single operations of this trace do not show, for everybody who explains them."""
+        self.warn(0, sentence)
+        told = self.facts.setdefault(CANNOT_TELL, [])
+        if sentence not in told:
+            told.append(sentence)
+
     def lacks(self, line: int, sentence: str) -> None:
         """Note what is missing: this execution is not complete."""
         if len(self.missing) < MAX_NOTES and all(note.sentence != sentence for note in self.missing):
             self.missing.append(Note(line, sentence))
 
 
+# The factor of a file that holds one rank, job or iteration of an execution: these are no trials of each other.
+PART = "part"
 # A line's end was lost: nothing tells which number is whose.
 GLUED = "two lines stand in one: what follows may be of something else"
 # A damaged file may have something wrong in every line: the first ones say enough.

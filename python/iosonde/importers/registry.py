@@ -27,7 +27,11 @@ _T = TypeVar("_T")
 
 # Name as in --format and in a run's source → module in this package.
 OURS = {
+    "biosnoop": "biosnoop",
+    "blktrace": "blktrace",
     "bonnie++": "bonnie",
+    "darshan": "darshan",
+    "darshan-dxt": "darshan_dxt",
     "dbench": "dbench",
     "dd": "dd",
     "dlio": "dlio",
@@ -46,7 +50,9 @@ OURS = {
     "md-workbench": "md_workbench",
     "mdtest": "mdtest",
     "netperf": "netperf",
+    "recorder": "recorder",
     "smallfile": "smallfile",
+    "strace": "strace",
     "sysbench-fileio": "sysbench_fileio",
     "time": "time",
     "vdbench": "vdbench",

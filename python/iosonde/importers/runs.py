@@ -103,9 +103,12 @@ def _run(
     if parsed.operations is not None and len(parsed.operations):
         run.operations = parsed.operations
         run.phases = [
-            {"index": index, "name": name, "operation": name, "recorded_all": True}
+            {
+                "index": index, "name": name, "operation": name, "recorded_all": True,
+                "placed": name not in parsed.unplaced, **parsed.phase_facts,
+            }
             for index, name in enumerate(parsed.operation_names)
-        ]
+        ]  # fmt: skip
     return run
 
 

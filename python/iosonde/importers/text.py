@@ -31,10 +31,15 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?
 # `0,0275971 s` and `1m2,345s`, not the commas of a list, a table or a date.
 _COMMA = re.compile(r"(?<![\w.,+/])(\d++),(\d++)(?![.,])(?=[\s%);a-zA-Z/]|$)|(?<=\dm)(\d\d?),(\d++)(?=s)", re.MULTILINE)
 _DOT = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
+# `8,16`, a device, at the begin of the lines of blkparse; what a program wrote, in a line of strace.
+_NO_COMMAS = re.compile(
+    r"^ *\d+,\d+ +\d+ +\d+ +\d+\.\d{9} |^(?:\[pid +\d+\] |\d+ +)?\d+[\d:]*\.\d{6,9} \w+\(", re.MULTILINE
+)
 _SAMPLE = 1 << 20
 _HOLED = re.compile(r"[^\n\0]*\0[^\n]*")
 _PAIRS = 32  # so many characters with a zero behind each are UTF-16 without its mark
 _GZIP = b"\x1f\x8b"
+_DARSHAN = 6567223
 _SHEET = b"\x09\x00\x04\x00"  # an Excel 2 sheet, as IOzone writes it
 
 
@@ -56,7 +61,7 @@ class Text:
         self.raw = raw
         self.notes = list(notes or ())
         self.damage: list[Note] = []
-        self.whole = self._clean(raw, decimal_commas)
+        self.whole = "" if is_darshan_log(raw) else self._clean(raw, decimal_commas)
         if raw[:4] == _SHEET:
             self.notes = [note for note in self.notes if note.line == 0]  # a sheet is binary, and read as such
             self.damage = []
@@ -183,7 +188,7 @@ class Text:
     def _points(self, text: str) -> str:
         """Decimal commas as decimal points, where it is clear that they are that."""
         head = text[:_SAMPLE]
-        if head.lstrip()[:1] in ("{", "[") or not _COMMA.search(head):
+        if head.lstrip()[:1] in ("{", "[") or not _COMMA.search(head) or _NO_COMMAS.search(head):
             return text
         found = list(_COMMA.finditer(head))
         clear = [match for match in found if _surely_decimal(match)]
@@ -205,6 +210,11 @@ class Text:
     @staticmethod
     def _line(text: str, position: int) -> int:
         return text.count("\n", 0, max(position, 0)) + 1
+
+
+def is_darshan_log(raw: bytes) -> bool:
+    """Whether it is no text, but Darshan's binary log: by the number behind its version, in either order of bytes."""
+    return len(raw) >= 16 and _DARSHAN in (int.from_bytes(raw[8:16], "little"), int.from_bytes(raw[8:16], "big"))
 
 
 def read(stream: BinaryIO, name: str) -> Text:

@@ -37,6 +37,7 @@ CODE = "S402"
 _BINS, _SLOTS = 4096, 32
 _SOON = 8  # part of a period, at most
 _LONGEST_USUAL, _USUAL_ONES = 0.99, 1.5
+_OPERATIONS = 4  # in a period, at least: of fewer nobody can tell what goes by the clock from what is counted
 _EDGE = 0.01  # a moment is where so many of the phases lie before it
 
 
@@ -59,7 +60,10 @@ def find(target: Target) -> list[Suspect]:
 def _tried(target: Target) -> Iterator[tuple[Agreement, float]]:
     """How well each period that there may be (ns) tells them."""
     starts, elapsed = target.operations.start_ns[target.some_slow], target.operations.elapsed_ns
+    apart = elapsed * len(target.operations.ranks) / target.operations.start_ns.size
     for length in lengths(starts, elapsed):
+        if length < _OPERATIONS * apart:
+            continue
         for made in (_folded(target, length), *_after_moments(target, length)):
             yield made, length
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from iosonde.answers.diagnose import DiagnosedOperations, OperationCauses, OperationClass
 
 _LOW_P = 0.05
+_COARSE = 0.02  # of a fast operation: a step of its clock
 
 
 def lines(made: OperationCauses) -> Iterator[str]:
@@ -117,5 +118,7 @@ def _sure(group: DiagnosedOperations) -> str:
         said += (
             f"; more than one: p={test.p:.2g}" if test.p < _LOW_P else f"; one alone is not excluded: p={test.p:.2g}"
         )
+    if group.step_s > _COARSE * group.classes[density.fast].typical_s:
+        said += f"; durations are in steps of {format_rate(group.step_s, 's')}, what lies between is not seen"
     trials = "; one trial: the intervals are of blocks of its time" if group.trials == 1 else ""
     return f"{said}{trials}."

@@ -15,8 +15,10 @@ from .layout import table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.slowest import Slowest
+    from iosonde.stats.overview.slowest import SlowOperation
 
 _PREFIXES = ("B", "KiB", "MiB", "GiB", "TiB")
+_PATH = 24  # characters of a path
 _ENDED = {STATUS_SHORT: "short", STATUS_MISMATCH: "mismatch"}
 
 
@@ -36,7 +38,7 @@ def lines(made: Slowest) -> Iterator[str]:
         "kind": [one.kind for one in every],
         "rank": [str(one.rank) for one in every],
         "node": [one.host for one in every],
-        "file": [str(one.file) for one in every],
+        "file": [_file(one) for one in every],
         "offset": [_whole(one.offset) if one.size else "" for one in every],
         "size": [_whole(one.size) if one.size else "" for one in every],
         "ended": [_ended(one.status) for one in every],
@@ -49,8 +51,8 @@ def lines(made: Slowest) -> Iterator[str]:
             del columns[name]
     if made.runs == 1 or len(runs) == 1:
         del columns["run"]
-    if made.runs > 1:
-        yield from wrapped(f"all of run {runs[0]}" if len(runs) == 1 else f"runs are {common}…" if common else "", "  ")
+    if made.runs > 1 and (of_them := f"all of run {runs[0]}" if len(runs) == 1 else common and f"runs are {common}…"):
+        yield from wrapped(of_them, "  ")
     yield ""
     align = "".join("l" if name in ("phase", "kind", "node", "run", "ended") else "r" for name in columns)
     yield from table(list(columns), list(zip(*columns.values(), strict=True)), align).splitlines()
@@ -58,6 +60,12 @@ def lines(made: Slowest) -> Iterator[str]:
         yield ""
     for note in made.notes:
         yield from wrapped(f"~ {note}", "  ")
+
+
+def _file(one: SlowOperation) -> str:
+    """Its number, or the end of its path."""
+    path = one.path
+    return str(one.file) if not path else path if len(path) <= _PATH else f"…{path[1 - _PATH :]}"
 
 
 def _whole(amount: int) -> str:

@@ -115,6 +115,11 @@ def merged(parts: Iterable[LogHistogram]) -> LogHistogram:
     return LogHistogram(first, counts)
 
 
+def clock_step(values: npt.NDArray[Any]) -> int:
+    """The step that all values of a sample are whole multiples of; 0 of none above 0."""
+    return int(np.gcd.reduce(values[:: max(1, values.size // _SAMPLE)].astype(np.int64), initial=0))
+
+
 def tick(values: npt.NDArray[Any]) -> float:
     """The step in which the values count, of a sample: the usual distance of those that are neighbours, where few
     different ones are taken again and again; 0 where they are not seen to count in steps."""

@@ -16,9 +16,9 @@ from .over_time import starts_ns
 
 @dataclass(frozen=True)
 class SlowOperation:
-    """One operation. ``operation`` is its phase; ``file`` the number of its file within that phase; ``start_s`` is
-    after the phase's first start, or after its rank's own where clocks cannot be compared; ``status``: 0 or an errno.
-    """
+    """One operation. ``operation`` is its phase; ``file`` the number of its file within that phase, ``path`` its name,
+    where a trace says it; ``start_s`` is after the phase's first start, or after its rank's own where clocks cannot be
+    compared; ``status``: 0 or an errno."""
 
     run: str
     operation: str
@@ -31,6 +31,7 @@ class SlowOperation:
     start_s: float
     duration_s: float
     status: int
+    path: str = ""
 
 
 def slowest(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], count: int) -> list[SlowOperation]:
@@ -58,6 +59,7 @@ def _one(run: StoredRun, phase: StoredPhase | None, row: Any, kinds: Sequence[st
     return SlowOperation(
         run.id, phase.operation if phase else "", kinds[row["kind"]], rank, hosts.get(rank, ""), int(row["file"]),
         int(row["offset"]), int(row["size"]), start_s, float(row["duration_ns"]) / 1e9, int(row["status"]),
+        run.file_name(int(row["file"])),
     )  # fmt: skip
 
 

@@ -1,0 +1,100 @@
+"""biosnoop of bcc and libbpf-tools: a line for each request to a block device, with its latency.
+
+    TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  LAT(ms)
+    0.000004    supervise      1950    xvda1     W 13092560   4096      0.74
+
+``QUE(ms)`` (``-Q``) is the time in the queue of the kernel: a fact beside, and no part of the latency. The program of
+the same name of bpftrace says no place, size or direction: its latencies are counted, and are no operations.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from .operation_log import summary_rows
+from .parsed import CERTAIN, Claim, Parsed
+from .text import Text
+from .trace import Gathered, Numbered, keep_names
+
+NAME = "biosnoop"
+HEADLINE = ("latency_p99", "bytes")
+
+_HEAD = re.compile(r"TIME\(s\) +COMM +PID +DISK +T +SECTOR +BYTES +(?:P +)?(?:QUE\(ms\) +)?LAT\(ms\) *$")
+_BPFTRACE = re.compile(r"TIME\(ms\) +DISK +COMM +PID +LAT\(ms\) *$")
+_ROW = re.compile(
+    r" *(\d{1,9})\.(\d{1,6}) +(\S.{0,15}?) +(\d{1,9}) +(\S+) +(\S{1,7}) +(-?\d{1,18}) +(\d{1,12}) +(?:[A-Z]* +)?"
+    r"(?:(\d{1,9}\.\d+) +)?(\d{1,9})\.(\d{1,6}) *"
+)
+_SHORT = re.compile(r" *\d{1,12} +(\S+) +(\S.{0,15}?) +(\d{1,9}) +(\d{1,9}) *")
+_LOST = re.compile(r"(?:Possibly lost|Lost) (\d+)")
+_SECTOR = 512
+
+
+def claims(text: Text) -> Claim | None:
+    """By the header."""
+    for pattern, words in ((_HEAD, "TIME(s)"), (_BPFTRACE, "TIME(ms)")):
+        if found := text.search(pattern, words):
+            return Claim(CERTAIN, found[0], found[1].group().strip()[:60])
+    return None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed: all devices of the trace."""
+    head = text.search(_HEAD, "TIME(s)")
+    if head is None:
+        return [_latencies(text)]
+    run, found, ranks = Parsed(), Gathered(), Numbered()
+    queued, others, digits = 0.0, 0, 6
+    for at, line in enumerate(text.lines[head[0] :], head[0] + 1):
+        row = _ROW.fullmatch(line)
+        if row is None:
+            if line.strip() and not _note(run, at, line) and not _HEAD.match(line):
+                found.left_out(run, at, "not a line of biosnoop, or two in one: left out, and others like it")
+            continue
+        seconds, part, comm, pid, disk, kind, sector, size, queue, whole, fraction = row.groups()
+        name = "read" if "R" in kind else "write" if "W" in kind else ""
+        if not name or sector.startswith("-") or size == "0":
+            others += 1
+            continue
+        digits = min(digits, len(fraction))
+        took = int(whole + fraction.ljust(6, "0"))
+        done = int(seconds + part.ljust(9, "0"))
+        queued += float(queue or 0)
+        found.rows.extend((ranks.of(f"{pid} {comm}"), found.names.of(name), 0, int(size), found.files.of(disk),
+                           int(sector) * _SECTOR, done - took, took, at))  # fmt: skip
+    found.into(run, {"read": "read", "write": "write"}, text)
+    keep_names(run, "files", found.files.numbers)
+    keep_names(run, "processes", ranks.numbers)
+    if queued:
+        run.facts["queued_s"] = queued / 1e3
+    if others:
+        run.warn(0, f"{others} requests without direction, place or bytes (discards, flushes) were left out")
+    run.cannot_tell(f"latencies are in whole {10 ** (3 - digits):g} µs; begins are the printed end less the latency")
+    run.cannot_tell("requests of a device are no operations of a program: caches, read-ahead, merging lie between")
+    return [run]
+
+
+def _note(run: Parsed, at: int, line: str) -> bool:
+    if lost := _LOST.search(line):
+        run.lacks(at, f"biosnoop lost {lost.group(1)} requests")
+    return bool(lost) or line.startswith(("Tracing ", "Attaching "))
+
+
+def _latencies(text: Text) -> Parsed:
+    """Of bpftrace's program: whole ms, of nobody knows what."""
+    run, took, lines = Parsed(), list[int](), list[int]()
+    for at, line in text.numbered():
+        if not line.strip() or _note(run, at, line) or _BPFTRACE.match(line):
+            continue
+        row = _SHORT.fullmatch(line)
+        if row is None or at == text.cut_line:
+            run.lacks(at, "not a line of biosnoop, or two in one: left out, and others like it")
+            continue
+        took.append(int(row.group(4)))
+        lines.append(at)
+    summary_rows(run, "request", np.array(took, float) / 1e3, np.array(lines, np.int64))
+    run.warn(1, "latencies are in whole ms, and nothing says whether a request reads or writes, where, and how much: "
+             "they are counted, and cannot be diagnosed")  # fmt: skip
+    return run

@@ -1,0 +1,116 @@
+"""blktrace, as ``blkparse`` prints it: requests to block devices become recorded operations.
+
+      8,0    3        7     0.000004915   697  D   W 223490 + 8 [kjournald]
+      8,0    3       11     0.000912111     0  C   W 223490 + 8 [0]
+
+An operation is a request from when it was given to the driver (D) until it was complete (C); where a device has no D
+(device mapper, loop), from when it was queued (Q). Sectors are of 512 bytes; a rank is the process that was on the CPU
+when the request went out, which for writes behind is a thread of the kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+
+from .parsed import CERTAIN, Claim, Parsed
+from .text import Text
+from .trace import Gathered, Numbered, keep_names
+
+NAME = "blktrace"
+HEADLINE = ("latency_p99", "bytes")
+
+_EVENT = re.compile(
+    r" *(\d{1,4},\d{1,7}) +\d{1,5} +\d{1,12} +(\d{1,9})\.(\d{9}) +(\d{1,9}) +([A-Z]{1,2}) +([A-Z]{1,6})"
+    r"(?: (\d{1,18})(?: \+ (\d{1,9}))?)?(?: <- \([^)]*\) \d+)?(?: / \d+)?(?: \[([^\[\]]*)\])? *"
+)
+_BEGINS = re.compile(r" *\d{1,4},\d{1,7} +\d{1,5} +")
+_ANOTHER = re.compile(r"\d,\d+ +\d+ +\d+ +\d+\.\d{9} .*\d,\d+ +\d+ +\d+ +\d+\.\d{9} ")
+_ERROR = re.compile(r"-?\d{1,5}")
+_SKIPS = re.compile(r"Skips: (\d+) forward")
+_SECTOR = 512
+_KINDS = {"read": "read", "write": "write"}
+_Waiting = dict[tuple[str, str, str, str], list[tuple[int, int]]]
+
+
+def claims(text: Text) -> Claim | None:
+    """By the shape of its first lines."""
+    head = [(at, line) for at, line in enumerate(text.lines[:60], 1) if _BEGINS.match(line)]
+    fitting = sum(bool(_EVENT.fullmatch(line)) for _, line in head)
+    return Claim(CERTAIN, head[0][0], head[0][1].strip()[:60]) if head and fitting >= max(2, 0.7 * len(head)) else None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed: all devices of the trace."""
+    run, reader = Parsed(), _Reader()
+    for at, line in enumerate(text.lines, 1):
+        found = _EVENT.fullmatch(line)
+        if found is not None:
+            reader.event(run, at, found)
+        elif _BEGINS.match(line):
+            if "  m   N " not in line or _ANOTHER.search(line):  # a message of a scheduler
+                reader.found.left_out(run, at, "not an event of blkparse, or two in one: left out, and others like it")
+        elif (skips := _SKIPS.match(line)) and skips.group(1) != "0":
+            run.lacks(at, f"blktrace lost {skips.group(1)} parts of the trace: requests are missing")
+    reader.end(run, text)
+    return [run]
+
+
+class _Reader:
+    """Requests that wait for their completion."""
+
+    def __init__(self) -> None:
+        self.found = Gathered()
+        self._given: _Waiting = defaultdict(list)
+        self._queued: _Waiting = defaultdict(list)
+        self._ranks = Numbered()
+        self._from_queue, self._without, self._others = 0, 0, Counter[str]()
+
+    def event(self, run: Parsed, at: int, found: re.Match[str]) -> None:
+        """One event."""
+        device, whole, part, pid, action, flags, sector, count, told = found.groups()
+        if action not in ("D", "C", "Q"):
+            return
+        kind = "read" if "R" in flags else "write" if "W" in flags else ""
+        if not kind or "D" in flags.removesuffix("S") or not count or count == "0":
+            self._others["discards and flushes" if action == "C" else ""] += 1
+            return
+        now, key = int(whole + part), (device, kind, sector, count)
+        if action != "C":
+            waiting = self._given if action == "D" else self._queued
+            waiting[key].append((now, self._ranks.of(pid)))
+            return
+        begun = self._given.get(key) or self._queued.get(key)
+        if not begun:
+            self._without += 1
+            return
+        self._from_queue += not self._given.get(key)
+        start, rank = begun.pop(0)
+        if queued := self._queued.get(key):
+            queued.clear()
+        if now < start:
+            self.found.left_out(run, at, "a request was complete before it began: left out")
+            return
+        error = int(told) if told and told != "0" and _ERROR.fullmatch(told) else 0
+        status = min(abs(error), 133) if error < 0 else 0
+        found_kind, file = self.found.names.of(kind), self.found.files.of(device)
+        size, offset = int(count) * _SECTOR, int(sector) * _SECTOR
+        self.found.rows.extend((rank, found_kind, status, size, file, offset, start, now - start, at))
+
+    def end(self, run: Parsed, text: Text) -> None:
+        """Into the run, with what the trace cannot tell."""
+        found = self.found
+        found.into(run, _KINDS, text)
+        keep_names(run, "files", found.files.numbers)
+        keep_names(run, "processes", self._ranks.numbers)
+        total = len(found.rows) // len(found.FIELDS)
+        if self._from_queue:
+            run.warn(0, f"{self._from_queue} of {total} requests are from when they were queued: nothing says when the "
+                     "driver got them")  # fmt: skip
+        if self._without:
+            run.warn(0, f"{self._without} requests were complete and did not begin in the trace: left out")
+        if open_ones := sum(map(len, self._given.values())):
+            run.warn(0, f"{open_ones} requests were not complete when the trace ended")
+        if done := self._others["discards and flushes"]:
+            run.warn(0, f"{done} discards and flushes were left out")
+        run.cannot_tell("requests of a device are no operations of a program: caches, read-ahead, merging lie between")

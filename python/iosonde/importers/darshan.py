@@ -1,0 +1,168 @@
+"""Darshan's counters as text: ``darshan-parser LOG.darshan``, with ``--total`` and ``--perf``.
+
+    total_POSIX_BYTES_WRITTEN: 68719476736        POSIX	-1	1645…	POSIX_BYTES_WRITTEN	4096	/file	/	ext4
+    # agg_perf_by_slowest: 1062.704311 # MiB/s
+
+become ``posix_write bytes``; so do ``operations`` of each kind and ``time_sum_of_ranks`` of reads, writes and metadata.
+Of the list of files the counters are summed over all files and ranks. ``--perf`` becomes ``posix
+bandwidth_by_slowest``: all bytes over the time of the slowest rank in I/O calls, which is less than the job took. All
+other counters of ``--total`` are facts of the run.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .darshan_job import job
+from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
+from .reading import number
+from .text import Text, is_darshan_log
+from .trace import note_end
+
+NAME = "darshan"
+HEADLINE = ("bandwidth", "bytes")
+
+_VERSION = "# darshan log version:"
+_TOTAL = re.compile(r"^total_([A-Z0-9-]+?)_([A-Z0-9_]+): (\S+)$", re.MULTILINE)
+_RECORD = re.compile(
+    r"^[A-Z0-9-]+\t-?\d+\t\d+\t([A-Z0-9]+)_((?:F_)?[A-Z]+(?:_[A-Z]+)?)\t(-?\d+(?:\.\d+)?)\t[^\t\n]*\t[^\t\n]*\t[^\t\n]*$",
+    re.MULTILINE,
+)
+_TOTAL_BEGINS = re.compile(r"^total_|(?<=\S)total_[A-Z]| total_[A-Z]", re.MULTILINE)
+_GLUED_TO_REMARK = re.compile(r"^#[^\t\n]*(?:\t[^\t\n]*)*?\t-?\d+\t\d+\t[A-Z0-9]+_[A-Z_]+\t", re.MULTILINE)
+_MODULE = re.compile(r"^# (\S+) module data$", re.MULTILINE)
+_PERF = re.compile(r"^# (agg_perf_by_\w+|agg_time_by_slowest|total_bytes): (\S+)(?: # .*)?$", re.MULTILINE)
+_PARTIAL = re.compile(r"^# \*WARNING\*: The (\S+) module contains incomplete data!", re.MULTILINE)
+# Counter → operation, metric, unit. "" is the module itself.
+_MEANS = {
+    "BYTES_READ": ("read", "bytes", "bytes"), "BYTES_WRITTEN": ("write", "bytes", "bytes"),
+    "READS": ("read", "operations", "operations"), "WRITES": ("write", "operations", "operations"),
+    "INDEP_READS": ("read", "operations", "operations"), "INDEP_WRITES": ("write", "operations", "operations"),
+    "COLL_READS": ("collective_read", "operations", "operations"),
+    "COLL_WRITES": ("collective_write", "operations", "operations"),
+    "OPENS": ("open", "operations", "operations"), "INDEP_OPENS": ("open", "operations", "operations"),
+    "COLL_OPENS": ("collective_open", "operations", "operations"),
+    "STATS": ("stat", "operations", "operations"), "SEEKS": ("seek", "operations", "operations"),
+    "FSYNCS": ("fsync", "operations", "operations"), "FDSYNCS": ("fdatasync", "operations", "operations"),
+    "F_READ_TIME": ("read", "time_sum_of_ranks", "s"), "F_WRITE_TIME": ("write", "time_sum_of_ranks", "s"),
+    "F_META_TIME": ("metadata", "time_sum_of_ranks", "s"),
+}  # fmt: skip
+_MIB = 2.0**20
+
+
+def claims(text: Text) -> Claim | None:
+    """By the preamble, or a total."""
+    if is_darshan_log(text.raw):
+        return Claim(CERTAIN, 1, "the magic number of a log")
+    if found := text.find(_VERSION):
+        return Claim(CERTAIN, *found)
+    total = text.search(_TOTAL, "\ntotal_POSIX_", "\ntotal_STDIO_", "\ntotal_MPIIO_")
+    return Claim(LIKELY, total[0], total[1].group()[:60]) if total else None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed: a log is of one job."""
+    if is_darshan_log(text.raw):
+        from .darshan_log import parse_log
+
+        return [parse_log(text, _add)]
+    run = job(text)
+    _totals(run, text)
+    if not any(row.metric == "operations" for row in run.rows):
+        _records(run, text)
+    _performance(run, text)
+    note_end(run, text)
+    if glued := _GLUED_TO_REMARK.search(text.whole):
+        run.lacks(text.line_of(glued.start()), f"{GLUED}: a counter is lost")
+    for found in _PARTIAL.finditer(text.whole):
+        run.lacks(text.line_of(found.start()), f"Darshan ran out of memory for {found.group(1)}: files are missing")
+    if not run.rows:
+        run.lacks(text.last_line, "there are no counters: darshan-parser, --total or --perf print some")
+    return [run]
+
+
+def _totals(run: Parsed, text: Text) -> None:
+    kept: dict[str, str] = {}
+    at, line = 0, 1
+    for found in _TOTAL.finditer(text.whole):
+        line += text.whole.count("\n", at, found.start())
+        at = found.start()
+        module, counter, value = found.groups()
+        if counter in _MEANS:
+            _add(run, module, counter, value, line)
+        else:
+            kept[f"{module}_{counter}"] = value[:40]
+    if kept:
+        run.facts["counters"] = kept
+    if (lost := len(_TOTAL_BEGINS.findall(text.whole)) - sum(1 for _ in _TOTAL.finditer(text.whole))) > 0:
+        run.lacks(0, f"{lost} totals have no number, or two stand in one line: left out")
+
+
+def _records(run: Parsed, text: Text) -> None:
+    """Sums over files and ranks, of the list that is printed without an option."""
+    cut = text.cut_line
+    end = len(text.whole) if not cut else text.whole.rfind("\n") + 1
+    sums: dict[tuple[str, str], float] = {}
+    first: dict[tuple[str, str], int] = {}
+    records = 0
+    for found in _RECORD.finditer(text.whole, 0, end):
+        module, counter, value = found.groups()
+        records += 1
+        if counter in _MEANS and not value.startswith("-"):  # -1: Darshan could not see it
+            key = module, counter
+            sums[key] = sums.get(key, 0.0) + float(value)
+            first.setdefault(key, found.start())
+    for (module, counter), value in sums.items():
+        _add(run, module, counter, repr(value), text.line_of(first[module, counter]))
+    lines = sum(1 for _ in re.finditer(r"^[^#\n]", text.whole, re.MULTILINE))
+    if records and lines > records:
+        other = lines - sum(1 for _ in re.finditer(_LINE, text.whole))
+        if other:
+            run.lacks(0, f"{other} lines are no counters of a file, or cut: left out")
+
+
+# Counters of DAOS and DFS can be words.
+_LINE = re.compile(
+    r"^(?:[A-Z0-9/_-]+\t-?\d+\t\d+\t(?:[A-Z0-9_]+\t-?\d+(?:\.\d+)?|D[A-Z]+_[A-Z_]+\t[^\t\n]*)(?:\t[^\t\n]*){3}|total_.*)$",
+    re.MULTILINE,
+)
+
+
+def _add(run: Parsed, module: str, counter: str, text: str, line: int) -> None:
+    if counter not in _MEANS:
+        return
+    operation, metric, unit = _MEANS[counter]
+    value = number(text)
+    if value is None:
+        if text != "-1":
+            run.lacks(line, f"{module}_{counter}: '{text[:40]}' is no number: left out")
+        return
+    if value == 0:
+        return  # nothing of the kind was done
+    same = next(
+        (row for row in run.rows if (row.operation, row.metric) == (f"{module.lower()}_{operation}", metric)), None
+    )
+    if same:
+        same.value += value  # INDEP_ and what has no such parts
+    else:
+        run.rows.append(Row(f"{module.lower()}_{operation}", metric, value, unit, line))
+
+
+def _performance(run: Parsed, text: Text) -> None:
+    modules = [(found.start(), found.group(1).lower().replace("-", "")) for found in _MODULE.finditer(text.whole)]
+    for found in _PERF.finditer(text.whole):
+        name = next((name for begin, name in reversed(modules) if begin < found.start()), "all")
+        value, line = number(found.group(2)), text.line_of(found.start())
+        if value is None:
+            run.lacks(line, f"{found.group(1)}: '{found.group(2)[:40]}' is no number: left out")
+        elif name == "all" and run.version.startswith("log 3"):
+            run.lacks(line, f"nothing says which module {found.group(1)} is of: left out")
+        elif found.group(1) == "total_bytes":
+            run.rows.append(Row(name, "bytes", value, "bytes", line))
+        elif found.group(1) == "agg_time_by_slowest":
+            run.rows.append(Row(name, "time_by_slowest", value, "s", line))
+        elif value:
+            metric = found.group(1).replace("agg_perf", "bandwidth")
+            run.rows.append(Row(name, metric, value * _MIB, "bytes/s", line))
+    if any(row.metric.startswith("bandwidth_by") for row in run.rows):
+        run.warn(0, "rates of Darshan are bytes over the time in I/O calls, estimated: not over the time of the job")

@@ -1,0 +1,166 @@
+"""Darshan's extended traces as text: ``darshan-dxt-parser LOG.darshan``. Reads and writes become recorded operations.
+
+    # DXT, file_id: 16457598720760448348, file_name: /tmp/test/testFile
+    # DXT, rank: 0, hostname: shane-thinkpad
+    # Module    Rank  Wt/Rd  Segment          Offset          Length    Start(s)      End(s)
+     X_POSIX       0  write        0               0          262144      0.0029      0.0032
+
+``read`` and ``write`` are those of X_POSIX, ``mpiio_read`` and ``mpiio_write`` of X_MPIIO (which contain the former).
+Times are printed with four digits: whole 0.1 ms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .darshan_job import job
+from .fixed_width import FixedLines, decimal, whole
+from .parsed import CERTAIN, Claim, Parsed
+from .text import Text
+from .trace import Numbered, keep_names, record, without_cut
+
+NAME = "darshan-dxt"
+HEADLINE = ("latency_p99", "bytes")
+
+_FILE = re.compile(r"# DXT, file_id: (\d+), file_name: (.*)")
+_RANK_OF = re.compile(r"# DXT, rank: (\d{1,9}), hostname: (.*)")
+_COUNTS = re.compile(r"# DXT, write_count: (\d{1,15}), read_count: (\d{1,15})")
+_PARTIAL = re.compile(r"# \*WARNING\*: The (\S+) module contains incomplete data!")
+_ROW = re.compile(
+    r" *X_(POSIX|MPIIO) +(\d{1,9}) +(write|read) +\d{1,12} +(\d{1,18}) +(\d{1,18}) +(\d{1,9}\.\d{4}) +(\d{1,9}\.\d{4})"
+    r"(?: +\[ *-?\d+\])*(?: +(?:\d+|N/A))? *"
+)
+# As printf wrote it: module, rank, wt/rd, segment, offset, length, start, end.
+_WIDTH, _RANK, _WORD, _OFFSET, _LENGTH, _START, _END = 88, (8, 16), (16, 23), (32, 48), (48, 64), (64, 76), (76, 88)
+OPERATIONS = ("write", "read", "mpiio_write", "mpiio_read")
+_TICK_NS = 100_000
+
+
+def claims(text: Text) -> Claim | None:
+    """By the lines before each file's operations."""
+    found = text.find("# DXT, file_id:")
+    return Claim(CERTAIN + 1, *found) if found else None  # surer than darshan-parser, which prints the same preamble
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed: a log is of one job."""
+    run = job(text)
+    lines = FixedLines(text.whole)
+    first = lines.firsts()
+    columns = without_cut(run, text, _rows(run, text, lines, first))
+    remarks = [(at + 1, text.lines[at]) for at in np.flatnonzero(first == ord("#")).tolist()]
+    hosts = _files(run, remarks, columns)
+    for at, line in remarks:
+        if found := _PARTIAL.match(line):
+            run.lacks(at, f"Darshan ran out of memory for {found.group(1)}: operations are missing")
+    _counted(run, remarks, columns)
+    columns["kind"] = kinds()[columns["phase"]]
+    record(run, OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
+    run.cannot_tell("times are in whole 0.1 ms: what is shorter has no duration, and between ticks are no hills")
+    cannot_tell(run, bool((columns["phase"] >= 2).any()))
+    return [run]
+
+
+def _rows(run: Parsed, text: Text, lines: FixedLines, first: Any) -> dict[str, Any]:
+    """The operations, in the order of the text; lines that are none mark the run."""
+    length = lines.end - lines.start
+    others = np.flatnonzero((length > 0) & (first != ord("#")))
+    # Two points are those of two times: with more, two lines are in one.
+    wide = others[(length[others] >= _WIDTH) & (lines.counted(".")[others] == 2)]
+    parts = [_read(table) for table in lines.heads(wide, _WIDTH)]
+    good = np.concatenate([fine for _, fine in parts])
+    found = {name: np.concatenate([part[name] for part, _ in parts]) for name in parts[0][0]}
+    columns = {name: values[good] for name, values in found.items()} | {"line": wide[good] + 1}
+    rest = np.setdiff1d(others, wide[good], assume_unique=True)
+    slow = [(at + 1, row) for at in rest.tolist() if (row := _one(text.lines[at]))]
+    lost = [at + 1 for at in rest.tolist() if text.lines[at].strip() and not _one(text.lines[at])]
+    if lost:
+        run.lacks(lost[0], f"{len(lost)} lines are no operation of DXT, or two in one: left out")
+    if slow:
+        more = np.array([[at, *row] for at, row in slow], np.int64)
+        names = ("line", "phase", "rank", "offset", "size", "start_ns", "end_ns")
+        columns = {name: np.concatenate([columns[name], more[:, place]]) for place, name in enumerate(names)}
+        order = np.argsort(columns["line"], kind="stable")
+        columns = {name: values[order] for name, values in columns.items()}
+    backwards = columns["end_ns"] < columns["start_ns"]
+    if backwards.any():
+        run.lacks(int(columns["line"][backwards][0]), "an operation ends before it begins: left out")
+        columns = {name: values[~backwards] for name, values in columns.items()}
+    columns["duration_ns"] = columns.pop("end_ns") - columns["start_ns"]
+    return columns
+
+
+def _read(table: Any) -> tuple[dict[str, Any], Any]:
+    """Columns of rows as printf wrote them, and which of these are good."""
+    module = _word(table, 0, 8)
+    word = _word(table, *_WORD)
+    posix, mpiio = module == b" X_POSIX", module == b" X_MPIIO"
+    write, read = word == b"  write", word == b"   read"
+    good = (posix | mpiio) & (write | read)
+    found: dict[str, Any] = {"phase": mpiio * 2 + read}
+    for name, (begin, end) in (("rank", _RANK), ("offset", _OFFSET), ("size", _LENGTH)):
+        found[name], fine = whole(table, begin, end)
+        good &= fine
+    for name, (begin, end) in (("start_ns", _START), ("end_ns", _END)):
+        ticks, fine = decimal(table, begin, end, 4)
+        found[name] = ticks * _TICK_NS
+        good &= fine
+    return found, good
+
+
+def _word(table: Any, begin: int, end: int) -> Any:
+    return np.ascontiguousarray(table[:, begin:end]).view(f"S{end - begin}").ravel()
+
+
+def _one(line: str) -> tuple[int, ...] | None:
+    """(phase, rank, offset, size, start, end) of a row of other widths."""
+    found = _ROW.fullmatch(line)
+    if found is None:
+        return None
+    module, rank, word, offset, size, start, end = found.groups()
+    ticks = [int(one.replace(".", "")) * _TICK_NS for one in (start, end)]
+    return (2 * (module == "MPIIO") + (word == "read"), int(rank), int(offset), int(size), *ticks)
+
+
+def _files(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict[str, Any]) -> dict[int, str]:
+    """Put the number of each operation's file beside it; rank → host."""
+    numbers, begins, files, hosts = Numbered(), [0], [0], dict[int, str]()
+    for at, line in remarks:
+        if found := _FILE.match(line):
+            begins.append(at)
+            files.append(numbers.of(found.group(2) or found.group(1)))
+        elif found := _RANK_OF.match(line):
+            hosts[int(found.group(1))] = found.group(2).strip()
+    columns["file"] = np.array(files, np.int64)[np.searchsorted(begins, columns["line"]) - 1]
+    keep_names(run, "files", numbers.numbers)
+    ranks = set(np.unique(columns["rank"]).tolist())
+    return {rank: host for rank, host in hosts.items() if rank in ranks}
+
+
+def _counted(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict[str, Any]) -> None:
+    """Every file says how many operations follow: fewer are a text that was cut, or lines that are gone."""
+    said = [(at, int(found.group(1)) + int(found.group(2))) for at, line in remarks if (found := _COUNTS.match(line))]
+    begins = np.array([at for at, _ in said], np.int64)
+    seen = np.bincount(np.searchsorted(begins, columns["line"]), minlength=len(said) + 1)[1:].tolist()
+    wrong = [(at, count, there) for (at, count), there in zip(said, seen, strict=True) if count != there]
+    if wrong:
+        at, count, there = wrong[0]
+        run.lacks(at, f"{count} operations are announced here and {there} are there; so it is of {len(wrong)} files")
+
+
+def cannot_tell(run: Parsed, with_mpiio: bool) -> None:
+    """What is in no trace of DXT."""
+    run.cannot_tell("opens, closes, stats and syncs are not in a DXT trace, nor what went through mmap or stdio")
+    if with_mpiio:
+        run.cannot_tell("mpiio_read and mpiio_write contain the reads and writes that MPI-IO made of them")
+
+
+def kinds() -> Any:
+    """The engine's kind of each of ``OPERATIONS``."""
+    from iosonde.engine._native import KINDS
+
+    return np.array([KINDS.index(name.removeprefix("mpiio_")) for name in OPERATIONS], np.int64)

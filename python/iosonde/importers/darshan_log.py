@@ -1,0 +1,93 @@
+"""Darshan's own logs (``.darshan``), as pydarshan reads them: counters, and operations of DXT with all their digits.
+
+pydarshan is an extra: ``pip install 'iosonde[darshan]'``.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from .darshan_child import FIELDS
+from .parsed import Parsed
+from .text import Text
+
+_LONGEST_S = 600  # of reading one log
+_LONGEST_JOB_S = 1e9
+
+
+def parse_log(text: Text, add: Any) -> Parsed:
+    """One Parsed: a log is of one job. ``add`` puts a counter into it."""
+    run = Parsed()
+    with tempfile.TemporaryDirectory() as place:
+        log, out = Path(place, "log.darshan"), Path(place, "read.npz")
+        log.write_bytes(text.raw)
+        command = [sys.executable, "-m", f"{__package__}.darshan_child", str(log), str(out)]
+        try:
+            ended = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_LONGEST_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            run.lacks(0, f"pydarshan did not read the log in {_LONGEST_S} s")
+            return run
+        if not ended.returncode and not out.is_file():
+            run.lacks(0, "a log of Darshan is read by pydarshan, which is not here: pip install 'iosonde[darshan]'; or "
+                      "import what darshan-parser and darshan-dxt-parser print")  # fmt: skip
+            return run
+        said = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
+        if ended.returncode:
+            run.lacks(0, f"pydarshan cannot read the log, which may be damaged: {said or ended.returncode}")
+            return run
+        if said:
+            run.lacks(0, f"pydarshan says: {said}")
+        _read(run, out, add)
+    return run
+
+
+def _read(run: Parsed, out: Path, add: Any) -> None:
+    import numpy as np
+
+    with np.load(out) as found:
+        whole, times, about = found["whole"], found["times"], json.loads(str(found["about"]))
+    job = about["job"]
+    run.version, run.seconds = f"log {job.get('log_ver', '')}".strip(), float(job.get("run_time") or 0)
+    begin = int(job.get("start_time_sec") or 0)
+    if 0 < begin < 2**33:
+        run.started_at = datetime.fromtimestamp(begin, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    if 0 < int(job["nprocs"]) < 2**31:
+        run.factors["ranks"] = int(job["nprocs"])
+    run.facts |= {"command": about["exe"][:2000], "job": str(job.get("jobid", ""))}
+    for counter, value in about["totals"].items():
+        module, _, name = counter.partition("_")
+        add(run, module, name, repr(value), 1)
+    for module in about["partial"]:
+        run.lacks(0, f"Darshan ran out of memory for {module}: files or operations are missing")
+    good = ((times >= 0) & (times < _LONGEST_JOB_S)).all(axis=1)
+    if not good.all():
+        run.lacks(0, f"{int((~good).sum())} operations have impossible times: left out")
+        whole, times = whole[good], times[good]
+    if len(whole):
+        _operations(run, dict(zip(FIELDS, whole.T, strict=True)), np.round(times * 1e9).astype(np.int64), about)
+    elif not run.rows:
+        run.lacks(0, "there are no counters of POSIX, MPI-IO or STDIO in the log")
+
+
+def _operations(run: Parsed, found: dict[str, Any], times_ns: Any, about: dict[str, Any]) -> None:
+    from .darshan_dxt import OPERATIONS, cannot_tell, kinds
+    from .trace import keep_names, record
+
+    columns = {
+        "rank": found["rank"], "phase": found["module"] * 2 + found["reads"], "size": found["length"],
+        "file": found["file"], "offset": found["offset"], "start_ns": times_ns[:, 0],
+        "duration_ns": times_ns[:, 1] - times_ns[:, 0], "line": found["rank"] * 0 + 1,
+    }  # fmt: skip
+    columns["kind"] = kinds()[columns["phase"]]
+    hosts = {int(rank): host for rank, host in about["hosts"].items()}
+    record(run, OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
+    keep_names(run, "files", {name: number for number, name in enumerate(about["files"])})
+    cannot_tell(run, bool(found["module"].any()))

@@ -1,0 +1,106 @@
+"""elbencho's ``--opslog``: a line of JSON when an operation begins, another when it ends, with times in whole ms.
+
+    { "date": "2026-11-21T09:35:31.430+0000", "worker_rank": 0, "op_name": "pread", "entry_name": "3", "offset": 0,
+      "length": 65536, "is_finished": false, "is_error": false }      (one line)
+
+Operations and bytes of each worker are counted. Where some took a ms or more they become recorded operations too: what
+is shorter has no duration then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from datetime import datetime
+from functools import lru_cache
+
+from .parsed import Parsed, Row
+from .text import Text
+from .trace import Gathered, keep_names
+
+_LINE = re.compile(
+    r'\{ *"date": *"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{3})([+-]\d{4}|Z)", *"worker_rank": *(-?\d{1,9}), '
+    r'*"op_name": *"(\w{1,40})", *"entry_name": *"([^"]*)", *"offset": *(\d{1,18}), *"length": *(\d{1,18}), '
+    r'*"is_finished": *(true|false), *"is_error": *(true|false) *\}\s*'
+)
+_KINDS = {
+    "pread": "read", "aioread": "read", "cuFileRead": "read", "hdfsPread": "read", "pwrite": "write",
+    "aiowrite": "write", "cuFileWrite": "write", "hdfsWrite": "write", "open": "open", "openat": "open",
+    "close": "close", "fstat": "stat", "mkdirat": "mkdir", "unlinkat": "unlink",
+}  # fmt: skip
+
+
+def parse_log(text: Text) -> Parsed:
+    """The log of all workers of one command."""
+    run, pairs = Parsed(), _Pairs()
+    for at, line in text.numbered():
+        if not line.strip():
+            continue
+        found = _LINE.fullmatch(line)
+        second = _second_ms(found.group(1), found.group(3)) if found else None
+        if found is None or second is None:
+            run.lacks(at, "not a line of the log, or two in one: left out, and others like it")
+        elif found.group(10) == "true":
+            run.lacks(at, f"{found.group(5)} failed")
+        else:
+            pairs.add(at, found, second + int(found.group(2)))
+    pairs.into(run, text)
+    return run
+
+
+@lru_cache(maxsize=64)
+def _second_ms(date: str, zone: str) -> int | None:
+    try:
+        return int(datetime.fromisoformat(date + zone).timestamp() * 1000)
+    except ValueError:
+        return None
+
+
+class _Pairs:
+    """Begins that wait for their ends."""
+
+    def __init__(self) -> None:
+        self._begun: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._finished: dict[tuple[str, int], list[int]] = {}
+        self._found = Gathered()
+        self._unbegun, self._last = 0, 0
+
+    def add(self, at: int, line: re.Match[str], now_ms: int) -> None:
+        """One line."""
+        rank, name, entry, offset, size = line.group(4, 5, 6, 7, 8)
+        begun, self._last = self._begun[rank, name, entry, offset, size], at
+        if line.group(9) == "false":
+            begun.append(now_ms)
+            return
+        count = self._finished.setdefault((name, int(rank)), [at, 0, 0])
+        count[1] += 1
+        count[2] += int(size)
+        if not begun:
+            self._unbegun += 1
+            return
+        began = begun.pop(0)
+        if name in _KINDS and now_ms >= began >= 0:
+            found = self._found
+            number = found.files.of(f"{entry} of worker {rank}")
+            found.rows.extend((max(int(rank), 0), found.names.of(name), 0, int(size), number, int(offset),
+                               began * 10**6, (now_ms - began) * 10**6, at))  # fmt: skip
+
+    def into(self, run: Parsed, text: Text) -> None:
+        """Counts, and operations where something took a ms."""
+        for (operation, rank), (at, count, size) in sorted(self._finished.items()):
+            run.rows.append(Row(operation, "operations", count, "operations", at, rank, None, count))
+            run.rows.append(Row(operation, "bytes", size, "bytes", at, rank, None, count))
+        open_ones = sum(map(len, self._begun.values()))
+        if open_ones:
+            run.lacks(self._last, f"{open_ones} operations began and did not end in the log")
+        if self._unbegun:
+            run.lacks(self._last, f"{self._unbegun} operations ended and did not begin in the log")
+        if not run.rows:
+            run.lacks(1, "the log holds no operation")
+        took = self._found.columns()["duration_ns"]
+        if not took.any():
+            run.warn(1, "times are in whole ms: no duration of an operation can be told from this log")
+            return
+        self._found.into(run, _KINDS, text, shared=False)
+        keep_names(run, "files", self._found.files.numbers)
+        run.cannot_tell("times are in whole ms: operations of less than one have no duration, others ± 1 ms")

@@ -1,0 +1,140 @@
+"""CSVs of single operations: IOR's and mdtest's ``savePerOpDataCSV``, md-workbench's latencies (``-L``).
+
+    time,runtime,tp
+    9.53674316e-07,1.90734863e-05,3.435974e+09
+
+Begin and duration in seconds and, of IOR and mdtest, bytes/s, which times the duration are the bytes. What was done is
+in the file's name, if anywhere: where it is, they become recorded operations; else they are counted, and no more.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+from .operation_log import numbers, summary_rows
+from .parsed import PART, Parsed
+from .text import Text
+from .trace import note_end, record
+
+_LONGEST_S = 1e9
+_MDTEST = re.compile(r"-(File|Directory) (creation|stat|read|removal)-(\d{1,9})\.csv(?:\.gz)?$")
+_MDTEST_KINDS = {
+    ("File", "creation"): "create", ("File", "stat"): "stat", ("File", "read"): "read", ("File", "removal"): "unlink",
+    ("Directory", "creation"): "mkdir", ("Directory", "stat"): "stat", ("Directory", "removal"): "rmdir",
+}  # fmt: skip
+_IOR = re.compile(r"-(\d{1,9})-(\d{1,9})\.csv(?:\.gz)?$")
+_WORKBENCH = re.compile(r"-\d+\.\d\d-(\d{1,9})-(precreate|cleanup|create|delete|read|stat)(-all)?\.csv(?:\.gz)?$")
+_WORKBENCH_KINDS = {"precreate": "create", "cleanup": "unlink", "create": "create", "delete": "unlink", "read": "read",
+                    "stat": "stat"}  # fmt: skip
+_FLOAT_DIGITS = 2.0**24
+
+
+class Meaning(NamedTuple):
+    """What the operations of a file are called, what they are to the engine ('' if nobody knows), whose they are."""
+
+    operation: str
+    kind: str
+    rank: int = 0
+
+
+def is_mdtests(text: Text) -> bool:
+    """Whether a CSV of operations is mdtest's, by its name: IOR writes the same columns."""
+    return _MDTEST.search(PurePath(text.name).name) is not None
+
+
+def of_mdtest(text: Text) -> Parsed:
+    """One phase of one rank."""
+    run = Parsed()
+    found = _MDTEST.search(PurePath(text.name).name)
+    if found is None:
+        return _unknown(run, text, 3, "the file's name does not say what was done (PREFIX-File creation-00000.csv)")
+    what, did, rank = found.groups()
+    run.factors[PART] = f"rank {int(rank)}"
+    # Of what moves no bytes mdtest divides 1 by the duration.
+    meaning = Meaning(f"{what.lower()}_{did}", _MDTEST_KINDS.get((what, did), ""), int(rank))
+    return _read(run, text, 3, meaning, smallest=2)
+
+
+def of_ior(text: Text) -> Parsed:
+    """The last phase of one rank and repetition: a read phase writes over the file of the write phase."""
+    run, name = Parsed(), PurePath(text.name).name
+    if found := _IOR.search(name):
+        run.factors[PART] = f"iteration {int(found.group(1))} of rank {int(found.group(2))}"
+    words = {word for word in ("write", "read") if word in name.lower()}
+    if len(words) != 1:
+        return _unknown(run, text, 3, "IOR's file does not say whether these are reads or writes (of -w -r the reads): "
+                        "with one of these words in its name they are recorded, and can be diagnosed")  # fmt: skip
+    word = words.pop()
+    return _read(run, text, 3, Meaning(word, word, int(found.group(2)) if found else 0))
+
+
+def of_workbench(text: Text) -> Parsed:
+    """One kind of operation of rank 0, or (``-all``) of all ranks."""
+    run = Parsed()
+    found = _WORKBENCH.search(PurePath(text.name).name)
+    if found is None:
+        return _unknown(run, text, 2, "the file's name does not say what was done (PREFIX-0.00-0-read.csv): read, "
+                        "stat, create and delete are different operations")  # fmt: skip
+    iteration, what, everybody = found.groups()
+    kind = _WORKBENCH_KINDS[what]
+    phase = what if what in ("precreate", "cleanup") else "benchmark"
+    did = {"create": "create", "unlink": "delete"}.get(kind, kind)
+    run.factors[PART] = f"iteration {int(iteration)}{' of all ranks' if everybody else ''}"
+    if everybody:
+        run.cannot_tell("operations of all ranks: the file does not say whose each is")
+    run = _read(run, text, 2, Meaning(f"{phase}_{did}", kind))
+    if run.operations is not None and len(run.operations):
+        last_s = float(run.operations["start_ns"].max()) / 1e9
+        run.warn(
+            0, f"begins are of 24 bits: at the end of these {last_s:.3g} s in steps of {last_s / _FLOAT_DIGITS:.1g} s"
+        )
+    return run
+
+
+def _read(run: Parsed, text: Text, columns: int, meaning: Meaning, smallest: float = 1) -> Parsed:
+    import numpy as np
+
+    table, lines = _rows(run, text, columns)
+    if not meaning.kind or not len(table):
+        summary_rows(run, meaning.operation, table[:, 1], lines)
+        return run
+    from iosonde.engine._native import KINDS
+
+    size = 0
+    if columns == 3 and (timed := table[:, 1] > 0).any():
+        # Both have seven digits or more; all operations of a file are of one size.
+        size = round(float(np.median(table[timed, 2] * table[timed, 1])))
+    names, start_ns = (meaning.operation,), np.round(table[:, 0] * 1e9).astype(np.int64)
+    nothing = np.zeros(len(table), np.int64)
+    found = {
+        "rank": nothing + meaning.rank, "phase": nothing, "kind": nothing + KINDS.index(meaning.kind),
+        "size": nothing + (size if size >= smallest else 0), "file": nothing, "offset": nothing, "start_ns": start_ns,
+        "duration_ns": np.round(table[:, 1] * 1e9).astype(np.int64), "line": lines,
+    }  # fmt: skip
+    record(run, names, found, unplaced=names)
+    return run
+
+
+def _unknown(run: Parsed, text: Text, columns: int, why: str) -> Parsed:
+    table, lines = _rows(run, text, columns)
+    summary_rows(run, "access", table[:, 1], lines)
+    run.warn(1, why)
+    return run
+
+
+def _rows(run: Parsed, text: Text, columns: int) -> tuple[Any, Any]:
+    """The rows that are times and durations, and their lines."""
+    import numpy as np
+
+    if ",inf\n" in text.whole:  # bytes over a duration that the clock has as 0
+        text = Text(text.whole.replace(",inf\n", ",0\n").encode(), text.name)
+    note_end(run, text)
+    table, lines = numbers(text, 2, columns, run)
+    good = (
+        (table[:, :2] >= 0).all(axis=1) & (table[:, :2] < _LONGEST_S).all(axis=1) if len(table) else np.zeros(0, bool)
+    )
+    if not good.all():
+        run.lacks(int(lines[~good][0]), "an operation with a negative or impossible time: left out")
+    return table[good], lines[good]

@@ -1,0 +1,98 @@
+"""Recorder's traces as text: ``recorder2text DIR`` writes ``DIR/_text/0.txt``, a file for each rank.
+
+    0.0124060 0.0124210 pwrite 1 0 ( /tmp/file 0x55d0 4096 8192 )
+
+Begin and end in seconds, the function, how deep it was called, its type, its arguments (files by their names). POSIX
+functions become recorded operations. A result is not in the text: failed calls, calls that moved less, and the place of
+a ``read`` or ``write`` that does not name one are not known.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from .parsed import CERTAIN, PART, Claim, Parsed
+from .text import Text
+from .trace import Gathered, keep_names
+
+NAME = "recorder"
+HEADLINE = ("latency_p99", "bytes")
+
+_CALL = re.compile(r"(\d{1,9})\.(\d{1,9}) (\d{1,9})\.(\d{1,9}) (\w+) (\d{1,4}) (-?\d{1,3}) \((.*) \)")
+_RANK = re.compile(r"(?:^|[^\d])(\d{1,9})\.txt(?:\.gz)?$")
+_FLAG_CREATE = 0o100
+# Function → operation, place of its size and its offset among the arguments.
+_DATA = {
+    "read": ("read_unplaced", 2, None), "write": ("write_unplaced", 2, None),
+    "pread": ("read", 2, 3), "pread64": ("read", 2, 3), "pwrite": ("write", 2, 3), "pwrite64": ("write", 2, 3),
+}  # fmt: skip
+_OTHERS = {
+    "open": "open", "open64": "open", "creat": "create", "creat64": "create", "close": "close", "fsync": "fsync",
+    "fdatasync": "fdatasync", "unlink": "unlink", "mkdir": "mkdir", "rmdir": "rmdir", "rename": "rename",
+    "truncate": "truncate", "ftruncate": "truncate", "stat": "stat", "lstat": "stat", "fstat": "fstat",
+    "__xstat": "stat", "__xstat64": "stat", "__lxstat": "stat", "__lxstat64": "stat", "__fxstat": "fstat",
+    "__fxstat64": "fstat", "readdir": "readdir",
+}  # fmt: skip
+_KINDS = {"read_unplaced": "read", "write_unplaced": "write", "fstat": "stat"}
+
+
+def claims(text: Text) -> Claim | None:
+    """By the shape of its first lines."""
+    head = [line for line in text.lines[:40] if line.strip()]
+    fitting = sum(bool(_CALL.fullmatch(line)) for line in head)
+    return Claim(CERTAIN, 1, head[0].strip()[:60]) if head and fitting >= max(2, 0.7 * len(head)) else None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed: a file is of one rank."""
+    run, found = Parsed(), Gathered()
+    named = _RANK.search(PurePath(text.name).name)
+    if named:
+        run.factors[PART] = f"rank {int(named.group(1))}"
+    rank, nested = int(named.group(1)) if named else 0, 0
+    for at, line in enumerate(text.lines, 1):
+        if not line:
+            continue
+        call = _CALL.fullmatch(line)
+        if call is None or " )" in call.group(8):
+            found.left_out(run, at, "not a call of Recorder, or two in one: left out, and others like it")
+            continue
+        begin_s, begin, end_s, end, function, depth, _, words = call.groups()
+        if function not in _DATA and function not in _OTHERS:
+            continue
+        start, done = int(begin_s + begin.ljust(9, "0")), int(end_s + end.ljust(9, "0"))
+        what = _meaning(function, words.split())
+        if what is None or done < start:
+            found.left_out(run, at, f"a call of {function} with other arguments or times: left out, and others like it")
+            continue
+        operation, file, size, offset = what
+        nested += depth != "0"
+        found.rows.extend((rank, found.names.of(operation), 0, size, found.files.of(file), offset, start,
+                           done - start, at))  # fmt: skip
+    names = found.names.numbers
+    found.into(run, {name: _KINDS.get(name, name) for name in names}, text,
+               unplaced=[name for name in names if name.endswith("_unplaced")], shared=False)  # fmt: skip
+    keep_names(run, "files", found.files.numbers)
+    run.cannot_tell("Recorder's text has no results: a call that failed or moved less looks like any other")
+    if nested:
+        run.warn(0, f"{nested} of these calls were made by a library, as MPI-IO or HDF5, inside a call of its own")
+    if not named:
+        run.warn(0, "the file's name does not end in the number of a rank: taken as rank 0")
+    return [run]
+
+
+def _meaning(function: str, words: list[str]) -> tuple[str, str, int, int] | None:
+    """(operation, file, size, offset); None where the arguments are not those of the function."""
+    if function not in _DATA:
+        operation = _OTHERS[function]
+        if operation == "open" and len(words) > 1 and words[1].isdigit() and int(words[1][:18]) & _FLAG_CREATE:
+            operation = "create"
+        return operation, words[0] if words else "", 0, 0
+    operation, size, offset = _DATA[function]
+    # A name with blanks is several words: counted from the end.
+    count = size + 1 if offset is None else offset + 1
+    numbers = [words[at - count] for at in (size, offset) if at is not None] if len(words) >= count else []
+    if not numbers or not all(one.isdigit() and len(one) < 19 for one in numbers):
+        return None
+    return operation, " ".join(words[: len(words) - count + 1]), int(numbers[0]), int(numbers[-1]) if offset else 0

@@ -1,0 +1,364 @@
+"""strace: ``strace -f -T -ttt -y -o FILE PROGRAM``. System calls that touch files become recorded operations.
+
+    30688 1795465784.892742 pread64(3, "xxxx"..., 4096, 12345) = 4096 <0.000006>
+    30688 1795465784.892818 read(3,  <unfinished ...>
+    30688 1795465784.893394 <... read resumed>"xxxx"..., 65536) = 65536 <0.000570>
+
+Each kind of call is an operation (read, write, open, create, stat, fsync, unlink, …), each process or thread a rank.
+The place of a read or write is followed through open, lseek, dup, fork and what was moved (``strace_files``); where it
+is not known (files that were open before, ends of files that are appended to) the operation is ``read_unplaced``,
+``write_unplaced`` or ``append``; ``copy`` is what the kernel copies by itself. Pipes, sockets, terminals, /dev/null and
+the like, /proc and /sys are no files: left out, and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from iosonde.core.schema import STATUS_SHORT
+
+from .parsed import CERTAIN, Claim, Parsed
+from .strace_calls import CALLS, DATA, OPERATIONS, PATH, UNPLACED, Call, UnreadableError, status_of
+from .strace_files import NAMELESS, OpenFile, OpenFiles
+from .text import Text
+from .trace import Numbered, keep_names, note_end, record
+
+NAME = "strace"
+HEADLINE = ("latency_p99", "bytes")
+
+_WHO = r"(?:\[pid +(\d+)\] |(\d+) +)?"
+# Seconds since 1970 that fit into 63 bits of ns, or a time of the day.
+_SECONDS = r"[1-8]?\d{1,9}"
+_BODY = r"(?=\w+\(|<\.\.\. |\+\+\+ |--- )(.*)"
+_HEAD = re.compile(_WHO + r" *(" + _SECONDS + r"|\d\d:\d\d:\d\d)\.(\d{6}|\d{9}) " + _BODY)
+_UNSTAMPED = re.compile(_WHO + r'execve\(".*\) += 0(?: <\d{1,9}\.\d{6,9}>)?')
+# Nearly all lines of a trace of data: read at once. What does not look exactly like this takes the longer way.
+_DATA = re.compile(
+    r"((?:\[pid +\d+\] |\d+ +)?)(" + _SECONDS + r"\.\d{6}(?:\d{3})?) ((?:read|write|pread64|pwrite64)\(\d{1,9}" +
+    PATH + r'), (?:"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:\.\.\.)?|0x[0-9a-f]+|NULL), (\d{1,18})(?:, (\d{1,18}))?\)'
+    r" += (\d{1,18}) <(\d{1,9}\.\d{6}(?:\d{3})?)>"
+)  # fmt: skip
+_SEEK = re.compile(r"((?:\[pid +\d+\] |\d+ +)?)" + _SECONDS + r"\.\d{6,9} lseek\((\d{1,9})(" + PATH +
+                   r"), -?\d{1,18}, SEEK_\w+\) += (\d{1,18})(?: <\d{1,9}\.\d{6,9}>)?")  # fmt: skip
+_RESUMED = re.compile(r"<\.\.\. (\w+) resumed> ?(.*)")
+_CALL = re.compile(r"(\w+)\((.*)\) += (.*)")
+_RESULT = re.compile(r"(-?\d{1,18}|\?|0x[0-9a-f]{1,15})(" + PATH + r")(?: (E[A-Z0-9]+))?(?: \(.*\))?"
+                     r"(?: <(\d{1,9}\.\d{6}(?:\d{3})?)>)?")  # fmt: skip
+_QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+# Something behind the time that a call took, behind what says that it did not end, or another line's stamp.
+_GLUED = re.compile(r"<(?:\d+\.\d{6,9}|unfinished \.\.\.)>.|\d\.\d{6,9} (?:\w+\(|<\.\.\. |\+\+\+ |--- )")
+_ENDED = re.compile(r"\+\+\+ (?:exited|killed|superseded) [^+]*\+\+\+|--- SIG.* ---|--- stopped by .* ---")
+_UNFINISHED = re.compile(r"(.*?) ?(?:<unfinished \.\.\.>|strace: Process \d{1,10} attached)$")
+_DAY_NS = 86_400 * 10**9
+_FORKS = ("clone", "clone3", "fork", "vfork")
+# Calls whose bytes or waits a trace of system calls does not show one by one.
+_UNSEEN = {"io_uring_enter": "io_uring", "io_submit": "Linux aio"}
+_SLOW = "the program is stopped at every call, for tens of µs: durations hold a part of it, pauses the rest"
+_MAPPED = "reads and writes through mmap are no system calls, and not in the trace"
+# What the fast and the long way keep of an operation as numbers; its times are kept as they are printed.
+_FIELDS = ("rank", "phase", "status", "size", "file", "offset", "line", "moved")
+_NAMES = {name: place for place, name in enumerate(OPERATIONS)}
+_UNPLACED_BEHIND = _NAMES["read_unplaced"] - _NAMES["read"]
+# Rank, file, its number, whether it writes, whether the call names the place, the number of the operation.
+_Known = tuple[int, OpenFile, int, bool, bool, int]
+
+
+def claims(text: Text) -> Claim | None:
+    """By the shape of its first lines: strace does not name itself, and no other tool's lines begin so."""
+    head = [line for line in text.lines[:60] if line.strip()]
+    fitting = sum(bool(_HEAD.match(line)) for line in head)
+    if not head or (fitting < max(1, 0.7 * len(head)) and not _UNSTAMPED.fullmatch(head[0])):
+        return None
+    return Claim(CERTAIN, 1, head[0].strip()[:60])
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed: a trace is of one execution, with all its processes."""
+    reader = _Reader()
+    whole = note_end(reader.run, text)
+    reader.read(text.lines if whole else text.lines[:-1])
+    return [reader.end()]
+
+
+class _Event(NamedTuple):
+    """One call: its line, who, when (as printed), how long (as printed, '' if it is not)."""
+
+    line: int
+    pid: str
+    start: str
+    took: str
+
+
+class _Reader:
+    """Line by line: who calls, what is unfinished, which files are open."""
+
+    def __init__(self) -> None:
+        self.run = Parsed()
+        self._files = OpenFiles()
+        self._ranks = Numbered()
+        self._rows, self._starts, self._took = array("q"), list[str](), list[str]()
+        self._unfinished: dict[str, tuple[str, str]] = {}
+        self._left_out, self._unseen = Counter[str](), Counter[str]()
+        self._bad, self._untimed, self._daily = 0, 0, False
+        # What the fast way knows of a process and an open file, by the words of the line.
+        self._known: dict[str, _Known] = {}
+
+    def read(self, lines: list[str]) -> None:
+        """All lines: whole ones of reads and writes here, for speed; others one by one."""
+        stamp = next((found.group(3) for line in lines[:60] if (found := _HEAD.match(line))), "")
+        if ":" not in stamp and len(stamp) < 9:
+            what = "times since the line before (-r)" if stamp else "no times"
+            self.run.lacks(1, f"its lines have {what}: strace -f -T -ttt says when, and for how long")
+            return
+        self._daily = ":" in stamp
+        match, known, add = _DATA.fullmatch, self._known, self._rows.extend
+        starts, durations = self._starts.append, self._took.append
+        for at, line in enumerate(lines, 1):
+            found = None if self._daily else match(line)
+            if found is None:
+                if line and not ("lseek(" in line and self._sought(line)):
+                    self._line(at, line)
+                continue
+            head, start, call, size_text, offset_text, moved_text, took = found.groups()
+            rank, file, number, writes, placed, phase = known.get(head + call) or self._know(head, call)
+            if placed != (offset_text is not None) or file.what or file.appends:
+                self._line(at, line)
+                continue
+            size, moved = int(size_text), int(moved_text)
+            if placed:
+                offset = int(offset_text)
+            elif file.position is None:
+                offset, phase = 0, phase + _UNPLACED_BEHIND
+            else:
+                offset = file.position
+                file.position = offset + moved
+            # A read that ends with the file is done; one that moved nothing, or a write that moved less, is not.
+            status = 0 if moved == size or (moved and not writes) else STATUS_SHORT
+            add((rank, phase, status, size, number, offset, at, moved))
+            starts(start)
+            durations(took)
+
+    def _sought(self, line: str) -> bool:
+        found = _SEEK.fullmatch(line)
+        if found is None:
+            return False
+        head, fd, path, place = found.groups()
+        self._files.of(_pid(head), int(fd), _bare(path)).position = int(place)
+        return True
+
+    def _know(self, head: str, call: str) -> _Known:
+        pid, (name, _, about) = _pid(head), call.partition("(")
+        fd, _, path = about.partition("<")
+        file = self._files.of(pid, int(fd), _bare(f"<{path}"))
+        writes = "w" in name
+        found = (self._rank(pid), file, self._files.number(file.path), writes, name[0] == "p",
+                 _NAMES["write" if writes else "read"])  # fmt: skip
+        self._known[head + call] = found
+        return found
+
+    def _rank(self, pid: str) -> int:
+        return self._ranks.of(self._files.process(pid))
+
+    def _line(self, at: int, line: str) -> None:
+        """Any other line."""
+        if line == " <unfinished ...>" or line.startswith("strace: "):
+            return
+        head = _HEAD.fullmatch(line)
+        if head is None:
+            self._unreadable(at)
+            return
+        one, other, whole, part, body = head.groups()
+        pid, start = one or other or "", f"{whole}.{part}"
+        if _is_glued(body) or (":" in whole) != self._daily:
+            self._unreadable(at)
+            return
+        if body.startswith(("+++ ", "--- ")):
+            if not _ENDED.fullmatch(body):
+                self._unreadable(at)
+            return
+        if not self._files.knows(pid):
+            self._known.clear()
+            self._files.seen(pid)
+        if body.startswith("<... "):
+            begun = self._resumed(pid, body)
+            if begun is None:
+                self._unreadable(at, "a call is resumed that did not begin in the trace")
+                return
+            start, body = begun
+        elif ended := _UNFINISHED.fullmatch(body):
+            self._unfinished[pid] = (start, ended.group(1))
+            self._files.forking(pid, body.partition("(")[0] in _FORKS, "CLONE_FILES" in body)
+            return
+        self._call(at, pid, start, body)
+
+    def _resumed(self, pid: str, body: str) -> tuple[str, str] | None:
+        found, begun = _RESUMED.fullmatch(body), self._unfinished.pop(pid, None)
+        if found is None or begun is None or not begun[1].startswith(found.group(1) + "("):
+            return None
+        rest = found.group(2)
+        return begun[0], begun[1] + ("" if rest.startswith((")", ",")) or begun[1].endswith((" ", "(")) else " ") + rest
+
+    def _call(self, at: int, pid: str, start: str, body: str) -> None:
+        whole = _CALL.fullmatch(body)
+        if whole is None:
+            self._unreadable(at)
+            return
+        name, args, result = whole.groups()
+        if name in _UNSEEN:
+            self._unseen[_UNSEEN[name]] += 1
+        if name not in CALLS and name not in _FORKS:
+            return
+        found = _RESULT.fullmatch(result)
+        if found is None:
+            if not result.startswith("?"):
+                self._unreadable(at)
+            return
+        value, path, error, took = found.groups()
+        if value == "?":
+            return  # it never came back
+        if name in _FORKS:
+            self._known.clear()
+            self._files.forked(pid, value, "CLONE_FILES" in args)
+            return
+        try:
+            call = CALLS[name](args, int(value, 16 if value.startswith("0x") else 10), path)
+            status = status_of(error)
+        except UnreadableError:
+            self._unreadable(at)
+            return
+        self._untimed += took is None
+        event = _Event(at, pid, start, took or "")
+        if call.operation in DATA:
+            self._moved(event, call, status)
+            return
+        if call.effect not in ("", "moves", "displaces"):
+            self._known.clear()
+        file = self._files.after(pid, call, status == 0)
+        if file and file.what:
+            self._left_out[file.what] += bool(call.operation)
+        elif call.operation:
+            number = self._files.number(file.path if file else call.path)
+            short = STATUS_SHORT if call.operation == "copy" and not call.moved else 0
+            self._add(event, call.operation, (status or short, call.size, number, 0, max(call.moved, 0)))
+
+    def _moved(self, event: _Event, call: Call, status: int) -> None:
+        """A read or a write, at the place that it names or where the file is."""
+        file, writes, place = self._files.of(event.pid, call.fd, call.path), call.operation == "write", call.offset
+        if file.what:
+            self._left_out[file.what] += 1
+            return
+        operation: str = call.operation
+        if place is None and writes and file.appends:
+            operation, file.position = "append", None
+        elif place is None:
+            place = file.position
+            if place is None:
+                operation += "_unplaced"
+            elif call.moved > 0:
+                file.position = place + call.moved
+        # A read that ends with the file is done; one that moved nothing, or a write that moved less, is not.
+        if not status and call.moved != call.size and (writes or not call.moved):
+            status = STATUS_SHORT
+        number = self._files.number(file.path)
+        self._add(event, operation, (status, call.size, number, place or 0, max(call.moved, 0)))
+
+    def _add(self, event: _Event, operation: str, numbers: tuple[int, int, int, int, int]) -> None:
+        if not event.took:
+            return
+        status, size, file, offset, moved = numbers
+        self._rows.extend((self._rank(event.pid), _NAMES[operation], status, size, file, offset, event.line, moved))
+        self._starts.append(event.start)
+        self._took.append(event.took)
+
+    def _unreadable(self, at: int, why: str = "") -> None:
+        self._bad += 1
+        self.run.lacks(at, why or "not a line of strace, or two in one: left out, and others like it")
+
+    def end(self) -> Parsed:
+        """What was found, with what the trace cannot tell."""
+        run = self.run
+        table = np.frombuffer(self._rows, np.int64).reshape(-1, len(_FIELDS))
+        columns: dict[str, Any] = dict(zip(_FIELDS, table.T, strict=True))
+        columns["start_ns"], columns["duration_ns"] = self._nanoseconds(self._starts), self._nanoseconds(self._took)
+        columns["kind"] = _kinds()[columns["phase"]]
+        if self._untimed:
+            run.lacks(0, f"{self._untimed} calls do not say how long they took: strace needs -T")
+        if len(table) and columns["start_ns"].min() > _DAY_NS:
+            first_s = int(columns["start_ns"].min()) // 10**9
+            run.started_at = datetime.fromtimestamp(first_s, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        record(run, OPERATIONS, columns, unplaced=UNPLACED)
+        self._words(columns["duration_ns"])
+        self._nameless(columns)
+        keep_names(run, "files", self._files.numbers)
+        keep_names(run, "processes", self._ranks.numbers)
+        run.facts |= {"lines_left_out": self._bad} if self._bad else {}
+        return run
+
+    def _nanoseconds(self, printed: list[str]) -> Any:
+        """Of seconds with six or nine digits behind the point, or times of the day (``-tt``)."""
+        if any(":" in one for one in printed[:1]):
+            self.run.warn(1, "times of the day (-tt): a trace over midnight goes backwards; -ttt has dates")
+            printed = [_of_day(one) for one in printed]
+        digits = len(printed[0]) - printed[0].find(".") - 1 if printed else 6
+        if all(one[-digits - 1] == "." for one in printed):  # nearly always
+            return np.fromstring(" ".join(printed).replace(".", ""), np.int64, sep=" ") * 10 ** (9 - digits)
+        return np.array([_of_decimal(one) for one in printed], np.int64)
+
+    def _nameless(self, columns: dict[str, Any]) -> None:
+        """What nobody saw being opened, in a trace without -y: files, pipes or a terminal."""
+        nameless = [number for path, number in self._files.numbers.items() if path.startswith(NAMELESS)]
+        mine = np.isin(columns["file"], nameless) & (columns["size"] > 0)
+        if count := int(mine.sum()):
+            self.run.warn(0, f"{count} reads and writes are of what was open before the trace began, files, pipes or "
+                           "a terminal: with -y strace names them")  # fmt: skip
+
+    def _words(self, took: Any) -> None:
+        run = self.run
+        if len(took) and not (took % 1000).any():
+            run.cannot_tell("times are in whole µs: calls of a few µs have no finer hills (--syscall-times=ns has)")
+        run.cannot_tell(_SLOW)
+        run.cannot_tell(_MAPPED)
+        for what, count in self._left_out.items():
+            run.warn(0, f"{count} calls for {what} were left out: no files of a file system")
+        for what, count in self._unseen.items():
+            run.cannot_tell(f"{count} calls of {what}: what they moved is not in the trace one by one")
+        if self._unfinished:
+            run.warn(0, f"{len(self._unfinished)} calls were not finished when the trace ended")
+
+
+def _pid(head: str) -> str:
+    """Of what stands before the time: ``[pid 12] ``, ``12 ``, or nothing."""
+    return head.strip(" pid[]")
+
+
+def _bare(path: str) -> str | None:
+    """What -y prints behind a number, without its brackets; None where it is not there."""
+    return path.removesuffix("(deleted)")[1:-1] or None
+
+
+def _is_glued(body: str) -> bool:
+    """Whether two lines stand in one."""
+    return bool(_GLUED.search(body)) and bool(_GLUED.search(_QUOTED.sub("", body)))
+
+
+def _of_decimal(printed: str) -> int:
+    seconds, _, part = printed.partition(".")
+    return int(seconds + part.ljust(9, "0"))
+
+
+def _of_day(printed: str) -> str:
+    hours, minutes, seconds = printed.split(":")
+    return f"{int(hours) * 3600 + int(minutes) * 60 + int(seconds[:2])}{seconds[2:]}"
+
+
+def _kinds() -> Any:
+    from iosonde.engine._native import KINDS
+
+    like = {"read_unplaced": "read", "write_unplaced": "write", "fstat": "stat", "copy": "write"}
+    return np.array([KINDS.index(like.get(name, name)) for name in OPERATIONS], np.int64)

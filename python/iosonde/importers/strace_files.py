@@ -1,0 +1,141 @@
+"""Which file a number is, and where in it the next read begins: open files of the processes of a trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .strace_calls import Call
+from .trace import Numbered
+
+_NO_FILES = {
+    "/dev/pts/": "terminals", "/dev/tty": "terminals", "/proc/": "/proc and /sys", "/sys/": "/proc and /sys",
+    **dict.fromkeys(("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"), "devices without a medium"),
+}  # fmt: skip
+_KINDS_OF_Y = {
+    "pipe": "pipes", "socket": "sockets", "TCP": "sockets", "UDP": "sockets", "UNIX": "sockets", "TCPv6": "sockets",
+    "UDPv6": "sockets", "NETLINK": "sockets", "anon_inode": "events",
+}  # fmt: skip
+NAMELESS = "descriptor "  # what nobody saw being opened is called so, with its number
+
+
+@dataclass(slots=True)
+class OpenFile:
+    """An open file description, as ``dup`` and ``fork`` share it. ``position`` is None where nobody knows it, ``what``
+    names what is no file."""
+
+    path: str
+    position: int | None = None
+    appends: bool = False
+    what: str = ""
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is no pipe, socket or terminal."""
+        return not self.what
+
+
+class OpenFiles:
+    """The open files of every process, and numbers for their paths."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, dict[int, OpenFile]] = {}
+        self._forking: dict[str, bool] = {}  # who is in the middle of it, and whether the child shares its numbers
+        self._first, self._children = "", set[str]()
+        self._paths = Numbered()
+        self.numbers = self._paths.numbers
+
+    def process(self, pid: str) -> str:
+        """Its own name: of one process strace prints no number, and of the same one it does later."""
+        return pid or self._first or "the program"
+
+    def knows(self, pid: str) -> bool:
+        """Whether it has spoken before."""
+        return pid in self._open
+
+    def seen(self, pid: str) -> dict[int, OpenFile]:
+        """The open files of a process. A child may speak before the call that made it has returned."""
+        if pid in self._open:
+            return self._open[pid]
+        if self._forking:
+            parent, shares = list(self._forking.items())[-1]
+            mine = self._open[parent] if shares else dict(self._open[parent])
+            self._children.add(pid)
+        elif pid and not self._first and "" in self._open:
+            mine, self._first = self._open[""], pid
+        elif not pid and self._first:
+            mine = self._open[self._first]
+        else:
+            mine = {}
+            self._first = self._first or pid
+        self._open[pid] = mine
+        return mine
+
+    def forking(self, pid: str, forks: bool, shares: bool) -> None:
+        """A call was left unfinished; a fork makes a process before it returns."""
+        if forks:
+            self.seen(pid)
+            self._forking[pid] = shares
+
+    def forked(self, pid: str, child: str, shares: bool) -> None:
+        """A fork returned, with the number of the child."""
+        mine = self.seen(pid)
+        self._forking.pop(pid, None)
+        if child.isdigit() and child not in self._open:
+            self._open[child] = mine if shares else dict(mine)
+            self._children.add(child)
+
+    def of(self, pid: str, fd: int, path: str | None) -> OpenFile:
+        """What a number is open for; of one that nobody saw being opened only its path, if the trace says it."""
+        mine = self._open.get(pid)
+        if mine is None:
+            mine = self.seen(pid)
+        file = mine.get(fd)
+        if file is None:
+            file = mine[fd] = OpenFile(path or f"{NAMELESS}{fd}", None, False, _no_file(path))
+        elif path is not None and file.path != path:
+            if _no_file(path):
+                file.what = _no_file(path)
+            elif not file.what:
+                file.path = path
+        return file
+
+    def after(self, pid: str, call: Call, done: bool) -> OpenFile | None:
+        """What a call that moves no data changes; the file that it is about."""
+        mine = self.seen(pid)
+        if call.effect == "opens" and done:
+            path = call.path or ""
+            if call.directory >= 0 and not path.startswith("/") and call.directory in mine:
+                path = f"{mine[call.directory].path}/{path}"
+            file = mine[call.result] = OpenFile(path, 0, call.appends, _no_file(path))
+            return file
+        if call.effect == "no_file" and done:
+            for fd in call.made:
+                mine[fd] = OpenFile(call.what, None, False, call.what)
+            return None
+        if call.fd < 0:
+            return None
+        file = self.of(pid, call.fd, call.path)
+        if not done:
+            return file
+        if call.effect == "closes":
+            mine.pop(call.fd, None)
+        elif call.effect == "copies":
+            mine[call.result] = file
+        elif call.effect == "moves":
+            file.position = call.result
+        elif call.effect == "displaces":
+            for fd in call.made:
+                self.of(pid, fd, None).position = None
+        return file
+
+    def number(self, path: str | None) -> int:
+        """That of a path."""
+        return self._paths.of(path or "")
+
+
+def _no_file(path: str | None) -> str:
+    """What a path of ``-y`` is, if it is no file."""
+    if not path or path.startswith("/"):
+        return next((what for begin, what in _NO_FILES.items() if path and path.startswith(begin)), "")
+    kind = path.partition(":")[0]
+    return _KINDS_OF_Y.get(kind, "")

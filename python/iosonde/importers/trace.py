@@ -1,0 +1,153 @@
+"""Operations of a trace, whoever took it: columns → the records that our own engine writes, and their summary.
+
+A trace of another tool is one run, with a phase for each operation that it names. Offsets that the tool does not tell
+are 0 and their phase is not ``placed``.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.schema import OPERATION, STATUS_OK
+
+from .operation_log import summary_rows
+from .parsed import Parsed, Row
+from .text import Text
+
+MOST_BYTES = 2**32 - 1  # of one operation, in the store
+LONGEST_NS = 10**18  # thirty years: what is longer is damaged
+MOST_FILES = 1000  # names that are kept
+
+
+class Numbered:
+    """Names in the order in which they were first seen: paths, processes, operations."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Any, int] = {}
+
+    def of(self, name: Any) -> int:
+        """Its number, from 0."""
+        return self.numbers.setdefault(name, len(self.numbers))
+
+
+class Gathered:
+    """Operations that are found line by line: ``rows`` takes the numbers of ``FIELDS`` one after another, where
+    ``phase`` is the number of its name in ``names`` and ``file`` in ``files``."""
+
+    FIELDS = ("rank", "phase", "status", "size", "file", "offset", "start_ns", "duration_ns", "line")
+
+    def __init__(self) -> None:
+        self.rows, self.names, self.files = array("q"), Numbered(), Numbered()
+        self.lost = 0
+
+    def columns(self) -> dict[str, Any]:
+        """Arrays, as ``record`` takes them."""
+        table = np.frombuffer(self.rows, np.int64).reshape(-1, len(self.FIELDS))
+        return dict(zip(self.FIELDS, table.T, strict=True))
+
+    def left_out(self, run: Parsed, line: int, sentence: str) -> None:
+        """A line that cannot be read: the run is marked, and its first ones are named."""
+        self.lost += 1
+        run.lacks(line, sentence)
+
+    def into(self, run: Parsed, kinds: Mapping[str, str], text: Text, **how: Any) -> dict[str, Any]:
+        """Put them into ``run``; ``kinds`` says what each name is among those of the engine. The columns, with the
+        times as they were given."""
+        from iosonde.engine._native import KINDS
+
+        names = list(self.names.numbers)
+        columns = without_cut(run, text, self.columns())
+        codes = np.array([KINDS.index(kinds[name]) for name in names], np.int64)
+        columns["kind"] = codes[columns["phase"]] if names else columns["phase"]
+        if len(columns["start_ns"]):
+            columns["start_ns"] = columns["start_ns"] - columns["start_ns"].min()
+        record(run, names, columns, **how)
+        if self.lost > 1:
+            run.facts["lines_left_out"] = self.lost
+        return columns
+
+
+def record(
+    run: Parsed, names: Sequence[str], columns: Mapping[str, Any], *, unplaced: Sequence[str] = (),
+    hosts: Mapping[int, str] | None = None, comparable: bool = True, shared: bool = True,
+) -> None:  # fmt: skip
+    """Put operations into ``run``: ``columns`` are arrays of the fields of ``OPERATION`` (``phase`` numbers ``names``;
+    what is left out is 0), the ``line`` of each, and ``moved``, its bytes, where they are not ``size``.
+
+    ``unplaced``: names whose offsets are not known; ``shared``: a file's number is the same on all ranks.
+    """
+    columns = _believable(run, columns)
+    lines = np.asarray(columns["line"], np.int64)
+    records = np.zeros(len(lines), OPERATION)
+    for field in OPERATION.names or ():
+        if field in columns:
+            records[field] = np.minimum(columns[field], MOST_BYTES) if field == "size" else columns[field]
+    if len(records):
+        records["start_ns"] -= records["start_ns"].min()
+    moved = columns.get("moved", columns.get("size", records["size"]))
+    if large := int((np.asarray(columns.get("size", 0)) > MOST_BYTES).sum()):
+        run.warn(0, f"{large} operations are of 4 GiB or more: the store keeps them as one byte less than that")
+    used = [place for place in range(len(names)) if (records["phase"] == place).any()]
+    for place in used:
+        mine = records["phase"] == place
+        _summarise(run, names[place], records[mine], lines[mine], np.asarray(moved)[mine])
+    if not used:
+        run.lacks(0, "the trace holds no operation that can be read")
+    records["phase"] = np.searchsorted(used, records["phase"]) if used else 0
+    run.operations = records[np.lexsort((records["start_ns"], records["rank"]))]
+    run.operation_names = tuple(names[place] for place in used)
+    ranks = sorted(hosts) if hosts else []
+    run.phase_facts = {"comparable": comparable, "shared": shared,
+                       "ranks": [{"rank": rank, "host": (hosts or {})[rank]} for rank in ranks]}  # fmt: skip
+    run.unplaced = tuple(name for name in run.operation_names if name in unplaced)
+
+
+def _believable(run: Parsed, columns: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The columns without operations at no time of this century, or that took as long."""
+    start, took = (np.asarray(columns[name], np.int64) for name in ("start_ns", "duration_ns"))
+    good = (took >= 0) & (took < LONGEST_NS) & (start - start.min(initial=0) >= 0)
+    for name in ("size", "offset", "rank", "file"):
+        good &= np.asarray(columns.get(name, took)) >= 0
+    if good.all():
+        return columns
+    run.lacks(
+        int(columns["line"][~good][0]), f"{int((~good).sum())} operations have impossible times or sizes: left out"
+    )
+    return {name: np.asarray(values)[good] for name, values in columns.items()}
+
+
+def _summarise(run: Parsed, name: str, records: Any, lines: Any, moved: Any) -> None:
+    good = records["status"] == STATUS_OK
+    if failed := int((~good).sum()):
+        run.warn(int(lines[~good][0]), f"{name}: {failed} operations failed or moved nothing: recorded, not counted")
+    if not good.any():
+        return
+    summary_rows(run, name, records["duration_ns"][good] / 1e9, lines[good])
+    if moved[good].any():
+        first = int(lines[good][0])
+        run.rows.append(Row(name, "bytes", float(moved[good].sum()), "bytes", first, count=int(good.sum())))
+
+
+def note_end(run: Parsed, text: Text) -> bool:
+    """Whether the trace ends as tools end it, with a whole line; the run is marked if not."""
+    whole = not text.whole or text.whole.endswith("\n")
+    if not whole:
+        run.lacks(text.last_line, "the last line has no end: the trace was cut there")
+    return whole
+
+
+def without_cut(run: Parsed, text: Text, columns: dict[str, Any]) -> dict[str, Any]:
+    """The columns without the operation of a last line that has no end; the run is marked then."""
+    if note_end(run, text):
+        return columns
+    kept = columns["line"] != text.last_line
+    return {name: values[kept] for name, values in columns.items()}
+
+
+def keep_names(run: Parsed, what: str, names: Mapping[Any, int]) -> None:
+    """Which number stands for which file or process, as a fact of the run; the first of many."""
+    run.facts[what] = {str(number): str(name) for name, number in list(names.items())[:MOST_FILES]}
