@@ -33,15 +33,21 @@ CREATE TABLE stores (store INTEGER PRIMARY KEY, path BLOB UNIQUE, seen TEXT);
 CREATE TABLE runs (
     row INTEGER PRIMARY KEY, store INTEGER, run TEXT, experiment TEXT, started_at TEXT, source TEXT, complete INTEGER,
     seconds REAL, commit_id TEXT, directory TEXT, problem TEXT, UNIQUE (store, run));
-CREATE INDEX by_time ON runs (started_at, run);
-CREATE INDEX by_experiment ON runs (store, experiment, started_at);
+CREATE INDEX by_time ON runs (started_at, run, store, problem);
+CREATE INDEX by_experiment ON runs (store, experiment, problem, started_at, complete, seconds);
 CREATE TABLE levels (name TEXT, kind TEXT, level TEXT, row INTEGER, PRIMARY KEY (name, kind, level, row)) WITHOUT ROWID;
 CREATE INDEX levels_of_run ON levels (row);
+CREATE TABLE there (name TEXT, kind TEXT, store INTEGER, level TEXT, 
+    PRIMARY KEY (name, kind, store, level)) WITHOUT ROWID;
 CREATE TABLE experiments (
     store INTEGER, experiment TEXT, name TEXT, created_at TEXT, trials INTEGER, state TEXT,
     PRIMARY KEY (store, experiment)) WITHOUT ROWID;
 CREATE TABLE tags (store INTEGER, run TEXT, tag TEXT, PRIMARY KEY (store, run, tag)) WITHOUT ROWID;
 """
+# Levels that no run of a store has any more.
+_FORGET = """DELETE FROM there WHERE store = ? AND NOT EXISTS (
+    SELECT 1 FROM levels JOIN runs USING (row) WHERE levels.name = there.name AND levels.kind = there.kind
+    AND levels.level = there.level AND runs.store = there.store)"""
 FACTOR, OPTION, PLACE = "factor", "option", "place"  # kinds of levels
 _AT_ONCE = 1000  # runs between two moments at which others see what was read
 # A directory that was changed so shortly before it was read may be changed again with the same time.
@@ -118,6 +124,8 @@ class Index:
         with self.asking() as ask:
             for table in ("levels", "runs"):
                 ask.executemany(f"DELETE FROM {table} WHERE row = ?", ((row,) for row in gone))
+            if gone:
+                ask.execute(_FORGET, (number,))
         unread = 0
         for start in range(0, len(new), _AT_ONCE):
             say(start, len(new))
@@ -221,14 +229,10 @@ def _insert(ask: sqlite3.Connection, number: int, name: str, state: str, run: St
         return
     places = {name: level for name, level in ((FILESYSTEM, run.filesystem), (TARGET, run.target)) if level is not None}
     kinds = ((FACTOR, run.factors), (OPTION, run.live_options), (PLACE, places))
-    ask.executemany(
-        "INSERT OR REPLACE INTO levels VALUES (?, ?, ?, ?)",
-        [
-            (_text(name), kind, json.dumps(level), done.lastrowid)
-            for kind, some in kinds
-            for name, level in some.items()
-        ],
-    )
+    levels = [(_text(name), kind, json.dumps(level)) for kind, some in kinds for name, level in some.items()]
+    ask.executemany("INSERT OR IGNORE INTO levels VALUES (?, ?, ?, ?)", [(*one, done.lastrowid) for one in levels])
+    there = [(name, kind, number, level) for name, kind, level in levels]
+    ask.executemany("INSERT OR IGNORE INTO there VALUES (?, ?, ?, ?)", there)
 
 
 def _seen(path: Path) -> str:

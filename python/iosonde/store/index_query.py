@@ -20,6 +20,7 @@ from .index import FACTOR, OPTION, PLACE, Index
 _OWN = {"run": "run", "experiment": "experiment", "started_at": "started_at", "source": "source",
         "complete": "complete", "seconds": "seconds", "commit": "commit_id"}  # fmt: skip
 _ORDERS = ("<", "<=", ">", ">=")
+_BY_TIME = "INDEXED BY by_time WHERE {} ORDER BY started_at DESC, run DESC"  # read in this order, not sorted
 _MOST_LEVELS = 12  # that are told of a column
 
 
@@ -89,7 +90,7 @@ class IndexView:
             total = ask.execute(f"SELECT count(*) FROM runs WHERE {text}", values).fetchone()[0]
             rows = ask.execute(
                 f"SELECT row, store, run, experiment, started_at, source, complete, seconds, commit_id, problem "
-                f"FROM runs WHERE {text} ORDER BY started_at DESC, run DESC LIMIT ? OFFSET ?", [*values, most, first]
+                f"FROM runs {_BY_TIME.format(text)} LIMIT ? OFFSET ?", [*values, most, first]
             ).fetchall()  # fmt: skip
             runs = tuple(_run(row[1:], _factors(ask, row[0])) for row in rows)
         return RunsPage(runs, int(total))
@@ -99,7 +100,7 @@ class IndexView:
         with self.index.asking() as ask:
             text, values = self._condition(ask, where)
             text += " AND problem = ''" if sound else ""
-            rows = ask.execute(f"SELECT store, run FROM runs WHERE {text} ORDER BY started_at DESC, run DESC LIMIT ?",
+            rows = ask.execute(f"SELECT store, run FROM runs {_BY_TIME.format(text)} LIMIT ?",
                                [*values, most])  # fmt: skip
             return [(int(store), str(run)) for store, run in rows.fetchall()]
 
@@ -165,28 +166,22 @@ class IndexView:
         """Column → (name, kind) of its levels: factors, options that were not always the same, file system, target."""
         from .query import factor_columns
 
-        rows = ask.execute("SELECT name, kind FROM levels GROUP BY name, kind").fetchall()
+        chosen, values = self._stores()
+        rows = ask.execute(f"SELECT DISTINCT name, kind FROM there WHERE {chosen}", values).fetchall()
         kinds = {kind: {name for name, one in rows if one == kind} for kind in (FACTOR, OPTION, PLACE)}
-        factors = sorted(name for name in kinds[FACTOR] if self._levels(ask, name, FACTOR))
+        factors = sorted(kinds[FACTOR])
         options = sorted(name for name in kinds[OPTION] - set(factors) if len(self._levels(ask, name, OPTION)) > 1)
         named = dict.fromkeys((*factors, *options))
         found = {column: (name, FACTOR if name in factors else OPTION)
                  for name, column in factor_columns([named]).items()}  # fmt: skip
-        return {name: (name, PLACE) for name in sorted(kinds[PLACE]) if self._levels(ask, name, PLACE)} | found
+        return {name: (name, PLACE) for name in sorted(kinds[PLACE])} | found
 
     def _levels(self, ask: sqlite3.Connection, name: str, kind: str) -> list[str]:
         """The levels that runs of these stores have, as the index keeps them."""
-        found = ask.execute("SELECT DISTINCT level FROM levels WHERE name = ? AND kind = ?", (name, kind)).fetchall()
         chosen, values = self._stores()
-        kept = []
-        for (level,) in found:
-            there = ask.execute(
-                f"SELECT 1 FROM levels JOIN runs USING (row) WHERE name = ? AND kind = ? AND level = ? AND {chosen} "
-                "LIMIT 1", [name, kind, level, *values]
-            ).fetchone()  # fmt: skip
-            if there:
-                kept.append(str(level))
-        return kept
+        found = ask.execute(f"SELECT DISTINCT level FROM there WHERE name = ? AND kind = ? AND {chosen}",
+                            [name, kind, *values])  # fmt: skip
+        return [str(level) for (level,) in found]
 
     def _condition(self, ask: sqlite3.Connection, where: Sequence[Condition]) -> tuple[str, list[Any]]:
         """The conditions in the database's words."""

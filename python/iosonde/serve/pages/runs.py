@@ -1,0 +1,29 @@
+"""Runs, found by conditions, page by page; and one run, as ``iosonde show STORE RUN`` says it."""
+
+from __future__ import annotations
+
+from iosonde import answers, report
+from iosonde.serve.shelf import Shelf
+
+from .shown import Asked, Shown, rendered
+
+ON_A_PAGE = 100
+
+
+def page(shelf: Shelf, asked: Asked) -> Shown:
+    """``/runs``: ``store``, ``where`` as often as wanted, ``page``. Raises InputError."""
+    view = shelf.narrowed(asked.one("store"))
+    number = asked.number("page", 1, 10**6)
+    found = view.runs(asked.where, (number - 1) * ON_A_PAGE, ON_A_PAGE)
+    return rendered("runs.html", shelf, asked, "Runs", found=[(shelf.of(one.store), one) for one in found.runs],
+                    total=found.total, columns=view.columns(), number=number,
+                    pages=max(1, -(-found.total // ON_A_PAGE)))  # fmt: skip
+
+
+def one(shelf: Shelf, asked: Asked) -> Shown:
+    """``/run``: ``store``, ``run``. Read from the store itself. Raises InputError, DataError."""
+    shelved, run = shelf.at(asked.one("store")), asked.one("run")
+    part = shelved.store.part([run])
+    made = answers.show.detail(answers.show.ChosenRuns(part, run))
+    return rendered("run.html", shelf, asked, f"Run {run}", shelved=shelved, run=made.stored,
+                    lines="\n".join(report.text.show.detail_lines(made)))  # fmt: skip
