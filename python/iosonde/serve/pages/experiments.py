@@ -16,5 +16,8 @@ def page(shelf: Shelf, asked: Asked) -> Shown:
     found = view.experiments((number - 1) * ON_A_PAGE, ON_A_PAGE)
     experiments, runs, damaged = view.counted()
     named = [(shelf.of(one.store), one) for one in found]
-    return rendered("experiments.html", shelf, asked, "Experiments", found=named, experiments=experiments, runs=runs, damaged=damaged, problems=view.problems() if damaged else [],
-                    number=number, pages=max(1, -(-experiments // ON_A_PAGE)))  # fmt: skip
+    return rendered(
+        "experiments.html", shelf, asked, "Experiments", found=named, experiments=experiments, runs=runs,
+        damaged=damaged, problems=view.problems() if damaged else [], number=number,
+        pages=max(1, -(-experiments // ON_A_PAGE)),
+    )  # fmt: skip
