@@ -1,4 +1,4 @@
-"""The dashboard in a real browser: every page is shown by its own policy, figures are drawn, links and forms lead on."""
+"""The dashboard in a real browser: every page is shown under its policy, figures are drawn, links and forms lead on."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import os
 from contextlib import contextmanager
 from pathlib import Path
 
-import history_sample
 import pytest
-import sample_store
 
+import history_sample
+import sample_store
 from iosonde.serve.guard import Guard
 from iosonde.serve.server import bound, serving
 from iosonde.serve.shelf import shelf_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.where import Condition, check_columns, holds, number_of, takes_incomplete
+from iosonde.core.where import Condition, check_columns, holds, number_of
 
 from .index import FACTOR, OPTION, PLACE, Index
 
@@ -191,7 +191,7 @@ class IndexView:
         for one in where:
             more, added = self._one(ask, one, columns)
             text, values = f"{text} AND {more}", values + added
-        if where and not takes_incomplete(where):
+        if where:  # of a damaged run nothing is known that could be asked about
             text += " AND problem = ''"
         return text, values
 

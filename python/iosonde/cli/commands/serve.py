@@ -44,7 +44,7 @@ def command(stores: tuple[str, ...], host: str, port: int, token: bool, as_json:
         else:
             talk(f"{', '.join(stores)}: {opened}")
             talk("Ctrl-C ends it")
-        threading.Event().wait()
+        until_interrupted()
 
 
 def _token(wanted: bool) -> str | None:
@@ -56,3 +56,8 @@ def _token(wanted: bool) -> str | None:
     if given and not (given.isascii() and given.replace("-", "").replace("_", "").isalnum()):
         raise InputError(f"the token in {_VARIABLE} cannot be part of an address", "use A-Z a-z 0-9 - _")
     return (given or serve.guard.new_token()) if wanted or given else None
+
+
+def until_interrupted() -> None:
+    """Wait for Ctrl-C or SIGTERM."""
+    threading.Event().wait()

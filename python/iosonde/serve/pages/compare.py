@@ -8,7 +8,7 @@ from iosonde import answers, report
 from iosonde.core.errors import InputError
 from iosonde.core.where import parse_where
 from iosonde.data.asked import Asked as Numbers
-from iosonde.data.source import Source, open_data
+from iosonde.data.source import Source, by_itself, open_data
 from iosonde.serve.shelf import Shelf
 
 from .shown import Asked, Shown, rendered
@@ -21,19 +21,21 @@ def page(shelf: Shelf, asked: Asked) -> Shown:
     DataError."""
     if not (asked.one("a") and asked.one("b")):
         latest = [(shelf.of(one.store), one) for one in shelf.view.experiments(0, 50)]
-        return rendered("compare.html", shelf, asked, "Compare", lines="", verdicts=[], latest=latest)
+        return rendered("compare.html", shelf, asked, "Compare", lines=[], notes=[], latest=latest)
     return Shown(shelf.once(asked.but(), lambda: _made(shelf, asked).body))
 
 
 def _made(shelf: Shelf, asked: Asked) -> Shown:
-    a, b = _side(shelf, asked, "a"), _side(shelf, asked, "b")
+    (a, one_of_a), (b, one_of_b) = (_side(shelf, asked, side) for side in "ab")
     made = answers.compare.compare(a, Numbers(tuple(asked.many("response"))), answers.compare.Sides(other=b))
-    return rendered("compare.html", shelf, asked, f"{a.name} and {b.name}", latest=[],
-                    lines="\n".join(report.text.compare.lines(made)))  # fmt: skip
+    notes = [f"Of {source.name} the last experiment, {source.experiment}: several would share a cell."
+             for source, one_of in ((a, one_of_a), (b, one_of_b)) if one_of]  # fmt: skip
+    return rendered("compare.html", shelf, asked, f"A: {a.name}, B: {b.name}", latest=[], notes=notes,
+                    lines=list(report.text.compare.lines(made)))  # fmt: skip
 
 
-def _side(shelf: Shelf, asked: Asked, side: str) -> Source:
-    """Named by its store and what it is of."""
+def _side(shelf: Shelf, asked: Asked, side: str) -> tuple[Source, bool]:
+    """Named by what it is of; of several experiments that would share a cell the last, and whether that is so."""
     shelved, said = shelf.at(asked.one(side)), asked.many(f"where_{side}")
     part, total = shelf.part(shelved, parse_where(said), MOST)
     if not total:
@@ -42,4 +44,5 @@ def _side(shelf: Shelf, asked: Asked, side: str) -> Source:
         raise InputError(f"the side {side.upper()} has {total} runs, and at most {MOST} are compared here",
                          "narrow it by conditions, or use iosonde compare")  # fmt: skip
     only = said[0].removeprefix("experiment=") if len(said) == 1 else ", ".join(said)
-    return replace(open_data(part), name=f"{side.upper()} {only or shelved.name}")
+    source, note = by_itself(replace(open_data(part), name=only or shelved.name), alike=True)
+    return source, bool(note)

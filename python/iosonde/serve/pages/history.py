@@ -42,7 +42,7 @@ def _made(shelf: Shelf, asked: Asked, place: str) -> Shown:
     }
     parts, figures = report.page.parts.share(specs)
     return rendered("history.html", shelf, asked, f"History of {shelved.name}", shelved=shelved, made=made,
-                    lines="\n".join(report.text.watch.lines(made)), blocks=blocks, total=total, last=last,
+                    lines=list(report.text.watch.lines(made)), blocks=blocks, total=total, last=last,
                     number=number, pages=max(1, -(-len(ordered) // ON_A_PAGE)),
                     theme=_script(report.figures.vocabulary.page_config()), parts=_script(parts),
                     figures={name: _script(spec) for name, spec in figures.items()})  # fmt: skip

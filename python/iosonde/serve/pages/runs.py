@@ -26,4 +26,4 @@ def one(shelf: Shelf, asked: Asked) -> Shown:
     part = shelved.store.part([run])
     made = answers.show.detail(answers.show.ChosenRuns(part, run))
     return rendered("run.html", shelf, asked, f"Run {run}", shelved=shelved, run=made.stored,
-                    lines="\n".join(report.text.show.detail_lines(made)))  # fmt: skip
+                    lines=list(report.text.show.detail_lines(made)))  # fmt: skip
