@@ -10,7 +10,7 @@ import pytest
 
 import history_sample
 import sample_store
-from iosonde.serve.guard import Guard
+from iosonde.serve.guard import Doorkeeper
 from iosonde.serve.server import bound, serving
 from iosonde.serve.shelf import shelf_of
 from iosonde.store import Store
@@ -40,7 +40,7 @@ def shelf(tmp_path_factory):
 def address(shelf):
     server = bound("127.0.0.1", 0)
     port = server.server_address[1]
-    with serving(server, shelf, Guard("127.0.0.1", port, TOKEN)):
+    with serving(server, shelf, Doorkeeper("127.0.0.1", port, TOKEN)):
         yield f"http://127.0.0.1:{port}"
 
 
@@ -111,7 +111,7 @@ def test_a_history_is_drawn_with_its_changes(browser, address):
 
 def test_one_can_go_from_an_experiment_to_its_page(browser, address):
     with opened(browser, address) as page:
-        page.get_by_role("link", name="envelope-7f3a", exact=True).click()
+        page.get_by_role("link", name="MTC envelope of /mnt/zeus", exact=True).click()
         assert "experiment=envelope-7f3a" in page.get_by_label("Runs with").input_value()
         page.get_by_role("link", name="envelope-7f3a-0003").click()
         page.get_by_role("link", name="of its experiment").click()

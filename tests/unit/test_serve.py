@@ -17,7 +17,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.serve import guard as guards
 from iosonde.serve import server as servers
-from iosonde.serve.guard import Guard
+from iosonde.serve.guard import Doorkeeper
 from iosonde.serve.pages import PAGES
 from iosonde.serve.shelf import shelf_of
 from iosonde.store import Store
@@ -25,7 +25,7 @@ from iosonde.store.index import Index
 from iosonde.store.lock import holder, only_one
 
 PORT, TOKEN = 8642, "a-token-that-nobody-guesses"
-OPEN, CLOSED = Guard("127.0.0.1", PORT, None), Guard("0.0.0.0", PORT, TOKEN)
+OPEN, CLOSED = Doorkeeper("127.0.0.1", PORT, None), Doorkeeper("0.0.0.0", PORT, TOKEN)
 HOSTILE = "<script>alert(1)</script>\"'\x1b[31m\u202e{{ 7*7 }}"
 
 
@@ -165,7 +165,7 @@ def test_a_name_that_is_not_ours_is_not_answered(shelf, host, known):
 
 
 def test_the_name_that_was_asked_for_is_ours():
-    assert Guard("login1.cluster", PORT, TOKEN).knows_name("login1.cluster:8642")
+    assert Doorkeeper("login1.cluster", PORT, TOKEN).knows_name("login1.cluster:8642")
 
 
 @pytest.mark.parametrize("headers", [
@@ -205,7 +205,7 @@ def test_tokens_are_compared_in_constant_time_and_are_long(monkeypatch):
 def connected(shelf, token=None):
     server = servers.bound("127.0.0.1", 0)
     port = server.server_address[1]
-    with servers.serving(server, shelf, Guard("127.0.0.1", port, token)):
+    with servers.serving(server, shelf, Doorkeeper("127.0.0.1", port, token)):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         yield connection
         connection.close()

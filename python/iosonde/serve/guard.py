@@ -32,7 +32,7 @@ def is_loopback(host: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Guard:
+class Doorkeeper:
     """``host``: what was asked to listen on; ``token`` None lets everybody in who reaches us."""
 
     host: str

@@ -20,9 +20,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from iosonde.core.errors import InputError, IosondeError
 
-from .guard import Guard
+from .guard import Doorkeeper
 from .pages import PAGES
-from .pages.shown import Asked, Shown, problem_page
+from .pages.shown import Address, WebPage, problem_page
 from .shelf import Shelf
 
 POLICY = (
@@ -42,7 +42,7 @@ _TOKEN = "token"
 
 
 @dataclass(frozen=True)
-class Response:
+class HttpResponse:
     """What is sent. ``headers`` beside those that every answer has."""
 
     status: int
@@ -53,7 +53,7 @@ class Response:
     keep: bool = False
 
 
-def answer(shelf: Shelf, guard: Guard, target: str, headers: Any) -> Response:
+def answer(shelf: Shelf, guard: Doorkeeper, target: str, headers: Any) -> HttpResponse:
     """What a GET of ``target`` says; ``headers``: those of the request, by ``get``."""
     if not guard.knows_name(headers.get("Host")):
         return _plain(HTTPStatus.MISDIRECTED_REQUEST, "This server is not known by that name.")
@@ -72,33 +72,33 @@ def answer(shelf: Shelf, guard: Guard, target: str, headers: Any) -> Response:
     if page is None:
         return _sent(problem_page(shelf, "There is no such page.", ""), HTTPStatus.NOT_FOUND)
     try:
-        return _sent(page(shelf, Asked(parts.path, words)))
+        return _sent(page(shelf, Address(parts.path, words)))
     except IosondeError as error:
         status = HTTPStatus.BAD_REQUEST if isinstance(error, InputError) else HTTPStatus.INTERNAL_SERVER_ERROR
         return _sent(problem_page(shelf, error.message, error.hint), status)
 
 
-def _sent(shown: Shown, status: int = HTTPStatus.OK) -> Response:
-    return Response(status, shown.body, shown.kind, (), shown.policy or POLICY, shown.keep)
+def _sent(shown: WebPage, status: int = HTTPStatus.OK) -> HttpResponse:
+    return HttpResponse(status, shown.body, shown.kind, (), shown.policy or POLICY, shown.keep)
 
 
-def _plain(status: int, text: str, headers: tuple[tuple[str, str], ...] = ()) -> Response:
-    return Response(status, f"{text}\n".encode(), "text/plain; charset=utf-8", headers)
+def _plain(status: int, text: str, headers: tuple[tuple[str, str], ...] = ()) -> HttpResponse:
+    return HttpResponse(status, f"{text}\n".encode(), "text/plain; charset=utf-8", headers)
 
 
-def _welcome(guard: Guard, path: str, words: dict[str, list[str]]) -> Response:
+def _welcome(guard: Doorkeeper, path: str, words: dict[str, list[str]]) -> HttpResponse:
     """The token goes into a cookie that no script can read, and out of the address."""
     query = urlencode(words, doseq=True)
     place = (path if path in PAGES else "/") + (f"?{query}" if query else "")
     cookie = f"{guard.cookie}={guard.token}; HttpOnly; SameSite=Lax; Path=/"
-    return Response(HTTPStatus.SEE_OTHER, b"", headers=(("Location", place), ("Set-Cookie", cookie)))
+    return HttpResponse(HTTPStatus.SEE_OTHER, b"", headers=(("Location", place), ("Set-Cookie", cookie)))
 
 
 class _Handler(BaseHTTPRequestHandler):
     """GET and HEAD; nothing else."""
 
     shelf: ClassVar[Shelf]
-    guard: ClassVar[Guard]
+    guard: ClassVar[Doorkeeper]
     timeout = 60  # a connection on which nobody speaks is closed
     server_version, sys_version = "iosonde", ""
 
@@ -124,7 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
             said = _plain(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here.")
         self._send(said, body)
 
-    def _send(self, said: Response, body: bool) -> None:
+    def _send(self, said: HttpResponse, body: bool) -> None:
         content = said.body
         self.send_response(said.status)
         if len(content) > _WORTH_PACKING and "gzip" in (self.headers.get("Accept-Encoding") or ""):
@@ -171,7 +171,7 @@ def bound(host: str, port: int) -> ThreadingHTTPServer:
 
 
 @contextmanager
-def serving(server: ThreadingHTTPServer, shelf: Shelf, guard: Guard) -> Iterator[None]:
+def serving(server: ThreadingHTTPServer, shelf: Shelf, guard: Doorkeeper) -> Iterator[None]:
     """Answer, and keep the index up to date, while the block runs."""
     server.RequestHandlerClass = type("Handler", (_Handler,), {"shelf": shelf, "guard": guard})
     ended = threading.Event()

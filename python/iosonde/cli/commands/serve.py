@@ -38,7 +38,7 @@ def command(stores: tuple[str, ...], host: str, port: int, token: bool, as_json:
     name = f"[{host}]" if ":" in host else host
     url = f"http://{name}:{port}/"
     opened = url + (f"?token={secret}" if secret else "")
-    with suppress(KeyboardInterrupt), serve.server.serving(server, shelf, serve.guard.Guard(host, port, secret)):
+    with suppress(KeyboardInterrupt), serve.server.serving(server, shelf, serve.guard.Doorkeeper(host, port, secret)):
         if as_json:
             show_json({"schema": 1, "url": opened, "port": port})
         else:

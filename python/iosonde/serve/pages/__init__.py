@@ -7,9 +7,9 @@ from collections.abc import Callable
 from iosonde.serve.shelf import Shelf
 
 from . import assets, compare, experiments, history, live, report, runs
-from .shown import Asked, Shown
+from .shown import Address, WebPage
 
-Page = Callable[[Shelf, Asked], Shown]
+Page = Callable[[Shelf, Address], WebPage]
 
 PAGES: dict[str, Page] = {
     "/": experiments.page,

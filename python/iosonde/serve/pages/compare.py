@@ -11,21 +11,21 @@ from iosonde.data.asked import Asked as Numbers
 from iosonde.data.source import Source, by_itself, open_data
 from iosonde.serve.shelf import Shelf
 
-from .shown import Asked, Shown, rendered
+from .shown import Address, WebPage, rendered
 
 MOST = 2000  # runs of a side
 
 
-def page(shelf: Shelf, asked: Asked) -> Shown:
+def page(shelf: Shelf, asked: Address) -> WebPage:
     """``/compare``: ``a`` and ``b`` (stores), ``where_a`` and ``where_b``, ``response``. Raises InputError,
     DataError."""
     if not (asked.one("a") and asked.one("b")):
         latest = [(shelf.of(one.store), one) for one in shelf.view.experiments(0, 50)]
         return rendered("compare.html", shelf, asked, "Compare", lines=[], notes=[], latest=latest)
-    return Shown(shelf.once(asked.but(), lambda: _made(shelf, asked).body))
+    return WebPage(shelf.once(asked.but(), lambda: _made(shelf, asked).body))
 
 
-def _made(shelf: Shelf, asked: Asked) -> Shown:
+def _made(shelf: Shelf, asked: Address) -> WebPage:
     (a, one_of_a), (b, one_of_b) = (_side(shelf, asked, side) for side in "ab")
     made = answers.compare.compare(a, Numbers(tuple(asked.many("response"))), answers.compare.Sides(other=b))
     notes = [f"Of {source.name} the last experiment, {source.experiment}: several would share a cell."
@@ -34,7 +34,7 @@ def _made(shelf: Shelf, asked: Asked) -> Shown:
                     lines=list(report.text.compare.lines(made)))  # fmt: skip
 
 
-def _side(shelf: Shelf, asked: Asked, side: str) -> tuple[Source, bool]:
+def _side(shelf: Shelf, asked: Address, side: str) -> tuple[Source, bool]:
     """Named by what it is of; of several experiments that would share a cell the last, and whether that is so."""
     shelved, said = shelf.at(asked.one(side)), asked.many(f"where_{side}")
     part, total = shelf.part(shelved, parse_where(said), MOST)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from iosonde.serve.shelf import Shelf
 
-from .shown import Asked, Shown, rendered
+from .shown import Address, WebPage, rendered
 
 ON_A_PAGE = 50
 
 
-def page(shelf: Shelf, asked: Asked) -> Shown:
+def page(shelf: Shelf, asked: Address) -> WebPage:
     """``/``: ``store``, ``page``."""
     view = shelf.narrowed(asked.one("store"))
     number = asked.number("page", 1, 10**6)

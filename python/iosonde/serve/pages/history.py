@@ -12,21 +12,21 @@ from iosonde.data.asked import Asked as Numbers
 from iosonde.data.source import open_data
 from iosonde.serve.shelf import Shelf
 
-from .shown import Asked, Shown, rendered
+from .shown import Address, WebPage, rendered
 
 NEWEST, MOST = 2000, 20_000  # runs that are looked at, and may be
 ON_A_PAGE = 12  # figures
 
 
-def page(shelf: Shelf, asked: Asked) -> Shown:
+def page(shelf: Shelf, asked: Address) -> WebPage:
     """``/history``: ``store``, ``where``, ``response``, ``last`` (runs), ``page``. Raises InputError, DataError."""
     place = asked.one("store") or ("1" if len(shelf.stores) == 1 else "")
     if not place:
         return rendered("history.html", shelf, asked, "History", shelved=None, made=None, blocks=[])
-    return Shown(shelf.once(asked.but(), lambda: _made(shelf, asked, place).body))
+    return WebPage(shelf.once(asked.but(), lambda: _made(shelf, asked, place).body))
 
 
-def _made(shelf: Shelf, asked: Asked, place: str) -> Shown:
+def _made(shelf: Shelf, asked: Address, place: str) -> WebPage:
     shelved, last = shelf.at(place), asked.number("last", NEWEST, MOST)
     part, total = shelf.part(shelved, asked.where, last)
     if not total:

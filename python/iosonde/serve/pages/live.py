@@ -14,7 +14,7 @@ from iosonde.serve.shelf import Shelf, Shelved
 from iosonde.store.index_query import IndexedExperiment, IndexedRun, IndexView
 from iosonde.store.lock import holder
 
-from .shown import Asked, Shown, rendered
+from .shown import Address, WebPage, rendered
 
 _MOST = 20
 _NEWEST = 5
@@ -34,7 +34,7 @@ class Begun:
     newest: tuple[IndexedRun, ...]
 
 
-def page(shelf: Shelf, asked: Asked) -> Shown:
+def page(shelf: Shelf, asked: Address) -> WebPage:
     """``/live``; it is asked again by the browser every few seconds."""
     found = [_begun(shelf, one) for one in shelf.view.begun()[:_MOST]]
     running = [one for one in found if one.process is not None or one.beats]

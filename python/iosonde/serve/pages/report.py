@@ -7,18 +7,18 @@ from iosonde.core.errors import InputError
 from iosonde.core.where import Condition
 from iosonde.serve.shelf import Shelf
 
-from .shown import Asked, Shown
+from .shown import Address, WebPage
 
 MOST = 10_000  # runs
 
 
-def page(shelf: Shelf, asked: Asked) -> Shown:
+def page(shelf: Shelf, asked: Address) -> WebPage:
     """``/report``: ``store`` with ``experiment`` or ``run``. Raises InputError, DataError."""
     body = shelf.once(asked.but(), lambda: _made(shelf, asked))
-    return Shown(body, policy=f"{report.page.page.policy()}; frame-ancestors 'none'")
+    return WebPage(body, policy=f"{report.page.page.policy()}; frame-ancestors 'none'")
 
 
-def _made(shelf: Shelf, asked: Asked) -> bytes:
+def _made(shelf: Shelf, asked: Address) -> bytes:
     shelved, experiment, run = shelf.at(asked.one("store")), asked.one("experiment"), asked.one("run")
     chosen = Condition("run", "=", run) if run else Condition("experiment", "=", experiment)
     if not chosen.value:

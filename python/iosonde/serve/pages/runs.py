@@ -5,12 +5,12 @@ from __future__ import annotations
 from iosonde import answers, report
 from iosonde.serve.shelf import Shelf
 
-from .shown import Asked, Shown, rendered
+from .shown import Address, WebPage, rendered
 
 ON_A_PAGE = 100
 
 
-def page(shelf: Shelf, asked: Asked) -> Shown:
+def page(shelf: Shelf, asked: Address) -> WebPage:
     """``/runs``: ``store``, ``where`` as often as wanted, ``page``. Raises InputError."""
     view = shelf.narrowed(asked.one("store"))
     number = asked.number("page", 1, 10**6)
@@ -20,7 +20,7 @@ def page(shelf: Shelf, asked: Asked) -> Shown:
                     pages=max(1, -(-found.total // ON_A_PAGE)))  # fmt: skip
 
 
-def one(shelf: Shelf, asked: Asked) -> Shown:
+def one(shelf: Shelf, asked: Address) -> WebPage:
     """``/run``: ``store``, ``run``. Read from the store itself. Raises InputError, DataError."""
     shelved, run = shelf.at(asked.one("store")), asked.one("run")
     part = shelved.store.part([run])

@@ -23,7 +23,7 @@ HTML = "text/html; charset=utf-8"
 
 
 @dataclass(frozen=True)
-class Asked:
+class Address:
     """The path of an address and the words after it."""
 
     path: str
@@ -56,7 +56,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Shown:
+class WebPage:
     """A page. ``policy``: one of its own; ``keep``: it may be kept by the browser."""
 
     body: bytes
@@ -71,7 +71,7 @@ def link(path: str, **words: Any) -> str:
     return path + (f"?{urlencode(said, doseq=True, errors='replace')}" if said else "")
 
 
-def rendered(template: str, shelf: Shelf, asked: Asked, title: str, **content: Any) -> Shown:
+def rendered(template: str, shelf: Shelf, asked: Address, title: str, **content: Any) -> WebPage:
     """The page of a template."""
     text: str = (
         _environment()
@@ -85,12 +85,12 @@ def rendered(template: str, shelf: Shelf, asked: Asked, title: str, **content: A
             **content,
         )
     )
-    return Shown(text.encode("utf-8", "replace"))
+    return WebPage(text.encode("utf-8", "replace"))
 
 
-def problem_page(shelf: Shelf, message: str, hint: str) -> Shown:
+def problem_page(shelf: Shelf, message: str, hint: str) -> WebPage:
     """What could not be shown, and what to do."""
-    return rendered("problem.html", shelf, Asked("", {}), "Cannot be shown", message=message, hint=hint)
+    return rendered("problem.html", shelf, Address("", {}), "Cannot be shown", message=message, hint=hint)
 
 
 def notices(shelf: Shelf) -> list[str]:
