@@ -49,6 +49,12 @@ def folder(tmp_path_factory):
     return made
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """The index of a command is no user's."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 @pytest.fixture(scope="module")
 def shelf(folder):
     made = shelf_of([str(folder / "results"), str(folder / "<b>other")], Index())
@@ -80,6 +86,11 @@ def test_runs_are_found_by_the_words_of_where(shelf, where, runs):
     said = text(shelf, "/runs", where=[*where, ""])
     assert f"{runs} run" in said and said.count("/run?") == runs
     assert all(f'value="{one.replace(">", "&gt;")}"' in said for one in where)
+
+
+def test_what_is_the_same_in_all_runs_is_said_once(shelf):
+    said = text(shelf, "/runs", where=["experiment=envelope-7f3a"])
+    assert said.count("fs=nfs") == 1 and "Same in all that are shown: fs=nfs." in said and said.count("nodes=2") == 3
 
 
 def test_many_runs_come_in_parts(tmp_path):

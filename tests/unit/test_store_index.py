@@ -9,7 +9,7 @@ import sqlite3
 
 import pytest
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.core.where import parse_where
 from iosonde.store import Store
@@ -168,6 +168,12 @@ def test_a_damaged_index_is_made_anew(store, tmp_path, content):
     index = Index(place)
     assert index.refresh(store).added == 6
     index.close()
+
+
+def test_an_index_that_cannot_be_used_is_said(store, index):
+    index.close()
+    with pytest.raises(SystemFaultError, match="cannot be used"):
+        index.refresh(store)
 
 
 def test_an_index_of_another_version_is_made_anew(store, tmp_path):

@@ -175,8 +175,8 @@ def serving(server: ThreadingHTTPServer, shelf: Shelf, guard: Doorkeeper) -> Ite
     """Answer, and keep the index up to date, while the block runs."""
     server.RequestHandlerClass = type("Handler", (_Handler,), {"shelf": shelf, "guard": guard})
     ended = threading.Event()
-    threads = [threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True),
-               threading.Thread(target=shelf.look_until, args=(ended,), daemon=True)]  # fmt: skip
+    threads = [threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)]
+    threads += [threading.Thread(target=shelf.look_until, args=(one, ended), daemon=True) for one in shelf.stores]
     for one in threads:
         one.start()
     try:

@@ -77,28 +77,31 @@ class Shelf:
         return shelved.store.part(ids), view.runs(where, most=0).total
 
     def look(self, thorough: bool = False) -> None:
-        """Bring the index up to date. What a store's directory says wrong is kept for the pages to say."""
+        """Bring the index up to date with every store."""
         for one in self.stores:
-            state = self.states.setdefault(one.number, State())
+            self.look_at(one, thorough)
 
-            def say(done: int, total: int, state: State = state) -> None:
-                state.done, state.total = done, total
+    def look_at(self, one: Shelved, thorough: bool = False) -> None:
+        """With one. Why it cannot be read is kept for the pages to say."""
+        state = self.states.setdefault(one.number, State())
 
-            try:
-                found = self.index.refresh(one.store, thorough or not state.looked, say)
-                state.trouble = ""
-            except (IosondeError, OSError) as error:
-                found, state.trouble = Refreshed(), getattr(error, "message", str(error))
-            state.done = state.total = 0
-            state.looked = True
-            self.changes += found != Refreshed()
+        def say(done: int, total: int) -> None:
+            state.done, state.total = done, total
 
-    def look_until(self, ended: threading.Event) -> None:
-        """Look every few seconds; a thread of its own does."""
-        while True:
-            self.look()
-            if ended.wait(_LOOK_EVERY_S):
-                return
+        try:
+            found = self.index.refresh(one.store, thorough or not state.looked, say)
+            state.trouble = ""
+        except (IosondeError, OSError) as error:
+            found, state.trouble = Refreshed(), getattr(error, "message", str(error))
+        state.done = state.total = 0
+        state.looked = True
+        self.changes += found != Refreshed()
+
+    def look_until(self, one: Shelved, ended: threading.Event) -> None:
+        """Look every few seconds; a thread of its own does for each store, as one may be slow, or hang."""
+        while not ended.is_set():
+            self.look_at(one)
+            ended.wait(_LOOK_EVERY_S)
 
     def once(self, address: str, make: Callable[[], bytes]) -> bytes:
         """A page that takes long: one at a time is made, and kept until a store changed."""

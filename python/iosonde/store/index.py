@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.cache_folder import own_cache_folder
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import DataError, InputError, SystemFaultError
 from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun
 
 from . import rundir
@@ -29,20 +29,20 @@ from .store import Store
 
 _VERSION = 1  # of the tables below: another one is made anew
 _TABLES = """
-CREATE TABLE stores (store INTEGER PRIMARY KEY, path BLOB UNIQUE, seen TEXT);
-CREATE TABLE runs (
+CREATE TABLE IF NOT EXISTS stores (store INTEGER PRIMARY KEY, path BLOB UNIQUE, seen TEXT);
+CREATE TABLE IF NOT EXISTS runs (
     row INTEGER PRIMARY KEY, store INTEGER, run TEXT, experiment TEXT, started_at TEXT, source TEXT, complete INTEGER,
     seconds REAL, commit_id TEXT, directory TEXT, problem TEXT, UNIQUE (store, run));
-CREATE INDEX by_time ON runs (started_at, run, store, problem);
-CREATE INDEX by_experiment ON runs (store, experiment, problem, started_at, complete, seconds);
-CREATE TABLE levels (name TEXT, kind TEXT, level TEXT, row INTEGER, PRIMARY KEY (name, kind, level, row)) WITHOUT ROWID;
-CREATE INDEX levels_of_run ON levels (row);
-CREATE TABLE there (name TEXT, kind TEXT, store INTEGER, level TEXT, 
+CREATE INDEX IF NOT EXISTS by_time ON runs (started_at, run, store, problem);
+CREATE INDEX IF NOT EXISTS by_experiment ON runs (store, experiment, problem, started_at, complete, seconds);
+CREATE TABLE IF NOT EXISTS levels (name TEXT, kind TEXT, level TEXT, row INTEGER, PRIMARY KEY (name, kind, level, row)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS levels_of_run ON levels (row);
+CREATE TABLE IF NOT EXISTS there (name TEXT, kind TEXT, store INTEGER, level TEXT, 
     PRIMARY KEY (name, kind, store, level)) WITHOUT ROWID;
-CREATE TABLE experiments (
+CREATE TABLE IF NOT EXISTS experiments (
     store INTEGER, experiment TEXT, name TEXT, created_at TEXT, trials INTEGER, state TEXT,
     PRIMARY KEY (store, experiment)) WITHOUT ROWID;
-CREATE TABLE tags (store INTEGER, run TEXT, tag TEXT, PRIMARY KEY (store, run, tag)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS tags (store INTEGER, run TEXT, tag TEXT, PRIMARY KEY (store, run, tag)) WITHOUT ROWID;
 """
 # Levels that no run of a store has any more.
 _FORGET = """DELETE FROM there WHERE store = ? AND NOT EXISTS (
@@ -176,9 +176,15 @@ class Index:
 
     @contextmanager
     def asking(self) -> Iterator[sqlite3.Connection]:
-        """The database, for one thread at a time; what is written is seen by others afterwards, whole or not at all."""
-        with self._lock, self._connection:
-            yield self._connection
+        """The database, for one thread at a time; what is written is seen by others afterwards, whole or not at all.
+        Raises SystemFaultError where its file cannot be used: the disk is full, or it is held by another process."""
+        try:
+            with self._lock, self._connection:
+                yield self._connection
+        except sqlite3.Error as error:
+            where = self.path or "in the directory of temporary files"
+            raise SystemFaultError(f"the index {where} cannot be used: {error}",
+                                   "make room there, or remove it: it is made again") from error  # fmt: skip
 
 
 def _opened(path: Path | None) -> sqlite3.Connection:
