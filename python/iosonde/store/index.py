@@ -35,10 +35,11 @@ CREATE TABLE IF NOT EXISTS runs (
     seconds REAL, commit_id TEXT, directory TEXT, problem TEXT, UNIQUE (store, run));
 CREATE INDEX IF NOT EXISTS by_time ON runs (started_at, run, store, problem);
 CREATE INDEX IF NOT EXISTS by_experiment ON runs (store, experiment, problem, started_at, complete, seconds);
-CREATE TABLE IF NOT EXISTS levels (name TEXT, kind TEXT, level TEXT, row INTEGER, PRIMARY KEY (name, kind, level, row)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS levels (
+    name TEXT, kind TEXT, level TEXT, row INTEGER, PRIMARY KEY (name, kind, level, row)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS levels_of_run ON levels (row);
-CREATE TABLE IF NOT EXISTS there (name TEXT, kind TEXT, store INTEGER, level TEXT, 
-    PRIMARY KEY (name, kind, store, level)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS there (
+    name TEXT, kind TEXT, store INTEGER, level TEXT, PRIMARY KEY (name, kind, store, level)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS experiments (
     store INTEGER, experiment TEXT, name TEXT, created_at TEXT, trials INTEGER, state TEXT,
     PRIMARY KEY (store, experiment)) WITHOUT ROWID;
@@ -199,7 +200,7 @@ def _opened(path: Path | None) -> sqlite3.Connection:
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if not tables:
                 return _with_tables(connection)
-            if version == _VERSION and connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok":
+            if version == _VERSION:
                 return connection
             connection.close()
         except OSError:
