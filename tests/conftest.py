@@ -26,8 +26,10 @@ SLOW_FILES = (
     "test_store_*.py", "test_measure_source_tree.py", "test_measure_spool*.py",
     # Simulations: does an interval cover what it promises, does a test cry wolf?
     "test_answers_diagnose.py", "test_answers_rank_designs.py", "test_answers_survey.py", "test_campaign_against.py",
-    "test_explain_advise.py", "test_explain_causes.py", "test_explain_path_models.py", "test_model_blocks.py", "test_model_designs.py", "test_model_fuzz.py", "test_model_predict.py",
-    "test_model_sensitivity.py", "test_model_validate.py", "test_stats_changes.py", "test_stats_copies.py", "test_stats_coverage.py",
+    "test_explain_advise.py", "test_explain_causes.py", "test_explain_path_models.py",
+    "test_model_blocks.py", "test_model_designs.py", "test_model_fuzz.py", "test_model_predict.py",
+    "test_model_sensitivity.py", "test_model_validate.py", "test_stats_changes.py", "test_stats_copies.py",
+    "test_stats_coverage.py",
     "test_stats_density.py", "test_stats_noise.py", "test_stats_sequential.py", "test_stats_story.py",
     "test_stats_strata.py", "test_survey_large.py",
     # Second implementations, which take seconds to import.

@@ -23,6 +23,8 @@ from .page.of_table import page_of_table
 from .page.settings import settings_of
 
 if TYPE_CHECKING:
+    from iosonde.store import Store
+
     from .page.advice import Choosing
 
 
@@ -33,7 +35,7 @@ class Wanted:
     ``response``: of a table; of a store it makes a table of its rows. ``by``: what makes the cells. ``on``: terms of
     the regressions, by default what varies. ``bound``: the hardware, as ``servers=4,net=117MB/s``, or a probe.
     ``choosing``: settings to choose from. ``clock``: of a store's rates; ``metric``: which of its numbers. ``again``:
-    the words that make this page again.
+    the words that make this page again. ``part``: the runs of DATA, a store, that it is about, where they are not all.
     """
 
     data: str
@@ -48,6 +50,7 @@ class Wanted:
     clock: str = LAST_DONE
     metric: tuple[str, ...] = ()
     again: tuple[str, ...] = ()
+    part: Store | None = None
 
 
 def report(asked: Wanted, opened: Opener = open_data) -> Page:
@@ -58,7 +61,7 @@ def report(asked: Wanted, opened: Opener = open_data) -> Page:
 
 
 def _of_store(asked: Wanted, opened: Opener) -> Page:
-    source, chosen = open_chosen(asked.data, asked.experiment, asked.where, opened)
+    source, chosen = open_chosen(asked.part or asked.data, asked.experiment, asked.where, opened)
     cells = Asked((), asked.by or (), asked.clock, asked.level, asked.metric)
     page = page_of_store(source, chosen, cells, asked.again, asked.on, asked.bound)
     page = replace(page, settings=settings_of(source, cells))

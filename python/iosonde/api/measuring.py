@@ -153,8 +153,8 @@ def run(what: str | Path | None = None, *, level: float = 0.95, **options: Unpac
         The words of ``iosonde run --help``: ``file``, ``native``, ``on``, ``parse``, ``set`` (``{"n": [1, 2]}``),
         ``target`` (several as a list, or as ``{"nfs": "/mnt/n"}``, are levels of a factor), ``nodes``
         (``[1, 2, 4]``), ``ranks_per_node``, ``repetitions``, ``until`` (``"ci<5%"``), ``against``, ``a_name``,
-        ``b_name``, ``margin`` (``"5%"``), ``metric``, ``budget`` (``"30min"``), ``quick``, ``full``, ``launcher``, ``hosts``,
-        ``reserve``, ``store``, ``name``, ``seed``, ``small_files``, ``small_size``, ``large_files``,
+        ``b_name``, ``margin`` (``"5%"``), ``metric``, ``budget`` (``"30min"``), ``quick``, ``full``, ``launcher``,
+        ``hosts``, ``reserve``, ``store``, ``name``, ``seed``, ``small_files``, ``small_size``, ``large_files``,
         ``large_size`` (``"64MiB"``), ``transfer_size``, ``cache``,
         ``before_reads``, ``between_trials``, ``direct``, ``verify``, ``shared_writes``, ``max_bytes``, ``max_files``,
         ``max_seconds``, ``max_operations``, ``trial_timeout``, ``idle_timeout``, ``pace`` (``"10min"``,

@@ -61,6 +61,7 @@ GROUPS = {
         "show": "runs and results of a store; export",
         "store": "check, tag, annotate, merge and redact stores",
         "report": "one self-contained HTML page",
+        "serve": "a dashboard of stores in the browser",
         "plot": "figures as PNG, SVG or PDF",
     },
 }

@@ -107,7 +107,7 @@ def _same_size(cell: str, wanted: str) -> bool:
     sizes = size_of(cell), size_of(wanted)
     if None not in sizes:
         return sizes[0] == sizes[1]
-    return sizes != (None, None) and _number(cell) == _number(wanted)
+    return sizes != (None, None) and number_of(cell) == number_of(wanted)
 
 
 def _comparable(cell: Any, wanted: Any) -> tuple[Any, Any]:
@@ -115,13 +115,13 @@ def _comparable(cell: Any, wanted: Any) -> tuple[Any, Any]:
     if isinstance(cell, bool):
         return cell, _BOOLS.get(str(wanted).lower(), wanted)
     if isinstance(cell, str):
-        left, right = _number(cell), _number(wanted)
+        left, right = number_of(cell), number_of(wanted)
         return (cell, str(wanted)) if left is None or right is None else (left, right)
-    right = _number(wanted)
+    right = number_of(wanted)
     return cell, wanted if right is None else right
 
 
-def _number(value: Any) -> Any:
+def number_of(value: Any) -> Any:
     """A text as a number, None if it is none; what is no text as it is."""
     if not isinstance(value, str):
         return value

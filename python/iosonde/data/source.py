@@ -192,7 +192,7 @@ def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None =
     if source.experiment not in (None, experiment) and experiment is not None:
         raise InputError(f"{source.name} was opened for the experiment {source.experiment}, not {experiment}",
                          "open it again")  # fmt: skip
-    return replace(_of_store(source.store, conditions, experiment or source.experiment), every=every)
+    return replace(_of_store(source.store, conditions, experiment or source.experiment), name=source.name, every=every)
 
 
 def by_itself(source: Source, cells: Sequence[str] = (), alike: bool = False) -> tuple[Source, str]:

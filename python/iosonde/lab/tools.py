@@ -21,7 +21,7 @@ ORANGEFS = "orangefs"
 UNPACKAGED = {
     OUR_NFS_CLIENT: "make lab-deps in a checkout",
     HADOOP_JARS: "make lab-hdfs in a checkout (or HADOOP_HOME=DIR, if you have Hadoop)",
-    ORANGEFS: "its source (orangefs.org), configured with --enable-fuse --enable-shared; ORANGEFS_HOME=DIR is its prefix",
+    ORANGEFS: "its source, with --enable-fuse --enable-shared (ORANGEFS_HOME=DIR: its prefix)",
 }
 # What is needed whatever the file system, and its Debian package.
 ALWAYS = {

@@ -14,7 +14,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from iosonde.ranks import leftovers, temporary, watchdog
+from iosonde.ranks import beats, leftovers, temporary, watchdog
 from iosonde.ranks.launch import Launcher
 
 from .rank import command
@@ -24,6 +24,15 @@ from .rank.program import BEATS, PARENT_MARK
 def make(experiment: str, parent: Path | None) -> Path:
     """An empty one for a trial, in ``parent`` or where temporary files are."""
     return Path(tempfile.mkdtemp(prefix=_prefix(experiment), dir=parent))
+
+
+def beats_here(experiment: str, parent: Path | None = None) -> list[beats.Beat]:
+    """The last words of the ranks of a trial that runs now, as far as its spool is on this node and ours to read."""
+    found: list[beats.Beat] = []
+    for one in _place(parent).glob(_prefix(glob.escape(experiment)) + "*"):
+        with suppress(OSError):
+            found += beats.read_beats(one / BEATS)
+    return found
 
 
 def remove_here(experiment: str, parent: Path | None) -> None:
@@ -45,9 +54,9 @@ def remove_on_nodes(launcher: Launcher, nodes: int, experiment: str, parent: Pat
         return ""
     place = _place(parent)
     program = [sys.executable, "-m", "iosonde.measure.spools", experiment, str(place)]
-    with temporary.directory("clean", parent) as beats:
+    with temporary.directory("clean", parent) as folder:
         limits = watchdog.TimeLimits(limit_s, grace_s=0.5)
-        ended = watchdog.watch(launcher.command(nodes, 1, program), heartbeat_dir=beats, limits=limits, ranks=nodes)
+        ended = watchdog.watch(launcher.command(nodes, 1, program), heartbeat_dir=folder, limits=limits, ranks=nodes)
     if not ended.exit_code:
         return ""
     why = f"no answer within {limit_s:.0f} s" if ended.timed_out else ended.last_words()

@@ -6,7 +6,7 @@ D104 a run was written by a newer iosonde · D105 an experiment or a note is dam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,11 @@ def find_problems(store: Path, contents: bool, read: Reader = rundir.read_docume
     """All findings about the store at this path; ``contents`` also reads and hashes every file. ``read`` gives a run's
     run.json, or raises DataError."""
     return [*_runs(store, contents, read), *_experiments(store), *_notes(store)]
+
+
+def problems_of_runs(runs: Iterable[Path], contents: bool, read: Reader) -> list[Finding]:
+    """The findings about these run directories."""
+    return [finding for path in runs for finding in _run(path, contents, read)]
 
 
 def _runs(store: Path, contents: bool, read: Reader) -> Iterator[Finding]:

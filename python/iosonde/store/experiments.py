@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from iosonde.core.errors import DataError, InputError, SystemFaultError
@@ -41,10 +42,10 @@ class Experiments:
             hint = f"restore {path} from a copy, or remove it"
             raise DataError(f"experiment {experiment_id} cannot be read: {error.strerror}", hint) from error
 
-    def all(self) -> list[Experiment]:
-        """All that can be read, the oldest first."""
+    def all(self, only: Collection[str] | None = None) -> list[Experiment]:
+        """All that can be read, the oldest first; of ``only`` these ids."""
         found = []
-        for name in self._ids():
+        for name in self._ids() if only is None else sorted(only):
             try:
                 found.append(self.get(name))
             except (DataError, InputError):

@@ -37,12 +37,18 @@ RAW_BYTES = 16 << 20
 
 def run_directories(path: Path) -> list[Path]:
     """What looks like a finished run in the store at ``path``."""
+    return [path / "runs" / name for name, _ in sorted(run_numbers(path))]
+
+
+def run_numbers(path: Path) -> list[tuple[str, int]]:
+    """Each name of ``run_directories`` with the number of its directory, as the list of them has it: nothing of the
+    runs themselves is looked at."""
     try:
         with os.scandir(path / "runs") as entries:
-            found = [one.name for one in entries if one.is_dir(follow_symlinks=False) and not is_temporary(one.name)]
+            return [(one.name, one.inode()) for one in entries
+                    if one.is_dir(follow_symlinks=False) and not is_temporary(one.name)]  # fmt: skip
     except FileNotFoundError:
         return []
-    return [path / "runs" / name for name in sorted(found)]
 
 
 def is_run_directory(path: Path) -> bool:

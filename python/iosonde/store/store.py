@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -47,6 +47,7 @@ class Store:
         self._experiments = Experiments(path / "experiments", disk)
         self._verified: set[str] = set()
         self._read: dict[str, tuple[tuple[int, int, int], dict[str, Any]]] = {}
+        self._only: frozenset[str] | None = None
 
     @classmethod
     def create(cls, path: str | Path, disk: files.Disk | None = None) -> Store:
@@ -108,6 +109,13 @@ class Store:
             if (path / name).exists() and not (path / name).is_dir():
                 raise DataError(f"{path / name} is not a directory", "the store is damaged: restore it from a copy")
         return cls(path, disk or files.Disk())
+
+    def part(self, run_ids: Iterable[str]) -> Store:
+        """The same store as if it held these runs alone, with their experiments: what is asked of it looks at no other.
+        Ids that are not there are left out. Its ``problems`` are those of its runs."""
+        store = Store(self.path, self.disk)
+        store._only = frozenset(run_ids)
+        return store
 
     # Writing
 
@@ -172,7 +180,8 @@ class Store:
 
     def experiments(self) -> list[Experiment]:
         """All experiments that can be read, the oldest first."""
-        return self._experiments.all()
+        only = None if self._only is None else {document["experiment"] for _, document in self._select(None, ())}
+        return self._experiments.all(only)
 
     def check_experiment(self, experiment: str | None) -> None:
         """Raises InputError, which names those that there are, if nothing here is of this one. None is all of them."""
@@ -191,6 +200,11 @@ class Store:
     def document(self, run_id: str) -> dict[str, Any]:
         """The content of one run.json. Raises as ``run`` does."""
         return self._find(run_id)[1]
+
+    def read_document(self, directory: Path) -> dict[str, Any]:
+        """The content of the run.json in a directory of this store, which is not kept in memory. Raises DataError."""
+        document: dict[str, Any] = from_plain(rundir.read_document(directory))
+        return document
 
     def run_ids(self, experiment: str | None = None) -> list[str]:
         """The ids of these runs."""
@@ -265,15 +279,17 @@ class Store:
 
     def problems(self, contents: bool = True) -> list[Finding]:
         """What is damaged, half-written or not ours, by name. ``contents=False`` reads no large file."""
-        from .check import find_problems
+        from .check import find_problems, problems_of_runs
 
+        if self._only is not None:
+            return problems_of_runs(self._directories(), contents, self._document)
         return find_problems(self.path, contents, rundir.read_document if contents else self._document)
 
     # Inside
 
     def _select(self, experiment: str | None, where: Conditions) -> list[tuple[Path, dict[str, Any]]]:
         found = []
-        for directory in rundir.run_directories(self.path):
+        for directory in self._directories():
             try:
                 document = self._document(directory)
             except DataError:
@@ -288,6 +304,12 @@ class Store:
         documents = [document for _, document in found]
         rows = matching_rows(query.run_columns(documents, self._tags(documents)), where)
         return [found[row] for row in rows]
+
+    def _directories(self) -> list[Path]:
+        if self._only is None:
+            return rundir.run_directories(self.path)
+        named = (self.path / "runs" / name for name in sorted(self._only) if rundir.is_flat_name(name))
+        return [directory for directory in named if rundir.is_run_directory(directory)]
 
     def _find(self, run_id: str) -> tuple[Path, dict[str, Any]]:
         directory = self.path / "runs" / rundir.check_id("a run", run_id)

@@ -24,10 +24,10 @@ class Chosen:
 
 
 def open_chosen(
-    path: str, experiment: str | None, where: Sequence[str] = (), opened: Opener = open_data
+    data: str | Store, experiment: str | None, where: Sequence[str] = (), opened: Opener = open_data
 ) -> tuple[Source, Chosen]:
     """The experiment asked for, or the newest, opened by ``opened``. Raises InputError for DATA that is no store."""
-    store = Store.open(path)
+    store = data if isinstance(data, Store) else Store.open(data)
     chosen = choose(store, experiment)
     # Of all of them the page shows each beside the others.
     return opened(store, where, chosen.experiment or (experiments.ALL if experiment else None)), chosen

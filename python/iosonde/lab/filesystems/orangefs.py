@@ -75,8 +75,8 @@ class _OrangeFs(Recipe):
         """By pvfs2fuse, which stays in the foreground, once the servers answer."""
         lab.wait("servers answer", lambda: all(server.listens(_PORT) for server in lab.servers))
         _table(client).write_text(f"{_spec(lab)} {lab.mount_point} pvfs2 defaults,noauto 0 0\n")
-        client.start(*_words("bin/pvfs2fuse", str(lab.mount_point), "-f", "-o", f"fs_spec={_spec(lab)},subtype=pvfs2fuse"),
-                     log="pvfs2fuse")  # fmt: skip
+        said = f"fs_spec={_spec(lab)},subtype=pvfs2fuse"
+        client.start(*_words("bin/pvfs2fuse", str(lab.mount_point), "-f", "-o", said), log="pvfs2fuse")
         lab.wait(f"{client.name} mounts", lambda: lab.is_mounted(client))
 
     def layout(self, lab: Lab) -> Layout:

@@ -5,12 +5,10 @@ What is kept is code that runs, so it is kept only in a directory that nobody el
 
 from __future__ import annotations
 
-import os
-import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from .library import cache_folder
+from iosonde.core.cache_folder import own_cache_folder
 
 if TYPE_CHECKING:
     from jinja2 import BytecodeCache
@@ -27,13 +25,5 @@ def compiled_templates() -> BytecodeCache | None:
             with suppress(OSError):
                 super().dump_bytecode(bucket)
 
-    folder = cache_folder()
-    try:
-        if folder is None:
-            return None
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        about = folder.lstat()
-    except OSError:
-        return None
-    ours = stat.S_ISDIR(about.st_mode) and about.st_uid == os.geteuid()
-    return Kept(str(folder), "page-%s.cache") if ours and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
+    folder = own_cache_folder()
+    return None if folder is None else Kept(str(folder), "page-%s.cache")

@@ -16,6 +16,8 @@ from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
+from iosonde.core.cache_folder import cache_folder
+
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 # Names of XML namespaces look like addresses and are none: nobody fetches them.
 _ADDRESS = re.compile(r"https?://(?!www\.w3\.org/)(?=[\w$])")
@@ -41,16 +43,6 @@ def _made() -> str:
 
     text = _ADDRESS.sub("", vl_convert.javascript_bundle(_SNIPPET))
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-
-
-def cache_folder() -> Path | None:
-    """``$XDG_CACHE_HOME/iosonde``; None without a home directory."""
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    try:
-        root = Path(given) if os.path.isabs(given) else Path.home() / ".cache"
-    except RuntimeError:
-        return None
-    return root / "iosonde"
 
 
 def _place() -> Path | None:

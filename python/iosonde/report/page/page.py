@@ -50,7 +50,7 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
 
     environment = _environment()
     environment.filters["sentence"] = _capital(_names(page))
-    drawing, script = library(say), _asset("page.js")
+    drawing, script = library(say), asset("page.js")
     parts, figures = share(page_specs(page))
     tops = top_tables(page)
     text: str = environment.get_template("page.html").render(
@@ -75,12 +75,12 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
         settings_lines=[] if page.settings is None else lines_of(page.settings),
         strip=(STRIP_WIDTH, STRIP_HEIGHT),
         policy=_policy(drawing, script),
-        style=Markup(_asset("page.css")),
+        style=Markup(asset("page.css")),
         library=Markup(drawing),
         script=Markup(script),
-        theme=Markup(_json_in_script(page_config())),
-        parts=Markup(_json_in_script(parts)),
-        figures={place: Markup(_json_in_script(spec)) for place, spec in figures.items()},
+        theme=Markup(json_in_script(page_config())),
+        parts=Markup(json_in_script(parts)),
+        figures={place: Markup(json_in_script(spec)) for place, spec in figures.items()},
         counted=counted,
         fault_grid=fault_text.grid,
         fault_title=fault_text.title,
@@ -175,7 +175,7 @@ def _capital(names: set[str]) -> Callable[[str], str]:
     return sentence
 
 
-def _json_in_script(value: Any) -> str:
+def json_in_script(value: Any) -> str:
     """JSON that cannot end the script element around it."""
     text = json.dumps(_jsonable(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -214,6 +214,11 @@ def _chance(p: float) -> str:
     return "< 0.0001" if p < 1e-4 else significant(p, 2)
 
 
+def policy() -> str:
+    """The content security policy of a page, as the page itself says it."""
+    return _policy(library(lambda sentence: None), asset("page.js"))
+
+
 def _policy(*scripts: str) -> str:
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
     return (
@@ -222,5 +227,6 @@ def _policy(*scripts: str) -> str:
     )
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file of the page as it is: its style, its script."""
     return resources.files("iosonde.report.page").joinpath("assets", name).read_text(encoding="utf-8")

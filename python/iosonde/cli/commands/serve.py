@@ -1,0 +1,63 @@
+"""``iosonde serve``: stores in the browser."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import suppress
+
+import click
+
+from iosonde import serve
+from iosonde.cli.output import show_json, talk
+from iosonde.core.errors import InputError
+
+_VARIABLE = "IOSONDE_SERVE_TOKEN"
+
+
+@click.command(epilog="Example: iosonde serve results /projects/team/results")
+@click.argument("stores", nargs=-1, required=True, metavar="STORE…")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
+              help="Where to listen; anything but this machine itself needs a token.")  # fmt: skip
+@click.option("--port", type=click.IntRange(0), default=8642, show_default=True, metavar="N",
+              help="0 is any that is free.")  # fmt: skip
+@click.option("--token", is_flag=True,
+              help=f"Ask for a token on this machine, too. It is random, or that of {_VARIABLE}.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="The address and the port as JSON, once.")
+def command(stores: tuple[str, ...], host: str, port: int, token: bool, as_json: bool) -> None:
+    """A dashboard of STORE… in the browser: experiments, runs, history, comparisons, what is being measured.
+
+    It only reads. It listens on this machine alone unless --host says otherwise, and then asks for a token, which is
+    part of the address that it prints. Ctrl-C ends it.
+    """
+    secret = _token(token or not serve.guard.is_loopback(host))
+    index = serve.shelf.Index.kept()
+    shelf = serve.shelf.shelf_of(stores, index)
+    server = serve.server.bound(host, port)
+    port = server.server_address[1]
+    name = f"[{host}]" if ":" in host else host
+    url = f"http://{name}:{port}/"
+    opened = url + (f"?token={secret}" if secret else "")
+    with suppress(KeyboardInterrupt), serve.server.serving(server, shelf, serve.guard.Doorkeeper(host, port, secret)):
+        if as_json:
+            show_json({"schema": 1, "url": opened, "port": port})
+        else:
+            talk(f"{', '.join(stores)}: {opened}")
+            talk("Ctrl-C ends it")
+        until_interrupted()
+
+
+def _token(wanted: bool) -> str | None:
+    """A new one, or the one that the environment gives. Raises InputError for one that can be guessed."""
+    given = os.environ.get(_VARIABLE, "")
+    if given and len(given) < serve.guard.TOKEN_LEAST:
+        hint = f"give {serve.guard.TOKEN_LEAST} characters or more, or none: one is made"
+        raise InputError(f"the token in {_VARIABLE} is short", hint)
+    if given and not (given.isascii() and given.replace("-", "").replace("_", "").isalnum()):
+        raise InputError(f"the token in {_VARIABLE} cannot be part of an address", "use A-Z a-z 0-9 - _")
+    return (given or serve.guard.new_token()) if wanted or given else None
+
+
+def until_interrupted() -> None:
+    """Wait for Ctrl-C or SIGTERM."""
+    threading.Event().wait()

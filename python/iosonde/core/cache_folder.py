@@ -1,0 +1,31 @@
+"""Where a user's machine keeps what can be made again at any time."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+
+def cache_folder() -> Path | None:
+    """``$XDG_CACHE_HOME/iosonde``; None without a home directory."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        root = Path(given) if os.path.isabs(given) else Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    return root / "iosonde"
+
+
+def own_cache_folder() -> Path | None:
+    """The same, made if it is not there; None where it cannot be, or where somebody else could write."""
+    folder = cache_folder()
+    if folder is None:
+        return None
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        about = folder.lstat()
+    except OSError:
+        return None
+    ours = stat.S_ISDIR(about.st_mode) and about.st_uid == os.geteuid()
+    return folder if ours and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None

@@ -1,0 +1,23 @@
+"""The pages: a path of an address → the function that makes it. There are no others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from iosonde.serve.shelf import Shelf
+
+from . import assets, compare, experiments, history, live, report, runs
+from .shown import Address, WebPage
+
+Page = Callable[[Shelf, Address], WebPage]
+
+PAGES: dict[str, Page] = {
+    "/": experiments.page,
+    "/runs": runs.page,
+    "/run": runs.one,
+    "/history": history.page,
+    "/compare": compare.page,
+    "/report": report.page,
+    "/live": live.page,
+    **assets.FILES,
+}

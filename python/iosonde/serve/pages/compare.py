@@ -1,0 +1,48 @@
+"""Any two sets of runs, as ``iosonde compare`` says it: each is a store and conditions on its runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from iosonde import answers, report
+from iosonde.core.errors import InputError
+from iosonde.core.where import parse_where
+from iosonde.data.asked import Asked as Numbers
+from iosonde.data.source import Source, by_itself, open_data
+from iosonde.serve.shelf import Shelf
+
+from .shown import Address, WebPage, rendered
+
+MOST = 2000  # runs of a side
+
+
+def page(shelf: Shelf, asked: Address) -> WebPage:
+    """``/compare``: ``a`` and ``b`` (stores), ``where_a`` and ``where_b``, ``response``. Raises InputError,
+    DataError."""
+    if not (asked.one("a") and asked.one("b")):
+        latest = [(shelf.of(one.store), one) for one in shelf.view.experiments(0, 50)]
+        return rendered("compare.html", shelf, asked, "Compare", lines=[], notes=[], latest=latest)
+    return WebPage(shelf.once(asked.but(), lambda: _made(shelf, asked).body))
+
+
+def _made(shelf: Shelf, asked: Address) -> WebPage:
+    (a, one_of_a), (b, one_of_b) = (_side(shelf, asked, side) for side in "ab")
+    made = answers.compare.compare(a, Numbers(tuple(asked.many("response"))), answers.compare.Sides(other=b))
+    notes = [f"Of {source.name} the last experiment, {source.experiment}: several would share a cell."
+             for source, one_of in ((a, one_of_a), (b, one_of_b)) if one_of]  # fmt: skip
+    return rendered("compare.html", shelf, asked, f"A: {a.name}, B: {b.name}", latest=[], notes=notes,
+                    lines=list(report.text.compare.lines(made)))  # fmt: skip
+
+
+def _side(shelf: Shelf, asked: Address, side: str) -> tuple[Source, bool]:
+    """Named by what it is of; of several experiments that would share a cell the last, and whether that is so."""
+    shelved, said = shelf.at(asked.one(side)), asked.many(f"where_{side}")
+    part, total = shelf.part(shelved, parse_where(said), MOST)
+    if not total:
+        raise InputError(f"no run is on the side {side.upper()}", "correct its conditions")
+    if total > MOST:
+        raise InputError(f"the side {side.upper()} has {total} runs, and at most {MOST} are compared here",
+                         "narrow it by conditions, or use iosonde compare")  # fmt: skip
+    only = said[0].removeprefix("experiment=") if len(said) == 1 else ", ".join(said)
+    source, note = by_itself(replace(open_data(part), name=only or shelved.name), alike=True)
+    return source, bool(note)

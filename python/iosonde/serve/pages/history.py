@@ -1,0 +1,67 @@
+"""The history of every series with its changes, as ``iosonde watch`` finds them, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iosonde import answers, report
+from iosonde.answers.watch import SeriesChange, Watch, Watching
+from iosonde.answers.watch_series import WatchedSeries
+from iosonde.core.errors import InputError
+from iosonde.data.asked import Asked as Numbers
+from iosonde.data.source import open_data
+from iosonde.serve.shelf import Shelf
+
+from .shown import Address, WebPage, rendered
+
+NEWEST, MOST = 2000, 20_000  # runs that are looked at, and may be
+ON_A_PAGE = 12  # figures
+
+
+def page(shelf: Shelf, asked: Address) -> WebPage:
+    """``/history``: ``store``, ``where``, ``response``, ``last`` (runs), ``page``. Raises InputError, DataError."""
+    place = asked.one("store") or ("1" if len(shelf.stores) == 1 else "")
+    if not place:
+        return rendered("history.html", shelf, asked, "History", shelved=None, made=None, blocks=[])
+    return WebPage(shelf.once(asked.but(), lambda: _made(shelf, asked, place).body))
+
+
+def _made(shelf: Shelf, asked: Address, place: str) -> WebPage:
+    shelved, last = shelf.at(place), asked.number("last", NEWEST, MOST)
+    part, total = shelf.part(shelved, asked.where, last)
+    if not total:
+        raise InputError("no run fulfils the conditions", "correct the conditions above")
+    made = answers.watch.watch(open_data(part), Numbers(tuple(asked.many("response"))), Watching())
+    number = asked.number("page", 1, 10**6)
+    ordered = _by_news(made)
+    shown = ordered[(number - 1) * ON_A_PAGE : number * ON_A_PAGE]
+    blocks = [(f"series-{place}", one, _of(made, one)) for place, one in enumerate(shown, 1)]
+    specs = {
+        name: report.figures.vocabulary.page_spec(report.figures.history.history_figure(one, changes).spec)
+        for name, one, changes in blocks
+    }
+    parts, figures = report.page.parts.share(specs)
+    return rendered("history.html", shelf, asked, f"History of {shelved.name}", shelved=shelved, made=made,
+                    lines=list(report.text.watch.lines(made)), blocks=blocks, total=total, last=last,
+                    number=number, pages=max(1, -(-len(ordered) // ON_A_PAGE)),
+                    theme=_script(report.figures.vocabulary.page_config()), parts=_script(parts),
+                    figures={name: _script(spec) for name, spec in figures.items()})  # fmt: skip
+
+
+def _by_news(made: Watch) -> Sequence[WatchedSeries]:
+    """The series with a regression first, then those with the newest change, then the others as they are."""
+    newest = {id(one.series): one.first_after.started_at for one in reversed(made.changes)}
+    worse = {id(one.series) for one in made.regressions}
+    ordered = sorted(made.series, key=lambda one: newest.get(id(one), ""), reverse=True)
+    return sorted(ordered, key=lambda one: id(one) not in worse)
+
+
+def _of(made: Watch, series: WatchedSeries) -> list[SeriesChange]:
+    """The changes of one series, the oldest first."""
+    return [one for one in reversed(made.changes) if one.series is series]
+
+
+def _script(value: object) -> object:
+    from markupsafe import Markup
+
+    return Markup(report.page.page.json_in_script(value))

@@ -1,0 +1,34 @@
+"""The page that ``iosonde report`` writes, of one experiment or of one run."""
+
+from __future__ import annotations
+
+from iosonde import answers, report
+from iosonde.core.errors import InputError
+from iosonde.core.where import Condition
+from iosonde.serve.shelf import Shelf
+
+from .shown import Address, WebPage
+
+MOST = 10_000  # runs
+
+
+def page(shelf: Shelf, asked: Address) -> WebPage:
+    """``/report``: ``store`` with ``experiment`` or ``run``. Raises InputError, DataError."""
+    body = shelf.once(asked.but(), lambda: _made(shelf, asked))
+    return WebPage(body, policy=f"{report.page.page.policy()}; frame-ancestors 'none'")
+
+
+def _made(shelf: Shelf, asked: Address) -> bytes:
+    shelved, experiment, run = shelf.at(asked.one("store")), asked.one("experiment"), asked.one("run")
+    chosen = Condition("run", "=", run) if run else Condition("experiment", "=", experiment)
+    if not chosen.value:
+        raise InputError("a page is of an experiment or of a run", "follow a link of the list")
+    part, total = shelf.part(shelved, [chosen], MOST)
+    if not total:
+        raise InputError(f"there is no {chosen.column} {chosen.value} in {shelved.name}", "it may have been removed")
+    if total > MOST:
+        raise InputError(f"{chosen.value} has {total} runs: its page takes minutes", "use iosonde report")
+    again = ["iosonde", "report", str(shelved.store.path)]
+    again += ["--where", f"run={run}"] if run else ["--experiment", experiment]
+    made = answers.report.report(answers.report.Wanted(str(shelved.store.path), part=part, again=tuple(again)))
+    return report.page.page.render(made).encode("utf-8", "replace")

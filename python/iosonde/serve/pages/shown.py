@@ -1,0 +1,136 @@
+"""What was asked, and what is shown: words of an address → checked values; a template with its content → HTML.
+
+Whatever a store says is escaped: characters that steer are made visible, then HTML's own by the template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode
+
+from iosonde.core.errors import InputError
+from iosonde.core.level_text import level_texts
+from iosonde.core.units import format_seconds
+from iosonde.core.where import Condition, parse_where
+from iosonde.core.words import counted, plural
+from iosonde.report.text import escape
+from iosonde.serve.shelf import Shelf
+
+HTML = "text/html; charset=utf-8"
+
+
+@dataclass(frozen=True)
+class Address:
+    """The path of an address and the words after it."""
+
+    path: str
+    words: Mapping[str, Sequence[str]]
+
+    def one(self, name: str, default: str = "") -> str:
+        """The last word of this name."""
+        return self.words[name][-1].strip() if self.words.get(name) else default
+
+    def many(self, name: str) -> list[str]:
+        """All that say something."""
+        return [word.strip() for word in self.words.get(name, ()) if word.strip()]
+
+    def number(self, name: str, default: int, most: int) -> int:
+        """A whole number from 1 to ``most``. Raises InputError."""
+        text = self.one(name) or str(default)
+        if not (text.isascii() and text.isdigit() and 1 <= int(text[:12]) <= most):
+            raise InputError(f"{name} is no number from 1 to {most}", "correct the address")
+        return int(text)
+
+    @property
+    def where(self) -> list[Condition]:
+        """The conditions, in the words of --where. Raises InputError."""
+        return parse_where(self.many("where"))
+
+    def but(self, **words: Any) -> str:
+        """The address with some words changed; an empty one is left out."""
+        kept = {name: [word for word in said if word] for name, said in {**self.words, **_listed(words)}.items()}
+        return link(self.path, **kept)
+
+
+@dataclass(frozen=True)
+class WebPage:
+    """A page. ``policy``: one of its own; ``keep``: it may be kept by the browser."""
+
+    body: bytes
+    kind: str = HTML
+    policy: str = ""
+    keep: bool = False
+
+
+def link(path: str, **words: Any) -> str:
+    """An address of ours."""
+    said = {name: word for name, word in words.items() if word not in (None, "", [])}
+    return path + (f"?{urlencode(said, doseq=True, errors='replace')}" if said else "")
+
+
+def rendered(template: str, shelf: Shelf, asked: Address, title: str, **content: Any) -> WebPage:
+    """The page of a template."""
+    text: str = (
+        _environment()
+        .get_template(template)
+        .render(
+            title=title,
+            asked=asked,
+            stores=shelf.stores,
+            several=len(shelf.stores) > 1,
+            notices=notices(shelf),
+            **content,
+        )
+    )
+    return WebPage(text.encode("utf-8", "replace"))
+
+
+def problem_page(shelf: Shelf, message: str, hint: str) -> WebPage:
+    """What could not be shown, and what to do."""
+    return rendered("problem.html", shelf, Address("", {}), "Cannot be shown", message=message, hint=hint)
+
+
+def notices(shelf: Shelf) -> list[str]:
+    """What is to be known on every page: an index that is not complete yet, stores that cannot be read."""
+    found = []
+    for one in shelf.stores:
+        state = shelf.states.get(one.number)
+        if state is None or not state.looked:
+            of = f": {state.done} of {state.total} new runs are read" if state and state.total else ""
+            found.append(f"The index of {one.name} is being made{of}. What is not in it yet is not shown.")
+        elif state.trouble:
+            found.append(f"{one.name} cannot be read now: {state.trouble}. What is shown of it is older.")
+    return found
+
+
+def setting(factors: Mapping[str, Any]) -> str:
+    """The levels of a run, in words; its repetition is none."""
+    return ", ".join(level_texts({name: level for name, level in factors.items() if name != "repetition"}, {}))
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("iosonde.serve", "assets"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, finalize=_plain,
+    )  # fmt: skip
+    environment.globals |= {"link": link, "counted": counted, "plural": plural, "setting": setting,
+                            "format_seconds": format_seconds}  # fmt: skip
+    return environment
+
+
+def _plain(value: Any) -> Any:
+    """What a template prints: control and direction-turning characters visible, None nothing."""
+    if value is None:
+        return ""
+    return escape(value) if type(value) is str else value
+
+
+def _listed(words: Mapping[str, Any]) -> dict[str, list[str]]:
+    return {name: list(map(str, said)) if isinstance(said, (list, tuple)) else [str(said)]
+            for name, said in words.items()}  # fmt: skip

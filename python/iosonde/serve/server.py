@@ -1,0 +1,187 @@
+"""HTTP over Python's own server: reads and answers, writes nothing, and says nothing of a request anywhere.
+
+No file is ever opened by what an address says: a path is looked up in a table, and what follows it are words for the
+index and for the answers. Every answer carries a policy that lets a page load what is ours and nothing else.
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from iosonde.core.errors import InputError, IosondeError
+
+from .guard import Doorkeeper
+from .pages import PAGES
+from .pages.shown import Address, WebPage, problem_page
+from .shelf import Shelf
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
+)
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+}
+_MOST_WORDS = 60  # of a query
+_WORTH_PACKING = 2000  # bytes
+_TOKEN = "token"
+
+
+@dataclass(frozen=True)
+class HttpResponse:
+    """What is sent. ``headers`` beside those that every answer has."""
+
+    status: int
+    body: bytes
+    kind: str = "text/html; charset=utf-8"
+    headers: tuple[tuple[str, str], ...] = ()
+    policy: str = POLICY
+    keep: bool = False
+
+
+def answer(shelf: Shelf, guard: Doorkeeper, target: str, headers: Any) -> HttpResponse:
+    """What a GET of ``target`` says; ``headers``: those of the request, by ``get``."""
+    if not guard.knows_name(headers.get("Host")):
+        return _plain(HTTPStatus.MISDIRECTED_REQUEST, "This server is not known by that name.")
+    try:
+        parts = urlsplit(target)
+        words = parse_qs(parts.query, keep_blank_values=True, max_num_fields=_MOST_WORDS, errors="replace")
+    except ValueError:
+        return _plain(HTTPStatus.BAD_REQUEST, "This address cannot be read.")
+    given = words.pop(_TOKEN, [])
+    if given and guard.is_token(given[-1]):
+        return _welcome(guard, parts.path, words)
+    if not guard.lets_in(headers.get("Authorization"), headers.get("Cookie")):
+        return _plain(HTTPStatus.UNAUTHORIZED, "A token is needed: open the address that 'iosonde serve' printed.",
+                      (("WWW-Authenticate", "Bearer"),))  # fmt: skip
+    page = PAGES.get(parts.path)
+    if page is None:
+        return _sent(problem_page(shelf, "There is no such page.", ""), HTTPStatus.NOT_FOUND)
+    try:
+        return _sent(page(shelf, Address(parts.path, words)))
+    except IosondeError as error:
+        status = HTTPStatus.BAD_REQUEST if isinstance(error, InputError) else HTTPStatus.INTERNAL_SERVER_ERROR
+        return _sent(problem_page(shelf, error.message, error.hint), status)
+
+
+def _sent(shown: WebPage, status: int = HTTPStatus.OK) -> HttpResponse:
+    return HttpResponse(status, shown.body, shown.kind, (), shown.policy or POLICY, shown.keep)
+
+
+def _plain(status: int, text: str, headers: tuple[tuple[str, str], ...] = ()) -> HttpResponse:
+    return HttpResponse(status, f"{text}\n".encode(), "text/plain; charset=utf-8", headers)
+
+
+def _welcome(guard: Doorkeeper, path: str, words: dict[str, list[str]]) -> HttpResponse:
+    """The token goes into a cookie that no script can read, and out of the address."""
+    query = urlencode(words, doseq=True)
+    place = (path if path in PAGES else "/") + (f"?{query}" if query else "")
+    cookie = f"{guard.cookie}={guard.token}; HttpOnly; SameSite=Lax; Path=/"
+    return HttpResponse(HTTPStatus.SEE_OTHER, b"", headers=(("Location", place), ("Set-Cookie", cookie)))
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """GET and HEAD; nothing else."""
+
+    shelf: ClassVar[Shelf]
+    guard: ClassVar[Doorkeeper]
+    timeout = 60  # a connection on which nobody speaks is closed
+    server_version, sys_version = "iosonde", ""
+
+    def do_GET(self) -> None:
+        self._answer(body=True)
+
+    def do_HEAD(self) -> None:
+        self._answer(body=False)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("do_"):
+            return self._refuse
+        raise AttributeError(name)
+
+    def _refuse(self) -> None:
+        said = _plain(HTTPStatus.METHOD_NOT_ALLOWED, "Nothing can be changed here.", (("Allow", "GET, HEAD"),))
+        self._send(said, body=self.command != "HEAD")
+
+    def _answer(self, body: bool) -> None:
+        try:
+            said = answer(self.shelf, self.guard, self.path, self.headers)
+        except Exception:  # a mistake of ours: its words may hold what is nobody's business
+            said = _plain(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here.")
+        self._send(said, body)
+
+    def _send(self, said: HttpResponse, body: bool) -> None:
+        content = said.body
+        self.send_response(said.status)
+        if len(content) > _WORTH_PACKING and "gzip" in (self.headers.get("Accept-Encoding") or ""):
+            content = gzip.compress(content, 1)
+            self.send_header("Content-Encoding", "gzip")
+        shown = {**_HEADERS, "Content-Type": said.kind, "Content-Security-Policy": said.policy,
+                 "Content-Length": str(len(content)), "Vary": "Accept-Encoding",
+                 "Cache-Control": "private, max-age=3600" if said.keep else "no-store"}  # fmt: skip
+        for name, value in (*shown.items(), *said.headers):
+            self.send_header(name, value)
+        self.end_headers()
+        if body:
+            self.wfile.write(content)
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing: an address may hold a token."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """A browser that went away is none."""
+
+
+class _Server6(_Server):
+    address_family = socket.AF_INET6
+
+
+def bound(host: str, port: int) -> ThreadingHTTPServer:
+    """A server that listens; port 0 is any that is free. Raises InputError."""
+    kind = _Server6 if ":" in host else _Server
+    try:
+        return kind((host, port), _Handler)
+    except socket.gaierror as error:
+        raise InputError(f"{host} is not a name or an address", "give --host an address of this machine") from error
+    except OverflowError as error:
+        raise InputError(f"there is no port {port}", "give --port a number up to 65535") from error
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise InputError(f"port {port} of {host} is in use", "give another one, as --port 0 for any") from error
+        raise InputError(f"cannot listen on port {port} of {host}: {error.strerror}",
+                         "give an address of this machine, and a port from 1024 on") from error  # fmt: skip
+
+
+@contextmanager
+def serving(server: ThreadingHTTPServer, shelf: Shelf, guard: Doorkeeper) -> Iterator[None]:
+    """Answer, and keep the index up to date, while the block runs."""
+    server.RequestHandlerClass = type("Handler", (_Handler,), {"shelf": shelf, "guard": guard})
+    ended = threading.Event()
+    threads = [threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)]
+    threads += [threading.Thread(target=shelf.look_until, args=(one, ended), daemon=True) for one in shelf.stores]
+    for one in threads:
+        one.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        server.shutdown()
+        server.server_close()

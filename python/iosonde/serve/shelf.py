@@ -1,0 +1,128 @@
+"""The stores that are shown, and the index that finds their runs; kept up to date beside the requests."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from iosonde.core.errors import InputError, IosondeError
+from iosonde.core.where import Condition
+from iosonde.store import Store
+from iosonde.store.index import Index, Refreshed
+from iosonde.store.index_query import IndexView
+
+_LOOK_EVERY_S = 5.0
+_MOST_KEPT = 16  # pages that took long
+
+
+@dataclass(frozen=True)
+class Shelved:
+    """A store: ``name`` is what people call it, ``place`` its number in an address, ``number`` that of the index."""
+
+    name: str
+    place: int
+    store: Store
+    number: int
+
+
+@dataclass
+class State:
+    """How far the index of a store is: ``done`` of ``total`` new runs read; ``trouble``: why it could not be read."""
+
+    done: int = 0
+    total: int = 0
+    looked: bool = False
+    trouble: str = ""
+
+
+@dataclass
+class Shelf:
+    """All of them. Only ``look`` writes: into the index, which is in no store."""
+
+    stores: tuple[Shelved, ...]
+    index: Index
+    states: dict[int, State] = field(default_factory=dict)
+    changes: int = 0
+    _pages: OrderedDict[tuple[str, int], bytes] = field(default_factory=OrderedDict)
+    _one: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def view(self) -> IndexView:
+        """What the index knows of all stores."""
+        return IndexView(self.index, tuple(one.number for one in self.stores))
+
+    def at(self, place: str) -> Shelved:
+        """The store with this number in an address. Raises InputError."""
+        found = [one for one in self.stores if str(one.place) == place]
+        if not found:
+            raise InputError("there is no such store", f"there are: 1 to {len(self.stores)}")
+        return found[0]
+
+    def of(self, number: int) -> Shelved:
+        """The store that the index calls so."""
+        return next(one for one in self.stores if one.number == number)
+
+    def narrowed(self, place: str) -> IndexView:
+        """The index of one store, or of all where none is named. Raises InputError."""
+        return IndexView(self.index, (self.at(place).number,)) if place else self.view
+
+    def part(self, shelved: Shelved, where: Sequence[Condition], most: int) -> tuple[Store, int]:
+        """The store as if it held only the newest ``most`` runs that fulfil the conditions; how many do. Raises
+        InputError."""
+        view = IndexView(self.index, (shelved.number,))
+        ids = [run for _, run in view.ids(where, most)]
+        return shelved.store.part(ids), view.runs(where, most=0).total
+
+    def look(self, thorough: bool = False) -> None:
+        """Bring the index up to date with every store."""
+        for one in self.stores:
+            self.look_at(one, thorough)
+
+    def look_at(self, one: Shelved, thorough: bool = False) -> None:
+        """With one. Why it cannot be read is kept for the pages to say."""
+        state = self.states.setdefault(one.number, State())
+
+        def say(done: int, total: int) -> None:
+            state.done, state.total = done, total
+
+        try:
+            found = self.index.refresh(one.store, thorough or not state.looked, say)
+            state.trouble = ""
+        except (IosondeError, OSError) as error:
+            found, state.trouble = Refreshed(), getattr(error, "message", str(error))
+        state.done = state.total = 0
+        state.looked = True
+        self.changes += found != Refreshed()
+
+    def look_until(self, one: Shelved, ended: threading.Event) -> None:
+        """Look every few seconds; a thread of its own does for each store, as one may be slow, or hang."""
+        while not ended.is_set():
+            self.look_at(one)
+            ended.wait(_LOOK_EVERY_S)
+
+    def once(self, address: str, make: Callable[[], bytes]) -> bytes:
+        """A page that takes long: one at a time is made, and kept until a store changed."""
+        with self._one:
+            key = (address, self.changes)
+            if key not in self._pages:
+                made = make()
+                self._pages[key] = made
+                while len(self._pages) > _MOST_KEPT:
+                    self._pages.popitem(last=False)
+            self._pages.move_to_end(key)
+            return self._pages[key]
+
+
+def shelf_of(paths: Sequence[str], index: Index) -> Shelf:
+    """The stores opened, each with a name of its own. Raises InputError, DataError."""
+    stores = [Store.open(path) for path in paths]
+    names = [Path(path).resolve().name or str(path) for path in paths]
+    called = [name if names.count(name) == 1 else str(path) for name, path in zip(names, paths, strict=True)]
+    shelved = [Shelved(name, place, store, index.number(store))
+               for place, (name, store) in enumerate(zip(called, stores, strict=True), 1)]  # fmt: skip
+    if len({one.number for one in shelved}) < len(shelved):
+        raise InputError("a store is named twice", "name each once")
+    return Shelf(tuple(shelved), index)

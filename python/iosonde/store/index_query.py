@@ -1,0 +1,248 @@
+"""Questions to the index: runs that fulfil conditions, page by page; experiments; which columns there are.
+
+Conditions mean what they mean for a store (core/where.py): each is asked of every level that a column has, once, and
+the database is asked for the runs with the levels that fulfil it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.where import Condition, check_columns, holds, number_of
+
+from .index import FACTOR, OPTION, PLACE, Index
+
+_OWN = {"run": "run", "experiment": "experiment", "started_at": "started_at", "source": "source",
+        "complete": "complete", "seconds": "seconds", "commit": "commit_id"}  # fmt: skip
+_ORDERS = ("<", "<=", ">", ">=")
+_BY_TIME = "INDEXED BY by_time WHERE {} ORDER BY started_at DESC, run DESC"  # read in this order, not sorted
+_MOST_LEVELS = 12  # that are told of a column
+
+
+@dataclass(frozen=True)
+class IndexedRun:
+    """What the index says of a run; ``store`` is the index's number of its store. ``problem``: why it cannot be read,
+    where nothing else is known."""
+
+    store: int
+    id: str
+    experiment: str
+    started_at: str
+    source: str
+    complete: bool
+    seconds: float | None
+    commit: str
+    problem: str
+    factors: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class IndexedExperiment:
+    """An experiment with its runs counted. ``name``: '' where it has none; ``trials``: how many its design has, None
+    where nobody planned it. ``seconds``: of all its runs."""
+
+    store: int
+    id: str
+    name: str
+    created_at: str
+    trials: int | None
+    runs: int
+    incomplete: int
+    first: str
+    last: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RunsPage:
+    """Some of the runs that fulfil the conditions, the newest first, and how many do."""
+
+    runs: tuple[IndexedRun, ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class IndexedColumn:
+    """A factor with some of its levels, and how many it has."""
+
+    name: str
+    levels: tuple[Any, ...]
+    count: int
+
+
+@dataclass(frozen=True)
+class IndexView:
+    """The index of some stores, by the index's numbers."""
+
+    index: Index
+    stores: tuple[int, ...]
+
+    def runs(self, where: Sequence[Condition] = (), first: int = 0, most: int = 100) -> RunsPage:
+        """The runs from place ``first`` on. Raises InputError for a condition on a column that is not there. Damaged
+        ones are among them where nothing is asked; incomplete ones always, unless they are asked about."""
+        with self.index.asking() as ask:
+            text, values = self._condition(ask, where)
+            total = ask.execute(f"SELECT count(*) FROM runs WHERE {text}", values).fetchone()[0]
+            rows = ask.execute(
+                f"SELECT row, store, run, experiment, started_at, source, complete, seconds, commit_id, problem "
+                f"FROM runs {_BY_TIME.format(text)} LIMIT ? OFFSET ?", [*values, most, first]
+            ).fetchall()  # fmt: skip
+            runs = tuple(_run(row[1:], _factors(ask, row[0])) for row in rows)
+        return RunsPage(runs, int(total))
+
+    def ids(self, where: Sequence[Condition], most: int, sound: bool = True) -> list[tuple[int, str]]:
+        """(store, id) of the newest ``most`` runs that fulfil the conditions; ``sound``: that can be read."""
+        with self.index.asking() as ask:
+            text, values = self._condition(ask, where)
+            text += " AND problem = ''" if sound else ""
+            rows = ask.execute(f"SELECT store, run FROM runs {_BY_TIME.format(text)} LIMIT ?",
+                               [*values, most])  # fmt: skip
+            return [(int(store), str(run)) for store, run in rows.fetchall()]
+
+    def experiments(self, first: int = 0, most: int = 100, only: str | None = None) -> tuple[IndexedExperiment, ...]:
+        """Those from place ``first`` on, the one with the newest run first; with ``only`` that with this id."""
+        chosen, values = self._stores("runs.")
+        text = f"{chosen} AND problem = ''" + (" AND runs.experiment = ?" if only is not None else "")
+        with self.index.asking() as ask:
+            rows = ask.execute(
+                f"SELECT runs.store, runs.experiment, coalesce(name, ''), coalesce(created_at, ''), trials, count(*), "
+                f"sum(NOT complete), min(started_at), max(started_at), sum(seconds) FROM runs LEFT JOIN experiments "
+                f"ON experiments.store = runs.store AND experiments.experiment = runs.experiment WHERE {text} "
+                f"GROUP BY runs.store, runs.experiment ORDER BY max(started_at) DESC, runs.experiment LIMIT ? OFFSET ?",
+                [*values, *([only] if only is not None else []), most, first],
+            ).fetchall()
+        return tuple(IndexedExperiment(*row) for row in rows)
+
+    def begun(self) -> tuple[IndexedExperiment, ...]:
+        """Experiments that have fewer runs than their design, also none, the newest first."""
+        chosen, values = self._stores("experiments.")
+        with self.index.asking() as ask:
+            rows = ask.execute(
+                f"SELECT experiments.store, experiments.experiment, name, created_at, trials, count(run), "
+                f"coalesce(sum(NOT complete), 0), coalesce(min(started_at), ''), coalesce(max(started_at), ''), "
+                f"coalesce(sum(seconds), 0) FROM experiments LEFT JOIN runs ON experiments.store = runs.store AND "
+                f"experiments.experiment = runs.experiment AND problem = '' WHERE {chosen} "
+                f"GROUP BY experiments.store, experiments.experiment HAVING count(run) < trials "
+                f"ORDER BY created_at DESC LIMIT 200", values
+            ).fetchall()  # fmt: skip
+        return tuple(IndexedExperiment(*row) for row in rows)
+
+    def counted(self) -> tuple[int, int, int]:
+        """How many experiments, runs, and runs that cannot be read."""
+        chosen, values = self._stores()
+        with self.index.asking() as ask:
+            said = "SELECT count(*), sum(problem != '') FROM runs"
+            runs, damaged = ask.execute(f"{said} WHERE {chosen}", values).fetchone()
+            different = f"SELECT DISTINCT store, experiment FROM runs WHERE {chosen} AND problem = ''"
+            experiments = ask.execute(f"SELECT count(*) FROM ({different})", values).fetchone()[0]
+        return int(experiments), int(runs), int(damaged or 0)
+
+    def problems(self, most: int = 20) -> list[str]:
+        """Why runs cannot be read."""
+        chosen, values = self._stores()
+        with self.index.asking() as ask:
+            rows = ask.execute(f"SELECT problem FROM runs WHERE {chosen} AND problem != '' ORDER BY run LIMIT ?",
+                               [*values, most])  # fmt: skip
+            return [str(problem) for (problem,) in rows]
+
+    def columns(self) -> list[IndexedColumn]:
+        """The factors that conditions can be on, with their levels."""
+        with self.index.asking() as ask:
+            return [self._column(ask, name, real) for name, real in self._columns(ask).items()]
+
+    def _column(self, ask: sqlite3.Connection, name: str, real: tuple[str, str]) -> IndexedColumn:
+        levels = [json.loads(text) for text in self._levels(ask, *real)]
+        return IndexedColumn(name, tuple(levels[:_MOST_LEVELS]), len(levels))
+
+    def _stores(self, of: str = "") -> tuple[str, list[Any]]:
+        return f"{of}store IN ({', '.join('?' * len(self.stores))})", list(self.stores)
+
+    def _columns(self, ask: sqlite3.Connection) -> dict[str, tuple[str, str]]:
+        """Column → (name, kind) of its levels: factors, options that were not always the same, file system, target."""
+        from .query import factor_columns
+
+        chosen, values = self._stores()
+        rows = ask.execute(f"SELECT DISTINCT name, kind FROM there WHERE {chosen}", values).fetchall()
+        kinds = {kind: {name for name, one in rows if one == kind} for kind in (FACTOR, OPTION, PLACE)}
+        factors = sorted(kinds[FACTOR])
+        options = sorted(name for name in kinds[OPTION] - set(factors) if len(self._levels(ask, name, OPTION)) > 1)
+        named = dict.fromkeys((*factors, *options))
+        found = {column: (name, FACTOR if name in factors else OPTION)
+                 for name, column in factor_columns([named]).items()}  # fmt: skip
+        return {name: (name, PLACE) for name in sorted(kinds[PLACE])} | found
+
+    def _levels(self, ask: sqlite3.Connection, name: str, kind: str) -> list[str]:
+        """The levels that runs of these stores have, as the index keeps them."""
+        chosen, values = self._stores()
+        found = ask.execute(f"SELECT DISTINCT level FROM there WHERE name = ? AND kind = ? AND {chosen}",
+                            [name, kind, *values])  # fmt: skip
+        return [str(level) for (level,) in found]
+
+    def _condition(self, ask: sqlite3.Connection, where: Sequence[Condition]) -> tuple[str, list[Any]]:
+        """The conditions in the database's words."""
+        columns = self._columns(ask) if where else {}
+        check_columns(where, [*_OWN, "tags", *columns])
+        text, values = self._stores()
+        for one in where:
+            more, added = self._one(ask, one, columns)
+            text, values = f"{text} AND {more}", values + added
+        if where:  # of a damaged run nothing is known that could be asked about
+            text += " AND problem = ''"
+        return text, values
+
+    def _one(
+        self, ask: sqlite3.Connection, one: Condition, columns: dict[str, tuple[str, str]]
+    ) -> tuple[str, list[Any]]:
+        if one.column == "tags":
+            return self._of_tags(ask, one)
+        if one.column in _OWN:
+            return self._of_own(ask, one)
+        name, kind = columns[one.column]
+        taken = [level for level in self._levels(ask, name, kind) if holds(json.loads(level), one)]
+        rows = "SELECT row FROM levels WHERE name = ? AND kind = ?"
+        inside = f"row IN ({rows} AND level IN (SELECT value FROM json_each(?)))"
+        if not holds(None, one):
+            return inside, [name, kind, json.dumps(taken)]
+        return f"({inside} OR row NOT IN ({rows}))", [name, kind, json.dumps(taken), name, kind]
+
+    def _of_own(self, ask: sqlite3.Connection, one: Condition) -> tuple[str, list[Any]]:
+        column = _OWN[one.column]
+        if one.column == "started_at" and one.op in _ORDERS and one.value and number_of(one.value) is None:
+            return f"{column} != '' AND {column} {one.op} ?", [one.value]  # of two texts the order is the database's
+        chosen, values = self._stores()
+        cells = [cell for (cell,) in ask.execute(f"SELECT DISTINCT {column} FROM runs WHERE {chosen} AND problem = ''",
+                                                 values)]  # fmt: skip
+        called = self._names(ask) if one.column == "experiment" else {}
+        taken = [cell for cell in cells
+                 if holds(bool(cell) if one.column == "complete" else cell, one)
+                 or (one.op == "=" and one.value in called.get(cell, ()))]  # fmt: skip
+        return f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(taken)]
+
+    def _of_tags(self, ask: sqlite3.Connection, one: Condition) -> tuple[str, list[Any]]:
+        if one.op in _ORDERS:
+            raise InputError(f"'tags{one.op}{one.value}': tags have no order", "use = or != there")
+        tagged = "EXISTS (SELECT 1 FROM tags WHERE tags.store = runs.store AND tags.run = runs.run"
+        inside = f"{tagged} AND tag = ?)" if one.value else f"NOT {tagged})"
+        return ("NOT " if one.op == "!=" else "") + inside, [one.value] if one.value else []
+
+    def _names(self, ask: sqlite3.Connection) -> dict[str, set[str]]:
+        chosen, values = self._stores()
+        found: dict[str, set[str]] = {}
+        for key, name in ask.execute(f"SELECT experiment, name FROM experiments WHERE {chosen} AND name != ''", values):
+            found.setdefault(str(key), set()).add(str(name))
+        return found
+
+
+def _run(row: Sequence[Any], factors: dict[str, Any]) -> IndexedRun:
+    store, run, experiment, started_at, source, complete, seconds, commit, problem = row
+    return IndexedRun(store, run, experiment, started_at, source, bool(complete), seconds, commit, problem, factors)
+
+
+def _factors(ask: sqlite3.Connection, row: int) -> dict[str, Any]:
+    found = ask.execute("SELECT name, level FROM levels WHERE row = ? AND kind = ?", (row, FACTOR))
+    return {str(name): json.loads(level) for name, level in found}

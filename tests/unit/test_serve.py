@@ -1,0 +1,342 @@
+"""The dashboard without a browser: who is let in, that an address is words and never a path, that names are data."""
+
+from __future__ import annotations
+
+import html
+import http.client
+import json
+import re
+from contextlib import contextmanager
+from urllib.parse import quote, urlencode
+
+import pytest
+
+import sample_store
+from here import iosonde
+from iosonde.core.errors import InputError
+from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
+from iosonde.serve import guard as guards
+from iosonde.serve import server as servers
+from iosonde.serve.guard import Doorkeeper
+from iosonde.serve.pages import PAGES
+from iosonde.serve.shelf import shelf_of
+from iosonde.store import Store
+from iosonde.store.index import Index
+from iosonde.store.lock import holder, only_one
+
+PORT, TOKEN = 8642, "a-token-that-nobody-guesses"
+OPEN, CLOSED = Doorkeeper("127.0.0.1", PORT, None), Doorkeeper("0.0.0.0", PORT, TOKEN)
+HOSTILE = "<script>alert(1)</script>\"'\x1b[31m\u202e{{ 7*7 }}"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("stores")
+    (made / "secret").write_text("not for you")
+    sample_store.main(str(made / "results"))
+    store = Store.create(made / "<b>other")
+    facts = {"subject_commit": HOSTILE, "target": HOSTILE, "machine": {"mount": {"type": HOSTILE}}}
+    store.save_experiment(Experiment("odd", HOSTILE, [Factor(HOSTILE)], {"steps": []},
+                                     [Trial(n, {"nodes": 1}, n, n, n) for n in range(3)], 1, HOSTILE))  # fmt: skip
+    store.append_many([
+        Run(id=f"odd-{n}", experiment="odd", source=HOSTILE, started_at=f"2026-11-0{n + 1}T00:00:00Z", seconds=1.0,
+            factors={HOSTILE: HOSTILE, "nodes": 1, "repetition": n}, facts=facts,
+            observations=[Observation(HOSTILE, HOSTILE, 1.0, HOSTILE)], missing=[HOSTILE] if n else [])
+        for n in range(2)
+    ])  # fmt: skip
+    (store.path / "runs" / "<i>x").mkdir()
+    (store.path / "runs" / "<i>x" / "run.json").write_text("{}")
+    return made
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """The index of a command is no user's."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def shelf(folder):
+    made = shelf_of([str(folder / "results"), str(folder / "<b>other")], Index())
+    made.look(thorough=True)
+    return made
+
+
+def asked(shelf, target, guard=OPEN, **headers):
+    return servers.answer(shelf, guard, target, {"Host": f"127.0.0.1:{PORT}"} | headers)
+
+
+def text(shelf, path, **words):
+    said = asked(shelf, f"{path}?{urlencode(words, doseq=True)}")
+    assert said.status == 200, said.body
+    return said.body.decode()
+
+
+def test_what_the_stores_hold(shelf):
+    said = text(shelf, "/")
+    assert "2 experiments, 9 runs, of which 1 cannot be read" in said
+    assert "envelope-7f3a" in said and "MTC envelope of /mnt/zeus" in said and "2 of 3" in said
+    assert "envelope" not in text(shelf, "/", store=2)
+
+
+@pytest.mark.parametrize(
+    ("where", "runs"), [(["nodes=2"], 3), (["nodes>=1", "fs=nfs"], 6), (["complete=no"], 2), (["filesystem=ext4"], 0)]
+)
+def test_runs_are_found_by_the_words_of_where(shelf, where, runs):
+    said = text(shelf, "/runs", where=[*where, ""])
+    assert f"{runs} run" in said and said.count("/run?") == runs
+    assert all(f'value="{one.replace(">", "&gt;")}"' in said for one in where)
+
+
+def test_what_is_the_same_in_all_runs_is_said_once(shelf):
+    said = text(shelf, "/runs", where=["experiment=envelope-7f3a"])
+    assert said.count("fs=nfs") == 1 and "Same in all that are shown: fs=nfs." in said and said.count("nodes=2") == 3
+
+
+def test_many_runs_come_in_parts(tmp_path):
+    store = Store.create(tmp_path / "s")
+    store.append_many([sample_store.run(number, 1, 0) for number in range(10)])
+    shelf = shelf_of([str(store.path)], Index())
+    shelf.look()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("iosonde.serve.pages.runs.ON_A_PAGE", 4)
+        parts = [text(shelf, "/runs", page=number, where="nodes=1") for number in (1, 2, 3)]
+    assert [said.count("/run?") for said in parts] == [4, 4, 2] and "part 3 of 3" in parts[2]
+    assert "where=nodes%3D1&amp;page=2" in parts[0].replace("page=2&amp;where=nodes%3D1", "where=nodes%3D1&amp;page=2")
+
+
+def test_a_run_is_said_as_show_says_it(shelf, folder):
+    said = text(shelf, "/run", store=1, run="envelope-7f3a-0005")
+    shown = iosonde("show", "results", "envelope-7f3a-0005", where=folder).stdout
+    kept = html.unescape(re.search("<pre>(.*?)</pre>", said, re.DOTALL)[1])
+    assert kept.strip() == shown.strip()
+    assert "Incomplete: rank 1 on node02 did not finish" in said
+
+
+def test_two_sides_are_compared(shelf):
+    said = text(shelf, "/compare", a=1, where_a="nodes=1", b=1, where_b="nodes=2", response="read")
+    assert "A: nodes=1, B: nodes=2" in said and "95 % intervals" in said
+
+
+def test_the_page_of_a_run_has_its_own_policy(shelf):
+    said = asked(shelf, "/report?store=1&run=envelope-7f3a-0001")
+    assert said.status == 200 and b"<h1>" in said.body and said.body.count(b"envelope-7f3a-0002") == 0
+    assert "sha256-" in said.policy and "frame-ancestors 'none'" in said.policy
+    inside = re.search('Content-Security-Policy" content="(.*?)"', said.body.decode())[1].replace("&#39;", "'")
+    assert said.policy.startswith(inside)
+
+
+def test_what_is_measured_now(shelf, folder):
+    assert "2 of 3" in (said := text(shelf, "/live")) and "No campaign" in said
+    other = folder / "<b>other"
+    with only_one(other, "odd"):
+        assert "process" in (said := text(shelf, "/live")) and "odd-1" in said and "2 of 3 trials" in said
+        assert holder(other, "odd") is not None
+    assert holder(other, "odd") is None and "No campaign" in text(shelf, "/live")
+
+
+@pytest.mark.parametrize("path", ["/", "/runs", "/live", "/compare", "/run?store=2&run=odd-1", "/runs?where=nods%3D1",
+                                  "/report?store=2&experiment=odd", "/history?store=2&where=complete%3Dany",
+                                  "/run?store=2&run=%3Cscript%3E", f"/runs?where={quote(HOSTILE)}%3D1",
+                                  f"/report?store=2&run={quote(HOSTILE)}",
+                                  f"/history?store={quote(HOSTILE)}"])  # fmt: skip
+def test_hostile_names_are_data(shelf, path):
+    said = asked(shelf, path).body.decode()
+    assert not [one for one in ("<script>alert", "\x1b", "\u202e", "<b>other", "<i>x") if one in said]
+    assert "alert(1)" not in said or "7*7" in said, "nothing of a name is a template"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/../secret", "/..%2fsecret", "/%2e%2e/secret", "//etc/passwd", "/page.css/../../secret", "/assets/base.html",
+        "/run?store=1&run=../../secret", "/run?store=1&run=%2e%2e%2f%2e%2e%2fsecret", "/run?store=../secret&run=x",
+        "/run?store=1&run=%00", "/report?store=1&run=../../secret", "/report?store=1&experiment=../../secret",
+        "/history?store=../secret", "/compare?a=../secret&b=1", "/runs?page=-1", "/runs?page=1e9", "/runs?store=9",
+        "/runs?page=%D9%A1", "/history?store=1&last=99999999999999999999", "/report?store=1", "/run?store=1",
+        "http://[", "/runs?" + "a=1&" * 100, "*", "", "/\ud800",
+    ],
+)  # fmt: skip
+def test_an_address_is_words_and_no_path(shelf, target):
+    said = asked(shelf, target)
+    assert said.status in (400, 404) and b"not for you" not in said.body
+
+
+@pytest.mark.parametrize(("host", "known"), [
+    ("127.0.0.1:8642", True), ("localhost:8642", True), ("LOCALHOST", True), ("[::1]:8642", True), ("10.0.0.7", True),
+    ("evil.example:8642", False), ("localhost.evil.example", False), ("127.0.0.1.evil.example", False), ("", False),
+    (None, False), ("localhost:80", False), ("localhost:8642:1", False), ("127.0.0.1:x", False), ("[", False),
+])  # fmt: skip
+def test_a_name_that_is_not_ours_is_not_answered(shelf, host, known):
+    for guard in (OPEN, CLOSED):
+        assert guard.knows_name(host) is known
+    if not known:
+        said = servers.answer(shelf, OPEN, "/", {"Host": host} if host is not None else {})
+        assert said.status == 421 and b"envelope" not in said.body
+
+
+def test_the_name_that_was_asked_for_is_ours():
+    assert Doorkeeper("login1.cluster", PORT, TOKEN).knows_name("login1.cluster:8642")
+
+
+@pytest.mark.parametrize("headers", [
+    {}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}, {"Authorization": "Bearer "},
+    {"Cookie": f"iosonde-{PORT}=wrong"}, {"Cookie": f"iosonde-1={TOKEN}"}, {"Cookie": ";;=\x00"},
+    {"Authorization": "Bearer \udcff"}, {"Cookie": f"iosonde-{PORT}="},
+])  # fmt: skip
+def test_without_the_token_nothing_is_said(shelf, headers):
+    for path in [*PAGES, "/nothing", "/?token=wrong", "/?token="]:
+        said = asked(shelf, path, CLOSED, **headers)
+        assert said.status == 401 and b"envelope" not in said.body and TOKEN.encode() not in said.body
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Authorization": f"Bearer {TOKEN}"}, {"Cookie": f"a=b; iosonde-{PORT}={TOKEN}; c=d"}]
+)
+def test_with_the_token_everything_is(shelf, headers):
+    assert asked(shelf, "/runs", CLOSED, **headers).status == 200
+
+
+def test_the_token_goes_into_a_cookie_and_out_of_the_address(shelf):
+    said = asked(shelf, f"/runs?token={TOKEN}&where=nodes%3D2", CLOSED)
+    headers = dict(said.headers)
+    assert (said.status, headers["Location"], said.body) == (303, "/runs?where=nodes%3D2", b"")
+    assert headers["Set-Cookie"] == f"iosonde-{PORT}={TOKEN}; HttpOnly; SameSite=Lax; Path=/"
+    assert dict(asked(shelf, f"//evil.example/?token={TOKEN}", CLOSED).headers)["Location"] == "/"
+
+
+def test_tokens_are_compared_in_constant_time_and_are_long(monkeypatch):
+    seen = []
+    monkeypatch.setattr(guards.hmac, "compare_digest", lambda a, b: seen.append((a, b)) or True)
+    assert CLOSED.is_token("x") and seen == [(b"x", TOKEN.encode())]
+    assert len({guards.new_token() for _ in range(9)}) == 9 and len(guards.new_token()) == 32
+
+
+@contextmanager
+def connected(shelf, token=None):
+    server = servers.bound("127.0.0.1", 0)
+    port = server.server_address[1]
+    with servers.serving(server, shelf, Doorkeeper("127.0.0.1", port, token)):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        yield connection
+        connection.close()
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "NONSENSE"])
+def test_nothing_but_reading_is_answered(shelf, method):
+    with connected(shelf) as ask:
+        ask.request(method, "/")
+        said = ask.getresponse()
+        assert said.status == 405 and said.headers["Allow"] == "GET, HEAD" and b"envelope" not in said.read()
+
+
+def test_every_answer_carries_the_policy_and_is_kept_by_nobody(shelf, capfd):
+    with connected(shelf, TOKEN) as ask:
+        for path, head in (("/", {}), ("/", {"Authorization": f"Bearer {TOKEN}"}), (f"/?token={TOKEN}", {})):
+            ask.request("GET", path, headers=head)
+            said = ask.getresponse()
+            said.read()
+            policy = said.headers["Content-Security-Policy"]
+            assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
+            assert said.headers["Cache-Control"] == "no-store" and said.headers["X-Content-Type-Options"] == "nosniff"
+            assert said.headers["Referrer-Policy"] == "no-referrer" and "Python" not in said.headers["Server"]
+    assert capfd.readouterr() == ("", ""), "no address, and no token, is logged"
+
+
+def test_head_is_get_without_the_body(shelf):
+    with connected(shelf) as ask:
+        ask.request("HEAD", "/runs")
+        said = ask.getresponse()
+        assert said.status == 200 and int(said.headers["Content-Length"]) > 1000 and said.read() == b""
+
+
+def test_a_mistake_of_ours_says_nothing_of_itself(shelf, monkeypatch, capfd):
+    def broken(*_):
+        raise RuntimeError("a secret")
+
+    monkeypatch.setitem(PAGES, "/live", broken)
+    with connected(shelf) as ask:
+        ask.request("GET", "/live")
+        said = ask.getresponse()
+        assert said.status == 500 and b"secret" not in said.read()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_new_run_is_shown(tmp_path):
+    store = Store.create(tmp_path / "s")
+    shelf = shelf_of([str(store.path)], Index())
+    assert "The index of s is being made" in text(shelf, "/")
+    shelf.look()
+    assert "There is nothing here yet" in text(shelf, "/")
+    store.append(sample_store.run(0, 1, 0))
+    shelf.look()
+    assert "envelope-7f3a" in text(shelf, "/")
+
+
+def test_a_page_that_takes_long_is_made_once_until_a_store_changed(tmp_path):
+    store = Store.create(tmp_path / "s")
+    shelf, made = shelf_of([str(store.path)], Index()), []
+    for _ in range(2):
+        assert shelf.once("/x", lambda: made.append(1) or b"page") == b"page"
+    store.append(sample_store.run(0, 1, 0))
+    shelf.look()
+    shelf.once("/x", lambda: made.append(1) or b"page")
+    assert len(made) == 2
+
+
+def test_a_store_that_goes_away_is_said(tmp_path):
+    store = Store.create(tmp_path / "s")
+    store.append(sample_store.run(0, 1, 0))
+    shelf = shelf_of([str(store.path)], Index())
+    shelf.look()
+    (store.path / "runs").rename(tmp_path / "gone")
+    (store.path / "runs").write_text("")
+    shelf.look()
+    assert "cannot be read now" in text(shelf, "/")
+
+
+def test_stores_are_named_apart(folder, tmp_path):
+    other = Store.create(tmp_path / "results").path
+    both = [str(folder / "results"), str(other)]
+    assert [one.name for one in shelf_of(both, Index()).stores] == both
+    with pytest.raises(InputError, match="named twice"):
+        shelf_of([both[0], both[0]], Index())
+    with pytest.raises(InputError, match="is not a store"):
+        shelf_of([str(tmp_path / "nothing")], Index())
+
+
+def test_a_port_in_use_is_an_error(folder):
+    with servers.bound("127.0.0.1", 0) as taken:
+        port = taken.server_address[1]
+        done = iosonde("serve", "results", "--port", port, where=folder)
+    assert done.returncode == 2 and f"port {port} of 127.0.0.1 is in use" in done.stderr
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["--host", "no.such.name.invalid"], "is not a name or an address"), (["--port", "70000"], "there is no port"),
+    (["--host", "203.0.113.1", "--port", "0"], "cannot listen"),
+])  # fmt: skip
+def test_a_place_where_nobody_can_listen(folder, words, said):
+    done = iosonde("serve", "results", *words, where=folder)
+    assert done.returncode == 2 and said in done.stderr
+
+
+@pytest.mark.parametrize("given", ["sh0rt", "with a space in it and long"])
+def test_a_token_that_is_given_must_be_a_good_one(folder, monkeypatch, given):
+    monkeypatch.setenv("IOSONDE_SERVE_TOKEN", given)
+    done = iosonde("serve", "results", "--port", "0", where=folder)
+    assert done.returncode == 2 and given not in done.stderr
+
+
+@pytest.mark.parametrize(("words", "secret"), [([], False), (["--token"], True), (["--host", "0.0.0.0"], True)])
+def test_the_command_prints_its_address_once_and_ends_well(folder, monkeypatch, words, secret):
+    monkeypatch.setattr("iosonde.cli.commands.serve.until_interrupted", _interrupted)
+    done = iosonde("serve", "results", "--port", "0", "--json", *words, where=folder)
+    said = json.loads(done.stdout)
+    assert done.returncode == 0 and done.stderr == "" and f":{said['port']}/" in said["url"]
+    assert bool(re.search(r"\?token=[\w-]{32}$", said["url"])) is secret
+
+
+def _interrupted():
+    """Ctrl-C."""
+    raise KeyboardInterrupt
