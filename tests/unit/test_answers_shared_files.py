@@ -13,9 +13,11 @@ from iosonde.answers.check import check
 from iosonde.answers.scale import Growth, scale
 from iosonde.answers.summary import summary
 from iosonde.core.errors import DataError
+from iosonde.core.stored import StoredRun
 from iosonde.core.types import Factor, Observation, Run
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
+from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.store import Store
 
 READ = "read_nto1_large"
@@ -183,6 +185,15 @@ def test_rates_near_the_probe_or_of_other_nodes_are_none(tmp_path, hosts, forth)
 def test_a_network_file_system_is_not_held_against_the_probe_of_its_mount(tmp_path):
     """Its 'disk' of 1 MB/s is one client's rate through it."""
     assert not above(with_probe(stored(tmp_path / "s", COUNTED), forth=1e9))
+
+
+@pytest.mark.parametrize(("file_system", "limit"), [("glusterfs", 2 * 12e6), ("local", None)])
+def test_in_a_lab_its_links_are_the_limit(file_system, limit):
+    lab = {"description": {"file_system": file_system},
+           "emulated": {"links": [{"bytes_per_s": 11e6}, {"bytes_per_s": 12e6}]}}  # fmt: skip
+    run = StoredRun({"facts": {"hosts": ["client1", "client2"], "machine": {"lab": lab}}})
+    found = ProbedLimits((), 0.95).of(run, "write")
+    assert (found and found.bytes_per_s) == limit
 
 
 def test_a_disk_is_held_against_its_probe_only_where_that_was_its_own(tmp_path):

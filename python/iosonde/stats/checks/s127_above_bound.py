@@ -12,9 +12,9 @@ How we know
     above the bound in both readings, a warning what does so in one.
     Without --bound, a store's own probe of the same nodes is taken: the links
     of a network file system's clients, or the nodes' disks where the probe was
-    of the same target. What was probed may not be all (one file, one stream at
-    a time), so that only 1.5 times its upper end is reported, as a warning;
-    writes without fsync are left out.
+    of the same target; in a lab, its links. What was probed may not be all
+    (one file, one stream at a time), so that only 1.5 times its upper end is
+    reported, as a warning; writes without fsync are left out.
 
 When it is wrong
     When the bound is (more nodes have more network), or when the cache is what
@@ -46,7 +46,7 @@ PROBED_MARGIN = 1.5
 
 def check(subject: Subject) -> list[Finding]:
     """Metrics with values above ``subject.limit``, rates above ``subject.bound`` or far above what was probed."""
-    found = _above_probe(subject) if subject.bound is None and subject.probes else []
+    found = _above_probe(subject) if subject.bound is None else []
     for (operation, metric), cells in subject.families.items():
         found += _above_limit(subject.name(operation, metric), cells, subject.limit)
         readings = bytes_per_s(cells[0].unit)
@@ -114,8 +114,8 @@ def _far_above(operation: str, metric: str, above: Sequence[tuple[float, ProbedL
     times = value / carried.bytes_per_s
     return Finding(
         CODE, Severity.WARNING,
-        f"{len(above)} of {n} values of {operation or metric} are above what {carried.what} of these nodes carried "
-        f"when they were probed, {format_rate(carried.bytes_per_s, 'bytes/s')}: up to {format_rate(value, 'bytes/s')}, "
+        f"{len(above)} of {n} values of {operation or metric} are above what {carried.what}, "
+        f"{format_rate(carried.bytes_per_s, 'bytes/s')}: up to {format_rate(value, 'bytes/s')}, "
         f"{times:.3g} times as much ({place})",
         {"operation": operation, "metric": metric, "unit": "bytes/s", "bound": carried.bytes_per_s, "highest": value,
          "times": times, "n": len(above), "places": [place for *_, place in above[:SHOWN]]},

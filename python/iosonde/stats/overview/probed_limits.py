@@ -14,7 +14,8 @@ from iosonde.core.types import Estimate
 
 from . import hardware
 
-DISKS, LINKS = "the disks", "the links"
+_PROBED = "of these nodes carried when they were probed"
+DISKS, LINKS, LINKS_OF_LAB = f"the disks {_PROBED}", f"the links {_PROBED}", "the links of the lab carry"
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,10 @@ class ProbedLimits:
         """For a run that reads or writes (``direction``); None where no probe of its nodes speaks of its target.
 
         On a network file system its nodes' links. On a disk of their own these disks, where that target was probed.
-        Where nobody says what the target is, the larger of the two.
+        Where nobody says what the target is, the larger of the two. Of a lab, its links as they were at its bring-up.
         """
+        if of_lab := _links_of_lab(run):
+            return of_lab
         hosts = set(run.facts.get("hosts") or ())
         last = next((one for one in reversed(self._probes) if hosts and hosts <= set(one.facts["hosts"])), None)
         if last is None or run.filesystem in MEMORY_TYPES:
@@ -66,6 +69,15 @@ def _links(made: Mapping[str, Any], hosts: set[str]) -> ProbedLimit | None:
         for host in hosts & set(pair["hosts"]):
             best[host] = max(best[host], *(_high(pair[way]) for way in ("bandwidth", "bandwidth_back")))
     return ProbedLimit(sum(best.values()), LINKS) if all(best.values()) else None
+
+
+def _links_of_lab(run: StoredRun) -> ProbedLimit | None:
+    """Where a lab has servers of its own, each node is behind a link."""
+    lab = (run.facts.get("machine") or {}).get("lab") or {}
+    measured = [one["bytes_per_s"] for one in (lab.get("emulated") or {}).get("links") or ()]
+    if not measured or not run.facts.get("hosts") or (lab.get("description") or {}).get("file_system") == "local":
+        return None
+    return ProbedLimit(len(set(run.facts.get("hosts") or ())) * max(measured), LINKS_OF_LAB)
 
 
 def _disks(made: Mapping[str, Any], hosts: set[str], direction: str) -> ProbedLimit | None:
