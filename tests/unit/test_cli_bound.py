@@ -406,3 +406,14 @@ def test_any_options_end_in_an_answer_or_in_a_sentence(data):
             assert error.message and error.exit_code == 2
         else:
             assert 0 < made["s"] < float("inf") and made["limit"]
+
+
+def test_several_probes_the_first_that_knows_a_field_tells_it(tmp_path):
+    data = Path(__file__).parents[1] / "golden" / "data" / "bound-tools"
+    second = tmp_path / "netperf.txt"
+    second.write_text((data / "netperf.txt").read_text().replace("94.11", "9411"))
+    both = ["--clients", "4", "--servers", "2", "--disks", "2", "--server-memory", "512MiB"]
+    for place in (data / "netperf.txt", second, data / "iozone.txt"):
+        both += ["--probe", str(place)]
+    assert document(*both)["s"] == pytest.approx(2 * 94.11e6 / 8)
+    assert document(*both, "--net", "10GB/s")["s"] == pytest.approx(2 * 24990 * 1024)

@@ -3,11 +3,9 @@ found."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,16 +13,13 @@ import numpy.typing as npt
 
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.filesystems import on_own_disk
-from iosonde.core.hardware import SOURCE
 from iosonde.core.stored import StoredRun
 from iosonde.core.system_words import FLAGS, OPTIONS, READS, count, whole
 from iosonde.core.table import Table
-from iosonde.model.bound.probed import ProbedSystem, probed_system
 from iosonde.model.bound.system import System, idle, with_settings
-from iosonde.stats.overview import hardware
 from iosonde.store import Store
 
+from .bound_probed import probed_by
 from .cluster_file import described
 
 ValueT = TypeVar("ValueT")
@@ -40,15 +35,17 @@ _HIDES = {
 @dataclass(frozen=True)
 class Said:
     """What was said of a system. ``fields``: field → text, a number with its unit or the name of a column of DATA.
-    ``words``: further fields, ready (see :func:`words_of`). ``probe``: a file of ``iosonde probe --json``, or a
-    store. ``cluster``: a file as ``iosonde upgrade`` reads it, or what it would hold. ``known``: fields that a probe is
-    not to tell, since a lab does."""
+    ``words``: further fields, ready (see :func:`words_of`). ``probes``: files of ``iosonde probe --json`` or of
+    other tools, and stores; the first that knows a field tells it. ``cluster``: a file as ``iosonde upgrade`` reads it,
+    or what it would hold. ``known``: fields that a probe is not to tell, since a lab does. ``memory_bytes``: of the
+    machine whose disk another tool measured."""
 
     fields: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, Any] = field(default_factory=dict)
-    probe: str | None = None
+    probes: Sequence[str] = ()
     cluster: str | Mapping[str, Any] | None = None
     known: Collection[str] = ()
+    memory_bytes: float | None = None
 
 
 @dataclass(frozen=True)
@@ -111,7 +108,7 @@ def read(said: Said, table: Table | None, level: float) -> Inputs:
     if "replicas" in {*fixed, *columns, *told} and "redundancy" not in fixed:
         fixed["redundancy"] = "client"
     given = {*fixed, *columns, *told, *said.known}
-    probed = _probed(said, str(fixed.get("operation", "write")), given, level)
+    probed = probed_by(said.probes, str(fixed.get("operation", "write")), given, level, said.memory_bytes)
     fixed = probed.words | fixed
     measured = _beneath(given, probed.fields) | told
     who = dict.fromkeys({**_beneath(given, probed.fields), **probed.words}, "the probe") | who
@@ -187,51 +184,3 @@ def _has(table: Table, name: str) -> bool:
 
 def _hint(hint: str, table: Table | None) -> str:
     return hint if table is None else f"{hint}, or name a column: {', '.join(table.names[:12])}"
-
-
-# A probe
-
-
-def _probed(said: Said, operation: str, given: Collection[str], level: float) -> ProbedSystem:
-    """What the probe that was named found, where one was: its JSON, or the newest in a store. Raises DataError."""
-    if said.probe is None:
-        return ProbedSystem()
-    found = probed_system(_document(said.probe, level), operation, given)
-    if not found.fields:
-        raise DataError(f"{said.probe}: the probe holds nothing that limits",
-                        "probe with --target, on several nodes, or --servers")  # fmt: skip
-    return found
-
-
-def _document(place: str, level: float) -> Mapping[str, Any]:
-    path = Path(place)
-    if path.is_dir():
-        return _of_store(place, level)
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {place}: {error.strerror}", "iosonde probe --json > probe.json") from error
-    except ValueError as error:
-        raise DataError(f"{place} is not JSON: {error}", "iosonde probe --json > probe.json") from error
-    if not isinstance(document, dict) or not {"pairs", "nodes"} <= set(document):
-        raise DataError(f"{place} is not what iosonde probe --json prints", "iosonde probe --json > probe.json")
-    return document
-
-
-def _of_store(place: str, level: float) -> Mapping[str, Any]:
-    """The newest probe of the clients, and the newest of the servers: they may have been measured apart."""
-    every = [StoredRun(document) for document in Store.open(place).runs()]
-    found = {**_attached(every), **hardware.newest_parts(hardware.stored(every), level)}
-    if not found:
-        raise DataError(f"{place}: no run of this store knows a probe", f"iosonde probe --store {place}")
-    return found
-
-
-def _attached(runs: Sequence[StoredRun]) -> Mapping[str, Any]:
-    """What the last run that knows a probe kept of it."""
-    run = next((run for run in reversed(runs) if run.facts.get("probe") and run.source != SOURCE), None)
-    if run is None:
-        return {}
-    kept = run.facts["probe"]
-    known = run.filesystem is not None and kept.get("target") == run.target
-    return {"own_disk": on_own_disk(run.filesystem) if known else None, **kept}

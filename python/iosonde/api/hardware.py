@@ -71,7 +71,7 @@ class BoundOptions(DataOptions, total=False):
     redundancy: Annotated[str | None, None]
     erasure: Annotated[str | None, None]
     placement: Annotated[str | None, None]
-    probe: Annotated[str | None, None]
+    probe: Annotated[str | Sequence[str] | None, None]
     cluster: Annotated[str | Path | Mapping[str, Any] | None, None]
     amount: Annotated[Word, None]
     client_memory: Annotated[Word, None]
@@ -102,7 +102,8 @@ def bound(
         ``memory_copy``, ``copies``, ``latency``, ``request``, ``queue_depth``, ``metadata_rate``,
         ``metadata_operations``, ``file_size``, ``replicas``, ``chunk``, ``stripe``, ``files``: a text with its unit
         (``"117MB/s"``), a number in base units (bytes, s, bytes/s), or a column of DATA. ``operation`` (``"read"``,
-        ``"write"``), ``redundancy``, ``erasure`` (``"4+2"``), ``placement``; ``probe``: a file or store of a probe;
+        ``"write"``), ``redundancy``, ``erasure`` (``"4+2"``), ``placement``; ``probe``: files or stores of a probe,
+        or what netperf, iperf or IOzone printed (of IOzone files larger than ``server_memory`` count);
         ``cluster``: the system as a file, or as a mapping of what it would hold under ``today``
         (``{"clients": 2, "servers": 2, "network": "117MB/s"}``); ``amount``: how much data, the ``--data`` of the
         command; ``client_memory``, ``server_memory``; ``unit`` of the response. And ``where``, ``incomplete``,
@@ -130,11 +131,10 @@ def bound(
     source, wanted = asked(data, response, by, options) if data is not None else nothing(options)
     cluster = str(options["cluster"]) if isinstance(options["cluster"], Path) else options["cluster"]
     words = words_of(options["operation"], options["redundancy"], options["erasure"], options["placement"])
-    inputs = read(
-        Said(_fields(given), words, options["probe"], cluster), source.table if source else None, wanted.level
-    )
     sizes = [None if given[name] is None else float(parse_size(level_text(given[name])))
              for name in ("amount", "client_memory", "server_memory")]  # fmt: skip
+    said = Said(_fields(given), words, names(options["probe"], "probe"), cluster, memory_bytes=sizes[2])
+    inputs = read(said, source.table if source else None, wanted.level)
     made = answer(source, inputs, wanted, How(options["unit"], options["operation"], *sizes), waterfall)
     for warning in made.warnings if made.alone else ():  # with DATA they are part of the text
         warn(warning)

@@ -120,7 +120,8 @@ def _read(
     words, (probe, of_labs) = {"operation": operation, **given.words}, known
     if "probe" in given.others:
         probe, of_labs = given.others["probe"], ()
-    return inputs_of(Said(given.fields, words, probe, given.others.get("cluster"), of_labs), source.table, level)
+    probes = () if probe is None else (probe,)
+    return inputs_of(Said(given.fields, words, probes, given.others.get("cluster"), of_labs), source.table, level)
 
 
 def _against(inputs: Mapping[str, Inputs]) -> str:

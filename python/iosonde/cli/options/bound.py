@@ -28,7 +28,7 @@ class BoundOptions:
 
     fields: dict[str, str]
     words: dict[str, str | None]
-    probe: str | None
+    probe: tuple[str, ...]
     cluster: str | None
     amount: str | None
     client_memory: str | None
@@ -39,7 +39,8 @@ class BoundOptions:
     def said(self) -> Said:
         """What the bound is computed from. Raises InputError."""
         words = answers.bound_inputs.words_of(**self.words)
-        return answers.bound_inputs.Said(self.fields, words, self.probe, self.cluster)
+        memory = None if self.server_memory is None else float(parse_size(self.server_memory))
+        return answers.bound_inputs.Said(self.fields, words, self.probe, self.cluster, memory_bytes=memory)
 
     @property
     def how(self) -> How:
@@ -76,12 +77,14 @@ def _options() -> list[Callable[[Command], Command]]:
         click.option("--erasure", metavar="K+M", help="Erasure code by the client: 4+2."),
         click.option("--placement", type=click.Choice(["round_robin", "random"]),
                      help="How servers are chosen for --stripe."),
-        click.option("--probe", metavar="FILE|STORE",
-                     help="What 'iosonde probe --json' printed, or a store that knows one."),
+        click.option("--probe", metavar="FILE|STORE", multiple=True,
+                     help="What 'iosonde probe --json', netperf, iperf or IOzone printed, or a store that knows a "
+                     "probe. Repeatable."),
         click.option("--cluster", metavar="FILE", help="The system as a file: today, as 'iosonde upgrade' reads it."),
         click.option("--data", "amount", metavar="D", help="How much data, as 3GB: prints T = D/S."),
         click.option("--client-memory", metavar="SIZE", help="Warn if a client's part of --data fits into it."),
-        click.option("--server-memory", metavar="SIZE", help="Warn if a server's part of --data fits into it."),
+        click.option("--server-memory", metavar="SIZE",
+                     help="Warn if a server's part of --data fits into it; larger files of IOzone tell R."),
         click.option("--unit", metavar="UNIT",
                      help="The response's unit, as MB/s or KiB/s, where its name does not say it."),
     ]  # fmt: skip

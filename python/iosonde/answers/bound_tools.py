@@ -1,0 +1,106 @@
+"""What other tools measured of the hardware, for a bound: a link by netperf or iperf, a disk's rate R by IOzone.
+
+IOzone's table of file and record sizes says nothing of the disk where files fit into memory, and does not hold how much
+of that there was: it is asked for, and of the files beyond it the largest count (Cheng, 2004, slides 10 to 13:
+``iozone -Rab local.xls -g 2048M``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.types import Estimate
+from iosonde.core.units import format_rate, format_size
+from iosonde.importers import Parsed, Row, read, understand
+from iosonde.model.bound.probed import Ends, ProbedSystem
+from iosonde.stats.estimate.summarise import mean
+
+# What arrived comes before what was sent into buffers; of UDP both only say what was asked for.
+_LINK = ("tcp_receive", "tcp_stream", "tcp_maerts", "tcp", "tcp_send")
+_DISK = {"disk_write": "write", "disk_read": "read"}
+
+
+def measured_by_tools(file: Path, level: float, memory_bytes: float | None) -> ProbedSystem | None:
+    """The fields of a system that the output of another tool tells; None for a file of no tool.
+
+    ``memory_bytes``: of the machine that IOzone ran on. Executions in one file are repetitions, their interval is
+    that of their mean at ``level``. Raises DataError where a tool's output tells nothing of the hardware, InputError
+    where IOzone's machine is not known.
+    """
+    try:
+        with file.open("rb") as stream:
+            found = understand(read(stream, str(file)))
+    except DataError:
+        return None
+    complete = [run for run in found.runs if not run.missing]
+    if found.format == "iozone":
+        return _disk(file, complete, memory_bytes)
+    if found.format in ("netperf", "iperf2", "iperf3"):
+        return _link(file, found.format, complete, level)
+    raise DataError(f"{file} is of {found.format}: of a network or a disk it says nothing alone",
+                    "netperf, iperf, IOzone, or iosonde probe --json > probe.json")  # fmt: skip
+
+
+def _link(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> ProbedSystem:
+    rates = [found[0].value for run in runs if (found := _of_link(run))]
+    if not rates:
+        raise DataError(f"{file}: no whole TCP stream in it, with its sum, tells how fast the link is",
+                        "netperf -t TCP_STREAM -H HOST, or iperf3 --json -c HOST")  # fmt: skip
+    rate = _ends(mean(rates, level).within(low=0.0), rates)
+    times = f", the mean of {len(rates)} streams" if len(rates) > 1 else ""
+    note = (f"{tool} moved {rate[0] / 1e6:.5g} MB/s ({rate[0] / 1024:,.0f} KiB/s) over the link{times}: the headers of "
+            "its packets are not in it")  # fmt: skip
+    return ProbedSystem({"network": rate}, {}, (note,))
+
+
+def _of_link(run: Parsed) -> list[Row]:
+    """The rates of a TCP stream as a whole, those that say most first."""
+    rows = [row for row in run.rows if row.metric == "bandwidth" and row.rank is None and row.operation in _LINK]
+    return sorted(rows, key=lambda row: _LINK.index(row.operation))
+
+
+def _disk(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -> ProbedSystem:
+    if memory_bytes is None:
+        raise InputError(f"{file}: only files larger than the machine's memory tell how fast its disk is",
+                         "give --server-memory, as 16GiB: of the machine that IOzone ran on")  # fmt: skip
+    fields, notes = dict[str, Ends](), list[str]()
+    for name, operation in _DISK.items():
+        rows = [
+            row
+            for run in runs
+            for row in run.rows
+            if row.operation == operation
+            and row.unit == "bytes/s"
+            and row.rank is None
+            and float((row.factors or run.factors).get("file_size") or 0) > memory_bytes
+        ]
+        if rows:
+            largest = max(_bytes(row, "file_size") for row in rows)  # of those a little larger memory served a part
+            rows = [row for row in rows if _bytes(row, "file_size") == largest]
+            best = max(rows, key=lambda row: row.value)
+            fields[name] = (best.value, best.value, best.value)
+            notes.append(_of_sizes(operation, best, rows))
+    if not fields:
+        raise DataError(f"{file}: none of its files is larger than the memory of {format_size(memory_bytes)}",
+                        "iozone -Rab FILE -g SIZE, with twice the memory")  # fmt: skip
+    return ProbedSystem(fields, {}, tuple(notes))
+
+
+def _of_sizes(operation: str, best: Row, rows: Sequence[Row]) -> str:
+    slowest = min(row.value for row in rows)
+    size, record = (format_size(_bytes(best, name)) for name in ("file_size", "record_size"))
+    span = f", others down to {format_rate(slowest, 'bytes/s')}" if slowest < best.value else ""
+    return (f"R of {operation} is IOzone's best at its largest files, {format_rate(best.value, 'bytes/s')} at {size} "
+            f"in records of {record}{span}")  # fmt: skip
+
+
+def _bytes(row: Row, name: str) -> float:
+    found = (row.factors or {}).get(name)
+    return float(found) if isinstance(found, (int, float)) else 0.0
+
+
+def _ends(rate: Estimate, values: Sequence[float]) -> Ends:
+    value = sum(values) / len(values)
+    return (value, value if rate.low is None else rate.low, value if rate.high is None else rate.high)
