@@ -13,11 +13,13 @@ from iosonde.measure import design, mpi_jobs, mpi_program, placeholders, restore
 from iosonde.measure.design import Cells, Offer
 from iosonde.measure.spec import MPI, ONCE, CommandStep, Control, NativeStep, Spec, Step
 from iosonde.measure.workloads.phase_plan import PhasePlan
+from iosonde.ranks import machine
 
 from . import bring_ups, mpi_steps, preflight
 from .caller import Caller
 from .campaign import Campaign, campaign
 from .forecast import Forecast, by_level
+from .in_memory import fits_in_memory
 from .needs import forecast, measured_trials, smaller, space
 from .request import Request
 from .resume import existing_store
@@ -116,7 +118,8 @@ def plan(asked: Request, caller: Caller | None = None) -> CampaignPlan:
         expected = forecast(wanted, experiment.trials, measured)
         if facts is not None:
             preflight.room(wanted, expected.total_s, facts, keeper)
-    for sentence in preflight.unchecked(wanted, expected):
+    for sentence in (*preflight.unchecked(wanted, expected),
+                     *fits_in_memory(wanted, experiment.trials, machine.memory_bytes())):  # fmt: skip
         caller.say(sentence)
     offers = smaller(wanted, experiment.seed, measured, LEVEL)
     return _plan(wanted, experiment, expected, tuple(offers))

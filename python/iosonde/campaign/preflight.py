@@ -23,6 +23,7 @@ from iosonde.ranks.machine import NO_TARGET, Facts, mount
 from . import mpi_steps, targets
 from .campaign import Campaign
 from .forecast import FinishedTrial, Forecast
+from .in_memory import fits_in_memory
 from .needs import forecast, space
 
 # What a rank takes that has started and recorded little: Python, NumPy and an MPI library.
@@ -32,8 +33,8 @@ RANK_BYTES = 64 * 2**20
 @dataclass(frozen=True)
 class Ready:
     """What a campaign starts with. ``facts`` are the machine's with each target's, by its name; ``expected_s`` is of
-    all trials that are ahead, ``jobs`` are the MPI jobs in them, whose launchers were tried; ``unchecked`` says which
-    limits could not be held against anything."""
+    all trials that are ahead, ``jobs`` are the MPI jobs in them, whose launchers were tried; ``unchecked`` says what
+    could not be held against a limit, and what may come from memory."""
 
     launcher: Launcher
     facts: Mapping[str, Facts]
@@ -98,7 +99,8 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Finishe
         spool = Path(campaign.spool) if campaign.spool else None
         rollcall.call(launcher, max(campaign.nodes), where=spool, targets=tuple(campaign.spec.targets.values()))
     jobs = mpi_steps.tried(campaign.spec, ahead, launcher)
-    return Ready(launcher, facts, expected.total_s, jobs, tuple(unchecked(campaign, expected)))
+    said = (*unchecked(campaign, expected), *fits_in_memory(campaign, ahead, memory))
+    return Ready(launcher, facts, expected.total_s, jobs, said)
 
 
 def unchecked(campaign: Campaign, expected: Forecast) -> Iterator[str]:

@@ -1,0 +1,52 @@
+"""Commands that move less than the node's memory holds are said to, before they run; nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+
+from iosonde.campaign.caller import Caller
+from iosonde.campaign.plan import plan
+from iosonde.campaign.request import Request
+from iosonde.ranks import machine
+
+FILE = """
+name: copies
+target: {target}
+nodes: [1, 2]
+factors: {{size: [64MiB, 512MiB]}}
+steps: [{step}]
+repetitions: 1
+{moves}
+"""
+COMMAND = "{command: 'cp /dev/zero ${TARGET}/${size}'}"
+
+
+@pytest.fixture
+def said(tmp_path, monkeypatch):
+    def of(step: str, moves: str, memory_bytes: int) -> list[str]:
+        monkeypatch.setattr(machine, "memory_bytes", lambda: memory_bytes)
+        file = tmp_path / "copies.yaml"
+        (tmp_path / "target").mkdir(exist_ok=True)
+        file.write_text(FILE.format(target=tmp_path / "target", step=step, moves=moves))
+        sentences: list[str] = []
+        plan(Request(spec_file=str(file), nodes=None), Caller(say=sentences.append))
+        return [one for one in sentences if "memory" in one]
+
+    return of
+
+
+def test_the_largest_trial_that_fits_is_named_a_node(said):
+    (one,) = said(COMMAND, "moves: 2*size", 16 << 30)
+    assert one.startswith("in all trials a node moves at most 1 GiB, which fits into this node's memory of 16 GiB")
+
+
+def test_trials_that_go_beyond_memory_are_not_counted(said):
+    (one,) = said(COMMAND, "moves: 2*size", 600 << 20)  # 1 GiB on one node goes beyond, half of it on two does not
+    assert one.startswith("in 3 trials of 4 a node moves at most 512 MiB")
+    assert said(COMMAND, "moves: 2*size", 16 << 20) == []
+
+
+def test_nothing_is_said_of_what_nobody_knows_nor_of_native_workloads(said):
+    assert said(COMMAND, "", 16 << 30) == []
+    native = "{workload: envelope, large_file_size: '${size}'}"
+    assert said(native, "moves: 2*size", 16 << 30) == []
