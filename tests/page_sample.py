@@ -226,7 +226,7 @@ def _model(random: np.random.Generator, title: str, unit: str, center: float, on
     residuals = y - predicted
     quantiles = np.linspace(-2, 2, 18)
     plots = ModelPlots(
-        title, 0.95, on, x, y, line_x, line, *bands, predicted, residuals, np.arange(1, 19), quantiles,
+        title, 0.95, 0.8, 1e-7, on, x, y, line_x, line, *bands, predicted, residuals, np.arange(1, 19), quantiles,
         np.sort(residuals),
     )  # fmt: skip
     terms = tuple(

@@ -60,6 +60,8 @@ CASES = [
      lambda p: iosonde.rank_published(p["LINE"], {"a": [0, 1], "b": [0, 1, 2]})),
     ("regress CP --response real_s --on replicas --at replicas=9 --new 2 --robust",
      lambda p: iosonde.regress(p["CP"], **SAMPLE, at={"replicas": 9}, new=2, robust=True)),
+    ("regress CP --response real_s --on replicas --without 5,6",
+     lambda p: iosonde.regress(p["CP"], **SAMPLE, without=["5", "6"])),
     ("regress --sums SUMS", lambda p: iosonde.regress(json.loads(p["SUMS"].read_text()))),
     ("anova CP --response real_s --on replicas --type 1 --contrast 'replicas: 1 - 2'",
      lambda p: iosonde.anova(p["CP"], **SAMPLE, kind=1, contrasts="replicas: 1 - 2")),

@@ -130,3 +130,54 @@ def test_the_bands_are_those_of_the_predictions():
         (last.fit, last.mean_low, last.high)
     )
     assert data["order"].tolist() == list(range(1, 25)) and data["residuals"].sum() == pytest.approx(0, abs=1e-9)
+
+
+RATES = "clients,mib_s\n1,21\n2,39\n3,62\n4,81\n5,98\n6,300\n7,142\n8,159\n"
+
+
+@pytest.fixture
+def rates(tmp_path) -> tuple[str, ...]:
+    path = tmp_path / "rates.csv"
+    path.write_text(RATES)
+    return (str(path), "--response", "mib_s", "--on", "clients")
+
+
+@pytest.mark.parametrize("named", ["7", "influential", "7,influential"])
+def test_rows_that_are_left_out_stand_beside_and_the_answer_stays(rates, named, tmp_path):
+    whole, made = json.loads(invoke(*rates, "--json")), json.loads(invoke(*rates, "--without", named, "--json"))
+    without = made.pop("without")
+    assert made == whole
+    assert (without["n"], without["left_out"]) == (7, [f"{tmp_path}/rates.csv, line 7"])
+    (tmp_path / "cut.csv").write_text(RATES.replace("6,300\n", ""))
+    alone = json.loads(invoke(str(tmp_path / "cut.csv"), *rates[1:], "--json"))
+    assert without["terms"] == alone["terms"] and without["r2"] == alone["r2"]
+
+
+def test_text_has_both_fits_within_80_columns(rates, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = invoke("rates.csv", *rates[1:], "--without", "7")
+    assert "all rows" in text and "0.9990" in text and max(map(len, text.splitlines())) < 80
+
+
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [("99", "no line '99'"), ("2,3,4,5,6,7,8,9", "names every row"), ("influental", "no line 'influental'")],
+)
+def test_rows_that_are_not_there_are_refused(rates, named, why):
+    with pytest.raises(InputError, match=why):
+        invoke(*rates, "--without", named)
+
+
+def test_nothing_influential_is_said_and_sums_have_no_rows(rates, tmp_path, sums):
+    (tmp_path / "good.csv").write_text(RATES.replace("6,300", "6,121"))
+    with pytest.raises(InputError, match="no row decides alone"):
+        invoke(str(tmp_path / "good.csv"), *rates[1:], "--without", "influential")
+    with pytest.raises(InputError, match="sums hold no rows"):
+        invoke("--sums", sums, "--without", "7")
+
+
+def test_the_figure_says_how_little_its_line_explains(tmp_path, rates):
+    invoke(*ARGS, "--plot", str(tmp_path / "p.svg"), "--plot-kind", "fit")
+    assert "R² = 0.04, may be chance" in (tmp_path / "p.svg").read_text()
+    invoke(*rates, "--plot", str(tmp_path / "q.svg"), "--plot-kind", "fit")
+    assert "R² = 0.52, 95 %" in (tmp_path / "q.svg").read_text()

@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from iosonde.core.errors import InputError
+from iosonde.core.table import Table
 from iosonde.core.units import fitted
 from iosonde.data.asked import Asked
 from iosonde.data.responses import VALUE, Response, one_response
@@ -21,17 +24,20 @@ from iosonde.stats.regression.sums import regress_sums
 
 from .answer import Answer
 from .caveats import caveats
+from .regress_without import Without, rows_named
 
 
 @dataclass(frozen=True)
 class LeastSquares(Answer):
-    """``regression``: how much is explained, the coefficients, the predictions, what speaks against it."""
+    """``regression``: how much is explained, the coefficients, the predictions, what speaks against it. ``without``:
+    the same without rows that were named."""
 
     regression: Regression
+    without: Without | None = None
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde regress --json``."""
-        return self.regression.to_json()
+        return self.regression.to_json() | ({} if self.without is None else {"without": self.without.to_json()})
 
     def records(self) -> list[dict[str, Any]]:
         """One row a coefficient."""
@@ -59,14 +65,31 @@ class AtPoints:
     robust: bool = False
 
 
-def regress(source: Source, asked: Asked, predicted: AtPoints | None = None) -> LeastSquares:
-    """One response of DATA on the terms ``asked.on``; of a store by default on its factors. Raises InputError,
-    DataError."""
+def regress(
+    source: Source, asked: Asked, predicted: AtPoints | None = None, without: Sequence[str] = ()
+) -> LeastSquares:
+    """One response of DATA on the terms ``asked.on``; of a store by default on its factors. ``without``: rows that are
+    left out of a second fit, see :func:`rows_named`. Raises InputError, DataError."""
     predicted = predicted or AtPoints()
     response, terms = explained(source, asked, lines=True)
-    made = regressed(response.rows, response.title, terms, asked.level, at=predicted.at, m=_checked(predicted.m),
-                     robust=predicted.robust)  # fmt: skip
-    return LeastSquares(replace(made, warnings=(*caveats(response), *made.warnings)))
+
+    def fitted_to(rows: Table) -> Regression:
+        return regressed(rows, response.title, terms, asked.level, at=predicted.at, m=_checked(predicted.m),
+                         robust=predicted.robust)  # fmt: skip
+
+    made = fitted_to(response.rows)
+    beside = _without(response.rows, made, without, fitted_to) if without else None
+    return LeastSquares(replace(made, warnings=(*caveats(response), *made.warnings)), beside)
+
+
+def _without(
+    rows: Table, made: Regression, names: Sequence[str], fitted_to: Callable[[Table], Regression]
+) -> Without:  # fmt: skip
+    used, seen = (made.model.rows if made.model else ()), made.assumptions
+    left_out = rows_named(rows, names, [int(used[row]) for row in seen.influential_rows] if seen else [])
+    kept = np.ones(len(rows), dtype=bool)
+    kept[left_out] = False
+    return Without(fitted_to(rows.take(kept)), tuple(rows.place(int(row)) for row in left_out))
 
 
 def of_sums(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from iosonde.core.errors import InputError
 from iosonde.data.asked import Asked
 
 from .result import Result
@@ -102,7 +103,7 @@ def rank_published(
 @takes(DataOptions)
 def regress(
     data: Any, response: Names = None, on: Names = None, *, at: Setting | Sequence[Setting] = (), new: int = 1,
-    robust: bool = False, **options: Unpack[DataOptions],
+    robust: bool = False, without: Names = None, **options: Unpack[DataOptions],
 ) -> Result[LeastSquares]:  # fmt: skip
     """What explains a response: least squares on the raw repeats, with what speaks against the model.
 
@@ -121,6 +122,8 @@ def regress(
         Predict the mean of so many new observations.
     robust : bool, optional
         Standard errors that allow unequal variance (HC3).
+    without : str or sequence of str, optional
+        Lines (of a store: runs) that a second fit leaves out, or ``"influential"``; both are shown.
     **options
         ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
@@ -137,9 +140,11 @@ def regress(
     points = [at] if isinstance(at, Mapping) else at
     predicted = AtPoints([texts(point, "at") for point in points], new, robust)
     if isinstance(data, Mapping):
+        if without:
+            raise InputError("without: sums hold no rows to leave out", "give DATA")
         return Result(of_sums(data, checked(options["level"]), predicted), lines, figure)
     source, wanted = one_experiment(data, response, on, options)
-    return Result(answer(source, wanted, predicted), lines, figure)
+    return Result(answer(source, wanted, predicted, names(without, "without")), lines, figure)
 
 
 @takes(DataOptions)

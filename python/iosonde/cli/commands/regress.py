@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from iosonde import answers, report
-from iosonde.cli.options.data import DataOptions, data_options
+from iosonde.cli.options.data import DataOptions, data_options, split_names
 from iosonde.cli.options.types import FigureFile
 from iosonde.cli.output import emit, tell, write_figure
 from iosonde.core.errors import InputError
@@ -23,12 +23,17 @@ PLOTS = ("fit", "residuals", "order", "qq")
 @click.option("--at", multiple=True, metavar="X=V,…", help="Predict there. Repeatable.")
 @click.option("--new", "m", default=1, show_default=True, metavar="M", help="Predict the mean of M new observations.")
 @click.option("--robust", is_flag=True, help="Standard errors that allow unequal variance (HC3).")
+@click.option(
+    "--without",
+    metavar="LINE,…",
+    help="Fit again without these lines (of a store: runs), as S305 names them, or 'influential'; show both.",
+)
 @click.option("--sums", metavar="FILE", help="Instead of DATA: JSON with n, sum_x, sum_x2, b0, b1, SSR, SSE.")
 @click.option("--plot", type=FigureFile(), metavar="FILE", help="The four diagnostic plots as .png, .svg or .pdf.")
 @click.option("--plot-kind", type=click.Choice(PLOTS), help="Only this one.")
 def command(
-    asked: DataOptions, at: tuple[str, ...], m: int, robust: bool, sums: str | None, plot: str | None,
-    plot_kind: str | None,
+    asked: DataOptions, at: tuple[str, ...], m: int, robust: bool, without: str | None, sums: str | None,
+    plot: str | None, plot_kind: str | None,
 ) -> None:  # fmt: skip
     """Explain a response by predictors, on the raw repeats.
 
@@ -40,13 +45,15 @@ def command(
     if sums:
         if asked.data is not None:
             raise InputError("DATA and --sums are both given", "leave one out")
+        if without:
+            raise InputError("--without: sums hold no rows to leave out", "give DATA instead of --sums")
         made = answers.regress.of_sums(answers.regress.read_sums(sums), asked.level, predicted, sums)
     else:
         if asked.data is None:
             raise InputError("neither DATA nor --sums is given", "name a store, a .csv or a .parquet")
         source = asked.open_one()
         tell("least squares", source.table)
-        made = answers.regress.regress(source, asked.asked, predicted)
+        made = answers.regress.regress(source, asked.asked, predicted, split_names(without))
     if plot:
         write_figure(plot, report.figures.regression.figure(made, plot_kind))
     emit(made, report.text.regress.lines(made), asked.as_json)

@@ -58,8 +58,16 @@ def _fit(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     )
     bands = f", {100 * plots.level:g} % bands: mean; dashed: one new trial" if plots.low is not None else ""
     return Figure(
-        zoom(spec), f"{TITLES[0]}{bands}", f"{plots.response} against {plots.x_name}: points, line and bands."
+        zoom(spec),
+        f"{TITLES[0]}: {_explained(plots)}{bands}",
+        f"{plots.response} against {plots.x_name}: points, line and bands.",
     )
+
+
+def _explained(plots: ModelPlots) -> str:
+    """What nobody shall overlook who sees the line alone."""
+    chance = ", may be chance" if plots.f_p > 1 - plots.level else ""
+    return f"R² = {plots.r2:.2f}{chance}"
 
 
 def _bands(plots: ModelPlots, divisor: float, x: Spec, y: Spec) -> list[Spec]:

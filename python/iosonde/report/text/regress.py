@@ -11,6 +11,8 @@ from .layout import table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.regress import LeastSquares
+    from iosonde.answers.regress_without import Without
+    from iosonde.stats.regression.regress import Regression
     from iosonde.stats.regression.types import Point
 
 
@@ -39,6 +41,9 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     if made.points:
         yield ""
         yield from _points(made.points)
+    if answer.without:
+        yield ""
+        yield from _without(made, answer.without)
     if made.warnings or made.findings:
         yield ""
     for warning in made.warnings:
@@ -47,6 +52,21 @@ def lines(answer: LeastSquares) -> Iterator[str]:
         yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
     yield ""
     yield from wrapped(answer.sentence)
+
+
+def _without(made: Regression, other: Without) -> Iterator[str]:
+    """Both fits, the coefficients with their intervals."""
+    yield from wrapped(f"without {', '.join(other.left_out)}:")
+    both = (made.fit, other.regression.fit)
+    rows = [["n", *(str(f.n) for f in both)], ["R²", *(f"{f.r2:.4f}" for f in both)],
+            ["s_e", *(fitted(f.s_e) for f in both)], ["p of F", *(f"{f.f_p:.2g}" for f in both)]]  # fmt: skip
+    after = {c.name: c for c in other.regression.fit.coefficients()}
+    for c in made.fit.coefficients():
+        ends = [f"{fitted(one.estimate)} ({fitted(one.low)} to {fitted(one.high)})" if one else "~"
+                for one in (c, after.get(c.name))]  # fmt: skip
+        rows.append([c.name, *ends])
+    yield from table(["", "all rows", "without"], rows, "lrr").splitlines()
+    yield from wrapped("A row is left out only for a reason besides its value: look at what happened there.")
 
 
 def _points(points: tuple[Point, ...]) -> Iterator[str]:

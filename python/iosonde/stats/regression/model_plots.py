@@ -27,8 +27,8 @@ def plot_data(model: LinearModel, response: str, most: int = _MOST_POINTS) -> di
     rows = np.linspace(0, fit.n - 1, min(fit.n, most)).astype(int)
     quantiles, ordered = qq_points(residuals)
     data = {
-        "response": response, "level": fit.level, "y": fit.y[rows], "predicted": predicted[rows],
-        "residuals": residuals[rows], "order": rows + 1, "quantiles": quantiles[rows],
+        "response": response, "level": fit.level, "r2": fit.r2, "f_p": fit.f_p, "y": fit.y[rows],
+        "predicted": predicted[rows], "residuals": residuals[rows], "order": rows + 1, "quantiles": quantiles[rows],
         "ordered_residuals": ordered[rows],
     }  # fmt: skip
     return data | (_line(model, rows) or _observed_by_predicted(predicted, rows))

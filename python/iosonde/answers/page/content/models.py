@@ -132,10 +132,13 @@ class ResponseRegression:
 
 @dataclass(frozen=True)
 class ModelPlots:
-    """Points and lines, computed. ``mean_low`` … are None where a band makes no sense; ``order`` counts rows from 1."""
+    """Points and lines, computed. ``mean_low`` … are None where a band makes no sense; ``order`` counts rows from 1.
+    ``r2`` and ``f_p`` say how much the line explains, and how often chance explains as much."""
 
     response: str
     level: float
+    r2: float
+    f_p: float
     x_name: str
     x: Array
     y: Array
