@@ -187,6 +187,15 @@ def test_a_meter_that_cannot_count_leaves_the_reason_and_reads_nothing(tmp_path)
     assert spool.read_wire(tmp_path) == {0: {0: {"interfaces": [], "ports": [], "why": "RDMA", "assumed": False}}}
 
 
+def test_a_meter_on_a_server_leaves_which_one_it_is(tmp_path):
+    meter = Meter(tmp_path, 0, Route(why="a server runs on this node (n1)", own_server="n1"), Counters())
+    meter.keep(0)
+    (found,) = spool.read_wire(tmp_path)[0].values()
+    assert found["own_server"] == "n1"
+    whole = wire.of_phase({0: found}, {0: READ}, [0], 1.0)
+    assert whole["nodes"][0]["own_server"] == "n1" and whole["reads"] == "unknown"
+
+
 def test_what_was_counted_travels_with_the_rest_and_a_torn_line_is_left_out(tmp_path):
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir(), there.mkdir()

@@ -96,8 +96,6 @@ def test_where_neither_kind_nor_address_names_a_server_there_may_be_none(found, 
 @pytest.mark.parametrize(
     ("found", "more", "why"),
     [
-        (mounted("nfs", "10.0.0.9:/x"), {}, "a server runs on this node (10.0.0.9)"),
-        (mounted("fuse.glusterfs", "10.0.0.9:/v"), {}, "a server runs on this node (10.0.0.9)"),
         (mounted("lustre", "10.0.0.1@o2ib:/scratch"), {}, "RDMA passes the kernel, and no port counts it"),
         (mounted("wekafs", "w1/default"), {}, "its client drives the network card itself (DPDK)"),
         (mounted("9p", "share", "trans=virtio"), {}, "it is memory that the virtual machine shares with its host"),
@@ -107,6 +105,12 @@ def test_where_neither_kind_nor_address_names_a_server_there_may_be_none(found, 
 )  # fmt: skip
 def test_where_nothing_can_be_told_there_is_a_reason(found, more, why):
     assert route.to_servers(found, network(**more)) == route.Route(why=why)
+
+
+@pytest.mark.parametrize("found", [mounted("nfs", "10.0.0.9:/x"), mounted("fuse.glusterfs", "10.0.0.9:/v")])
+def test_a_server_that_is_this_node_is_named(found):
+    why = "a server runs on this node (10.0.0.9)"
+    assert route.to_servers(found, network()) == route.Route(why=why, own_server="10.0.0.9")
 
 
 def test_a_server_among_those_that_hold_the_data_may_be_this_node():

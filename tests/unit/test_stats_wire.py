@@ -78,3 +78,22 @@ def test_the_sentence_is_of_all_bytes_and_names_the_range_and_the_servers():
 def test_what_is_not_known_is_said_with_its_reason():
     assert wire.words(runs(phase(reads="unknown", why="RDMA"))) == ("What went over the network is not known: RDMA.")
     assert wire.unknown(runs(phase(reads="came", received=1.0))) == ""
+
+
+def both_roles(*nodes, hosts=("n1", "n2")):
+    """The findings S130 of a run on hosts; each of ``nodes`` is (rank, the server that it is or '')."""
+    counted = [{"rank": rank, "node": rank} | ({"own_server": server} if server else {}) for rank, server in nodes]
+    run = StoredRun({"id": "a", "missing": [], "facts": {"hosts": list(hosts)}, "phases": [phase(nodes=counted)]})
+    return checks.run(checks.Subject([], 0.95, [run]), ["S130"])
+
+
+def test_a_client_that_is_a_server_is_named_with_its_address():
+    (found,) = both_roles((0, "10.0.0.9"), (1, ""))
+    assert found.severity == "warning"
+    assert found.sentence.startswith("1 of 2 client nodes also served the file system: n1 (10.0.0.9); what was written")
+    assert found.evidence == {"nodes": {"n1 (10.0.0.9)": ["a"]}, "n_runs": 1}
+
+
+def test_clients_that_serve_nothing_are_no_finding_nor_are_runs_without_a_network():
+    assert both_roles((0, ""), (1, "")) == []
+    assert checks.run(checks.Subject([], 0.95, [StoredRun({"id": "a", "missing": [], "phases": []})]), ["S130"]) == []

@@ -81,6 +81,7 @@ class Meter:
         """Leave what was counted in the spool, as that of this frame."""
         if self._route is not None:
             about = {"why": self._route.why, "assumed": self._route.assumed}
+            about |= {"own_server": self._route.own_server} if self._route.own_server else {}
             about |= {"interfaces": self._route.interfaces, "ports": self._route.ports}
             spool.write_wire(self._folder, self._rank, frame, {**about, **self._idle, **self._parts})
         self._parts = {}

@@ -48,13 +48,14 @@ class NodeNetwork:
 class Route:
     """``interfaces`` and ``ports`` whose counters are summed; ``why`` nothing can be told from them, '' if it can.
 
-    ``assumed``: neither its kind nor an address tells that it has a server.
+    ``assumed``: neither its kind nor an address tells that it has a server; ``own_server``: a server that is this node.
     """
 
     interfaces: tuple[str, ...] = ()
     ports: tuple[str, ...] = ()
     why: str = ""
     assumed: bool = False
+    own_server: str = ""
 
 
 def here() -> NodeNetwork:
@@ -70,7 +71,7 @@ def to_servers(found: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> 
     ways = {host: [way for one in addresses(host) if (way := network.way_to(one))] for host in hosts}
     ours = [host for host, several in ways.items() if any(_is_here(way, network) for way in several)]
     if ours:
-        return Route(why=f"a server runs on this node ({ours[0]})")
+        return Route(why=f"a server runs on this node ({ours[0]})", own_server=ours[0])
     reached = {way.index for several in ways.values() for way in several}
     if _by_rdma(found):
         return Route(ports=network.ports, why="" if network.ports else "RDMA passes the kernel, and no port counts it")

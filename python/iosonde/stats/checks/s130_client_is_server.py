@@ -1,0 +1,69 @@
+"""S130: a client is a server, too
+
+What it says
+    Ranks ran on a node that also serves the file system that was measured.
+    What they write may stay on that node's own disk, what they read may come
+    from its memory, and client and server share its processors.
+
+How we know
+    The servers' addresses, from the mount and from what the file system says
+    of itself, are held against the routes of each node: one leads to the node
+    itself.
+
+When it is wrong
+    When clients on the servers are what you want to measure, as in systems
+    where compute nodes are the storage (HDFS, MTC file systems). An address
+    that moves from node to node may also be here by chance.
+
+What to do
+    Run the ranks on nodes that serve nothing (--hosts), or make it a factor:
+    the same with and without, and compare.
+"""
+
+from __future__ import annotations
+
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Finding, Severity
+from iosonde.core.words import counted
+
+from . import SHOWN, Subject
+
+CODE = "S130"
+NEEDS_RUNS = True
+
+
+def check(subject: Subject) -> list[Finding]:
+    """One finding with every node that is both."""
+    both: dict[str, list[str]] = {}  # node → runs
+    nodes: set[str] = set()
+    for run in subject.runs:
+        for name, server in _nodes(run):
+            nodes.add(name)
+            if server:
+                both.setdefault(f"{name} ({server})" if name != server else name, []).append(run.id)
+    if not both:
+        return []
+    named = ", ".join(list(both)[:SHOWN])
+    runs = {one for several in both.values() for one in several}
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"{len(both)} of {counted(len(nodes), 'client node')} also served the file system: {named}; what was "
+            "written and read there need not have gone over the network",
+            {"nodes": {name: several[:SHOWN] for name, several in both.items()}, "n_runs": len(runs)},
+            "run the ranks on nodes that serve nothing (--hosts), or make it a factor and compare",
+        )
+    ]
+
+
+def _nodes(run: StoredRun) -> set[tuple[str, str]]:
+    """(Name of a node, its address as a server; '' where it is none), of the nodes whose network was counted."""
+    hosts = run.facts.get("hosts") or []
+    found = set()
+    for phase in run.phases:
+        for one in (phase.network or {}).get("nodes") or []:
+            rank, node = one.get("rank"), one.get("node")
+            name = hosts[rank] if isinstance(rank, int) and rank < len(hosts) else f"node {node}"
+            found.add((str(name), str(one.get("own_server") or "")))
+    return found
