@@ -10,7 +10,8 @@ import pytest
 
 import survey_tree
 from iosonde.answers import survey_stop
-from iosonde.answers.survey import CAPACITY, COUNT, SurveyAsked, count_sample, size_sample, survey
+from iosonde.answers.survey import SurveyAsked, survey
+from iosonde.answers.survey_sample import CAPACITY, COUNT, count_sample, size_sample
 from iosonde.answers.survey_simulate import Population
 from iosonde.answers.survey_stop import ALL, PRECISE, TIME, StopRule, read_in_order
 from iosonde.core.errors import InputError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,22 +16,24 @@ from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 from iosonde.engine._native import give_way
-from iosonde.stats.sampling.shares import DrawnSample, OfWhole, mean, share
+from iosonde.stats.sampling.shares import OfWhole
 from iosonde.stats.sampling.size import sample_size
-from iosonde.stats.sampling.strata import StratumValues
-from iosonde.survey.contents import CODECS, Contents, LookAsked, Piece, look_at_all
+from iosonde.survey.codecs import codec_name
+from iosonde.survey.contents import LookAsked, look_at_all
 from iosonde.survey.from_list import walk_list
-from iosonde.survey.magic import EMPTY
 from iosonde.survey.opening import held_root
-from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, chances_of, inodes_in_use, seen_of, walk
+from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, inodes_in_use, walk
 
 from .answer import Answer
+from .survey_content import BlocksRead, blocks_read, bytes_of, kinds, not_beaten, quantiles
 from .survey_estimate import SurveyEstimate
+from .survey_sample import CAPACITY, COUNT, FileSample
 from .survey_stop import ALL, Drawn, Read, StopRule, read_in_order
 from .survey_strata import StratifiedSample, SurveyStratum, allocated, parse_by
 from .survey_walk import WalkSummary, walk_summary
+from .survey_what_if import StorageChange, SurveyWhatIf, parse_change, what_if, with_codecs
 
-COUNT, CAPACITY = "files", "capacity"
+CODECS = ("lz4:0", "zstd:3")  # cheap ones: reading is to take longer than packing
 MOST_DRAWS = 1_000_000
 _DRAWS_IN_TIME = 100_000  # of each sample, where only time ends the reading
 WalkAll = Callable[[WalkAsked, Callable[[int], object] | None], Walked]
@@ -42,12 +44,13 @@ Floats = npt.NDArray[np.float64]
 class SurveyAsked:
     """``precision``: half the width of the interval of a share, at worst; ``files``: instead, so many are read at most.
 
-    ``codecs``: what the bytes that are read are compressed by, none for kinds alone. ``allocated``: the capacity is
-    what is allocated, not the sizes. ``files_from``: a list of the tree's files (``-``: standard input), instead of a
-    walk. ``until``: end as soon as the intervals of all shares are so narrow; ``seconds``: or when so much time was
-    spent reading; what was read until then is the sample. ``by``: each ``directory`` (``directory:2``) or ``owner`` has
-    draws of its own. ``rate``: the walk looks at so many entries a second at most (0: no limit). ``nice``: this thread,
-    and what it starts, gets the least priority.
+    ``codecs``: what the bytes that are read are compressed by (``zstd:3``), none for kinds alone; ``what_if``:
+    changes of what is stored, as :func:`parse_change` reads them. ``allocated``: the capacity is what is allocated,
+    not the sizes. ``files_from``: a list of the tree's files (``-``: standard input), instead of a walk. ``until``:
+    end as soon as the intervals of all shares are so narrow; ``seconds``: or when so much time was spent reading;
+    what was read until then is the sample. ``by``: each ``directory`` (``directory:2``) or ``owner`` has draws of its
+    own. ``rate``: the walk looks at so many entries a second at most (0: no limit). ``nice``: this thread, and what
+    it starts, gets the least priority.
     """
 
     path: str
@@ -55,7 +58,7 @@ class SurveyAsked:
     files: int | None = None
     level: float = 0.95
     seed: int = 0
-    codecs: tuple[str, ...] = ("zlib",)
+    codecs: tuple[str, ...] = CODECS
     allocated: bool = False
     other_file_systems: bool = False
     snapshots: bool = False
@@ -65,6 +68,17 @@ class SurveyAsked:
     by: str | None = None
     rate: int = 0
     nice: bool = False
+    what_if: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> tuple[StorageChange, ...]:
+        """What might be done with the files. Raises InputError."""
+        return tuple(map(parse_change, self.what_if))
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """The codecs, with those that changes need, each by its whole name. Raises InputError."""
+        return with_codecs(tuple(map(codec_name, self.codecs)), self.changes)
 
     @property
     def margin(self) -> float:
@@ -117,6 +131,10 @@ class Survey(Answer):
     seconds: float
     stopped: str = ALL
     strata: tuple[SurveyStratum, ...] = ()
+    blocks: BlocksRead | None = None
+    not_beaten: tuple[str, ...] = ()
+    what_if: tuple[SurveyWhatIf, ...] = ()
+    quantiles: tuple[SurveyEstimate, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey --json``. No name of a file is in it."""
@@ -127,6 +145,9 @@ class Survey(Answer):
             "stopped": self.stopped, "no_answer": self.no_answer, "access_times_changed": self.touched,
             "estimates": [one.to_json() for one in self.estimates],
             "strata": [one.to_json() for one in self.strata],
+            "blocks": None if self.blocks is None else self.blocks.to_json(),
+            "codecs_not_beaten": list(self.not_beaten), "what_if": [one.to_json() for one in self.what_if],
+            "quantiles": [one.to_json() for one in self.quantiles],
         }  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
@@ -160,9 +181,7 @@ def survey(
 def check_asked(asked: SurveyAsked) -> None:
     """Before anything is walked. Raises InputError."""
     check_level(asked.level)
-    unknown = set(asked.codecs) - set(CODECS)
-    if unknown:
-        raise InputError(f"there is no codec {min(unknown)}", f"known are {', '.join(CODECS)}")
+    _ = asked.tried
     if asked.by and (asked.files_from or asked.until is not None or asked.seconds is not None):
         raise InputError("parts of a tree are drawn from in a walk, and in numbers that are known before",
                          "leave out --by, or --files-from, --until and --for")  # fmt: skip
@@ -179,7 +198,7 @@ def _survey(
     seen = "files seen" if there is None else f"files seen, of {there:,} in the file system"
     walked = _walked(asked, root, on_progress and (lambda files: on_progress(seen, files)), walk_all)
     drawn = _drawn(asked, walked)
-    wanted = LookAsked(asked.codecs, asked.seed)
+    wanted = LookAsked(asked.tried, asked.seed)
     read = read_in_order(
         drawn, StopRule(asked.until, asked.seconds),
         lambda files, before: look_at_all(
@@ -188,12 +207,18 @@ def _survey(
     )  # fmt: skip
     looked = list(read.contents.values())
     samples, strata = _samples(walked, asked, read.drawn, read.contents)
+    summary, codecs = walk_summary(walked, asked.allocated), asked.tried
     return Survey(
-        asked.path, asked.seed, walk_summary(walked, asked.allocated),
-        tuple(_said(one, level) for one in samples.values()), tuple(_estimates(samples, asked.codecs, level)),
+        asked.path, asked.seed, summary,
+        tuple(_said(one, level) for one in samples.values()),
+        (*kinds(samples, level), *bytes_of(samples, codecs, level)),
         sum(one.read_bytes > 0 for one in looked), sum(one.read_bytes for one in looked),
         dict(Counter(one.why for one in looked if one.why)),
         sum(one.touched for one in looked), time.monotonic() - began, read.why, strata,
+        blocks_read(looked) if codecs else None,
+        not_beaten(samples, codecs, level),
+        tuple(what_if(one, samples, summary, walked.now_s, level) for one in asked.changes),
+        tuple(quantiles(samples, level, walked.now_s, summary.old is not None)) if walked.files else (),
     )  # fmt: skip
 
 
@@ -211,32 +236,32 @@ def _drawn(asked: SurveyAsked, walked: Walked) -> dict[Drawn, DrawnFiles]:
 
 def _samples(
     walked: Walked, asked: SurveyAsked, drawn: Mapping[Drawn, DrawnFiles], contents: Read
-) -> tuple[dict[str, _Sample | StratifiedSample], tuple[SurveyStratum, ...]]:
+) -> tuple[dict[str, FileSample | StratifiedSample], tuple[SurveyStratum, ...]]:
     """Of the whole, and what the strata say by themselves."""
     if not asked.by:
-        return {by: _Sample(by, one, walked, asked.allocated, contents) for (by, _), one in drawn.items()}, ()
-    parts = {(by, name): _Sample(by, one, walked.strata[name], asked.allocated, contents)
+        return {by: FileSample(by, one, walked, asked.allocated, contents) for (by, _), one in drawn.items()}, ()
+    parts = {(by, name): FileSample(by, one, walked.strata[name], asked.allocated, contents)
              for (by, name), one in drawn.items()}  # fmt: skip
-    whole: dict[str, _Sample | StratifiedSample] = {
+    whole: dict[str, FileSample | StratifiedSample] = {
         of: StratifiedSample(of, [one for (by, _), one in parts.items() if by == of]) for of in (COUNT, CAPACITY)
     }
     return whole, tuple(_stratum(name, one, asked, parts) for name, one in walked.strata.items())
 
 
-def _stratum(name: str, walked: Walked, asked: SurveyAsked, parts: dict[Drawn, _Sample]) -> SurveyStratum:
+def _stratum(name: str, walked: Walked, asked: SurveyAsked, parts: dict[Drawn, FileSample]) -> SurveyStratum:
     mine = {by: parts[by, name] for by in (COUNT, CAPACITY)}
     files, size, blocks = (walked.found[one] for one in ("files", "bytes", "allocated_bytes"))
     looked = len({file for one in mine.values() for file, content in zip(one.files, one.contents, strict=True)
                   if not content.why})  # fmt: skip
     return SurveyStratum(name, files, size, blocks, blocks if asked.allocated else size, looked,
-                         tuple(_estimates(mine, (), asked.level)))  # fmt: skip
+                         tuple(kinds(mine, asked.level)))  # fmt: skip
 
 
 def _shares(
     walked: Walked, asked: SurveyAsked, drawn: Mapping[Drawn, DrawnFiles], contents: Read
 ) -> Iterator[Estimate]:  # fmt: skip
     samples, _ = _samples(walked, asked, drawn, contents)
-    return (one.found.estimate for one in _estimates(samples, (), asked.level))
+    return (one.found.estimate for one in kinds(samples, asked.level))
 
 
 def _walked(
@@ -254,100 +279,5 @@ def walk_of(asked: SurveyAsked, path: str) -> WalkAsked:
                      by_owner=by_owner, by_depth=by_depth, rate=asked.rate)  # fmt: skip
 
 
-class _Sample:
-    """Files drawn one way, with what was found in them."""
-
-    def __init__(
-        self, by: str, drawn: DrawnFiles, walked: Walked, allocated: bool,
-        contents: dict[tuple[int, int], Contents],
-    ) -> None:  # fmt: skip
-        self.by = by
-        self.files = [file.inode_key for file in seen_of(drawn)]  # of a list, one may be there by two names
-        self.contents = [contents[key] for key in self.files]
-        self.answered = np.array([not one.why for one in self.contents], bool)
-        if by == COUNT:
-            self.drawn = count_sample(len(drawn), walked.files)
-        else:
-            size = "allocated" if allocated else "size"
-            whole = walked.found["allocated_bytes" if allocated else "bytes"]
-            self.drawn = size_sample(drawn, drawn.columns[size].astype(float), float(whole))
-
-        self.mass, self.certain = self.drawn.mass, int(self.drawn.certain.sum())
-
-    def share(self, kind: str, level: float) -> OfWhole:
-        one = self.has(kind)
-        return share(one.sample, one.values, level, one.answered)
-
-    def has(self, kind: str) -> StratumValues:
-        return StratumValues(self.drawn, [one.kind == kind for one in self.contents], self.answered)
-
-    def mean(self, of: Callable[[Piece], float], level: float) -> OfWhole:
-        """Over the mass, of what each piece of a file has."""
-        one = self.of_pieces(of)
-        return mean(one.sample, one.values, level, one.answered, one.within)
-
-    def of_pieces(self, of: Callable[[Piece], float]) -> StratumValues:
-        pieces = [[of(piece) for piece in one.pieces] for one in self.contents]
-        values = [float(np.mean(one)) if one else 0.0 for one in pieces]
-        within = [float(np.var(one, ddof=1)) / len(one) if len(one) > 1 else 0.0 for one in pieces]
-        answered = self.answered & np.array([bool(one) for one in pieces], bool)
-        return StratumValues(self.drawn, values, answered, within)
-
-    def missing(self, level: float) -> OfWhole:
-        return share(self.drawn, ~self.answered, level)
-
-    def silent(self) -> StratumValues:
-        return StratumValues(self.drawn, ~self.answered)
-
-
-def _said(sample: _Sample | StratifiedSample, level: float) -> SurveySample:
+def _said(sample: FileSample | StratifiedSample, level: float) -> SurveySample:
     return SurveySample(sample.by, len(sample.contents), sample.certain, sample.missing(level))
-
-
-def count_sample(draws: int, population: int) -> DrawnSample:
-    """Files drawn with equal chances, without replacement."""
-    ones = np.ones(draws)
-    return DrawnSample(float(population), ones, ones * (draws / population if population else 1.0))
-
-
-def size_sample(drawn: DrawnFiles, sizes: Floats, whole: float) -> DrawnSample:
-    """Files drawn by size: priority sampling, given its threshold."""
-    return DrawnSample(whole, sizes, chances_of(drawn, sizes))
-
-
-def _estimates(
-    samples: Mapping[str, _Sample | StratifiedSample], codecs: Sequence[str], level: float
-) -> Iterator[SurveyEstimate]:
-    kinds = Counter(one.kind for sample in samples.values() for one in sample.contents if one.kind)
-    for of, sample in samples.items():
-        found = {kind: sample.share(kind, level) for kind in kinds if of == COUNT or kind != EMPTY}
-        for kind in sorted(found, key=lambda kind: (-(found[kind].estimate.value or 0.0), kind)):
-            yield SurveyEstimate("type", kind, of, "share", found[kind])
-    by_size = samples[CAPACITY]
-    mass = by_size.mass
-    for codec in codecs if mass else ():
-        ratio = by_size.mean(partial(_left, codec), level)
-        speed = by_size.mean(partial(_cpu_per_byte, codec), level)
-        yield SurveyEstimate("compressed", codec, CAPACITY, "share", ratio)
-        yield SurveyEstimate("saved", codec, CAPACITY, "bytes", _rest_of(ratio, mass))
-        yield SurveyEstimate("cpu", codec, CAPACITY, "s", speed.times(mass))
-    if codecs and mass:
-        zeros = by_size.mean(lambda piece: piece.zeros / piece.blocks if piece.blocks else 0.0, level)
-        yield SurveyEstimate("zeros", "4 KiB blocks", CAPACITY, "share", zeros)
-
-
-def _left(codec: str, piece: Piece) -> float:
-    """What a codec makes of it; who compresses keeps the original where that is smaller."""
-    return min(1.0, piece.compressed[codec] / piece.size)
-
-
-def _cpu_per_byte(codec: str, piece: Piece) -> float:
-    return piece.cpu_s[codec] / piece.size
-
-
-def _rest_of(ratio: OfWhole, mass: float) -> OfWhole:
-    """What compression saves of a mass."""
-    one = ratio.estimate
-    value, high, low = (None if x is None else max(0.0, 1 - x) * mass for x in (one.value, one.low, one.high))
-    saved = Estimate(value, low, high, one.level, one.n, one.warnings)
-    return OfWhole(saved, ratio.design_effect, (1 - ratio.if_all) * mass, (1 - ratio.if_none) * mass)

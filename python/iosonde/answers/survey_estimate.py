@@ -10,8 +10,9 @@ from iosonde.stats.sampling.shares import OfWhole
 
 @dataclass(frozen=True)
 class SurveyEstimate:
-    """One thing that the sample tells: ``what`` (``type``, ``compressed``, ``saved``, ``cpu``, ``zeros``) of which
-    ``name`` (a kind, a codec), over what (``files``, ``capacity``), its unit, and the estimate."""
+    """One thing that the sample tells: ``what`` (``type``, ``compressed``, ``saved``, ``cpu``, ``pack``, ``unpack``,
+    ``entropy``, ``zeros``, ``size``, ``age``) of which ``name`` (a kind, a codec), over what
+    (``files``, ``capacity``), its unit, and the estimate."""
 
     what: str
     name: str
@@ -21,7 +22,7 @@ class SurveyEstimate:
 
     def to_json(self) -> dict[str, Any]:
         """The estimate with its design effect, and its value if all that gave no answer had none or all of it."""
-        bounded = self.what not in ("cpu", "saved")
+        bounded = self.unit == "share"
         return {
             "what": self.what, "name": self.name, "of": self.of, "unit": self.unit, **self.found.estimate.to_json(),
             "design_effect": self.found.design_effect,

@@ -19,7 +19,6 @@ from .survey import Survey, SurveyAsked
 
 EXPERIMENT = "survey"
 _OF = {"files": "share of files", "capacity": "share of capacity"}
-_PER = "of capacity"
 _NUMBERS = {"files": "files", "bytes": "bytes", "allocated_bytes": "bytes", "directories": "directories"}
 _SHOWN = 0.01  # of files or capacity: the types that are looked at first
 
@@ -81,5 +80,5 @@ def _rows(made: Survey) -> Iterator[Observation]:
     for one in made.estimates:
         value = one.found.estimate.value
         if value is not None:
-            operation = _OF[one.of] if one.what == "type" else f"{one.what} {_PER}"
+            operation = _OF[one.of] if one.what == "type" else f"{one.what} of {one.of}"
             yield Observation(operation, one.name, value, one.unit, count=one.found.estimate.n)

@@ -22,7 +22,8 @@ from iosonde.survey.magic import EMPTY
 from iosonde.survey.walk import WalkAsked, seen_of, walk
 
 from .answer import Answer
-from .survey import CAPACITY, COUNT, MOST_DRAWS, count_sample
+from .survey import MOST_DRAWS
+from .survey_sample import CAPACITY, COUNT, count_sample
 
 BY_COUNT, BY_SIZE, WITH_REPLACEMENT, WRONG = "by count", "by size", "by size, with replacement", "wrong"
 SIZES = (64, 256, 1024, 4096)

@@ -7,13 +7,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from iosonde.core.errors import InputError
+from iosonde.stats.sampling.quantiles import Quantile, quantile
 from iosonde.stats.sampling.shares import DrawnSample, OfWhole
 from iosonde.stats.sampling.strata import StratumValues, allocate, stratified_mean, stratified_share
-from iosonde.survey.contents import Contents, Piece
+from iosonde.survey.contents import Contents
+from iosonde.survey.opening import WalkedFile
 from iosonde.survey.walk import DrawnFiles, Walked
 
 from .survey_estimate import SurveyEstimate
+from .survey_sample import Floats, OfPiece, Where
 
 OWNER, DIRECTORY = "owner", "directory"
 
@@ -58,14 +63,18 @@ class SurveyStratum:
 class StratumSample(Protocol):
     """Files drawn one way in one stratum, with what was found in them."""
 
+    files: list[WalkedFile]
     contents: list[Contents]
     drawn: DrawnSample
 
     def has(self, kind: str) -> StratumValues:
         """Which are of a kind."""
 
-    def of_pieces(self, of: Callable[[Piece], float]) -> StratumValues:
-        """The mean of each file's pieces."""
+    def of_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
+        """The mean of each file's pieces; of files that are not ``where``, ``outside``."""
+
+    def known(self, of: Callable[[WalkedFile], float]) -> Floats:
+        """What the walk knows of each drawn file."""
 
     def silent(self) -> StratumValues:
         """Which gave no answer."""
@@ -77,6 +86,7 @@ class StratifiedSample:
     def __init__(self, by: str, parts: Sequence[StratumSample]) -> None:
         self.by, self.parts = by, parts
         self.mass = sum(one.drawn.mass for one in parts)
+        self.files = [file for one in parts for file in one.files]
         self.contents = [content for one in parts for content in one.contents]
         self.certain = sum(int(one.drawn.certain.sum()) for one in parts)
 
@@ -84,9 +94,22 @@ class StratifiedSample:
         """The share of a kind."""
         return stratified_share([one.has(kind) for one in self.parts], level)
 
-    def mean(self, of: Callable[[Piece], float], level: float) -> OfWhole:
-        """Over the mass, of what each piece of a file has."""
-        return stratified_mean([one.of_pieces(of) for one in self.parts], level)
+    def mean(self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0) -> OfWhole:
+        """Over the mass, of what each piece of a file has (0 to 1); of files that are not ``where``, ``outside``."""
+        return stratified_mean([one.of_pieces(of, where, outside) for one in self.parts], level)
+
+    def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> Quantile:
+        """Of something that the walk knows of every file that it drew."""
+        if not self.parts:
+            return quantile([], [], q, level, lambda _: stratified_share([], level))
+        values = [one.known(of) for one in self.parts]
+        weights = np.concatenate([one.drawn.weights for one in self.parts])
+
+        def below(at: float) -> OfWhole:
+            each = zip(self.parts, values, strict=True)
+            return stratified_share([StratumValues(one.drawn, mine <= at) for one, mine in each], level)
+
+        return quantile(np.concatenate(values), weights, q, level, below)
 
     def missing(self, level: float) -> OfWhole:
         """The share of what gave no answer."""

@@ -23,7 +23,7 @@ class SurveyOptions(TypedDict, total=False):
     until: Annotated[float | None, None]
     seconds: Annotated[float | str | None, None]
     files: Annotated[int | None, None]
-    codecs: Annotated[Names, "zlib"]
+    codecs: Annotated[Names, ("lz4", "zstd:3")]
     allocated: Annotated[bool, False]
     other_file_systems: Annotated[bool, False]
     snapshots: Annotated[bool, False]
@@ -32,6 +32,7 @@ class SurveyOptions(TypedDict, total=False):
     store: Annotated[str | Path | None, None]
     rate: Annotated[int, 0]
     nice: Annotated[bool, False]
+    what_if: Annotated[Names, None]
     seed: Annotated[int, 0]
     level: Annotated[float, 0.95]
 
@@ -45,13 +46,14 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     path : path
         The directory.
     **options
-        ``precision``: half the width of the interval of a share, at worst; ``until``: end as soon as all intervals are
-        so narrow; ``seconds``: or when so long was read (``"10min"``); ``files``: instead, read at most so many;
-        ``codecs``: ``"zlib"``, ``"bz2"``, ``"lzma"``, none for types alone; ``allocated``: the capacity is what is
-        allocated; ``other_file_systems``, ``snapshots``: enter them; ``by``: ``"directory"``, ``"directory:2"`` or
-        ``"owner"``, each with draws of its own; ``files_from``: a list of the files, instead of a walk; ``store``: keep
-        it there, as a run; ``rate``: looks of the walk a second, at most; ``nice``: the least priority for this thread
-        from now on; ``seed``; ``level``: of every interval.
+        ``precision``: half the width of the interval of a share, at worst; ``until``: end as soon as all intervals
+        are so narrow; ``seconds``: or when so long was read (``"10min"``); ``files``: instead, read at most so many;
+        ``codecs``: of ``"zstd"``, ``"lz4"``, ``"gzip"``, ``"bzip2"``, ``"xz"``, with a level as ``"zstd:19"``, none
+        for types alone; ``what_if``: changes, as ``"compress=zstd:3,older=1y"`` or ``"archive=64KiB"``;
+        ``allocated``: the capacity is what is allocated; ``other_file_systems``, ``snapshots``: enter them; ``by``:
+        ``"directory"``, ``"directory:2"`` or ``"owner"``, each with draws of its own; ``files_from``: a list of the
+        files, instead of a walk; ``store``: keep it there, as a run; ``rate``: looks of the walk a second, at most;
+        ``nice``: the least priority for this thread from now on; ``seed``; ``level``: of every interval.
 
     Returns
     -------
@@ -68,7 +70,7 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
         str(path), options["precision"], options["files"], checked(options["level"]), options["seed"],
         names(options["codecs"], "codecs"), options["allocated"], options["other_file_systems"], options["snapshots"],
         options["files_from"], options["until"], seconds,
-        options["by"], options["rate"], options["nice"],
+        options["by"], options["rate"], options["nice"], names(options["what_if"], "what_if"),
     )  # fmt: skip
     if options["store"] is None:
         return Result(answer(given), lines)

@@ -46,8 +46,10 @@ def command() -> None:
 @click.option("--files", type=int, metavar="N", help="Instead, read at most N files.")
 @click.option("--by", metavar="PART", help="directory, directory:DEPTH or owner: each has draws of its own.")
 @click.option("--files-from", metavar="LIST", help="No walk: the files are those of a list (-: standard input).")
-@click.option("--codecs", metavar="NAME,…", default="zlib", show_default=True,
-              help="Of zlib, bz2, lzma; none for types alone.")  # fmt: skip
+@click.option("--codecs", metavar="NAME,…", default="lz4,zstd:3", show_default=True,
+              help="Of zstd, lz4, gzip, bzip2, xz, with a level as zstd:19; none for types alone.")  # fmt: skip
+@click.option("--what-if", multiple=True, metavar="CHANGE",
+              help="What compress=zstd:3,older=1y,type=TIFF or archive=64KiB would do. Repeatable.")  # fmt: skip
 @click.option("--allocated", is_flag=True, help="The capacity is what is allocated, not the sizes of files.")
 @click.option("--other-file-systems", is_flag=True, help="Enter those that are mounted in the tree.")
 @click.option("--snapshots", is_flag=True, help="Enter .snapshot, .zfs and .snap.")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from iosonde.core.units import format_seconds, format_size
 from iosonde.core.words import counted, percent, percent_interval
 
-from .layout import escape, estimate_text, table, wrapped
+from .layout import escape, table, wrapped
+from .survey_bytes import byte_lines, quantile_lines, what_if_lines
 from .survey_strata import strata_lines
 
 if TYPE_CHECKING:
     from iosonde.answers.survey import Survey
     from iosonde.answers.survey_estimate import SurveyEstimate
-    from iosonde.core.types import Estimate
 
 _MOST_KINDS = 20
 _STOPPED = {
@@ -41,7 +41,9 @@ def lines(made: Survey) -> Iterator[str]:
     if made.estimates:
         yield ""
         yield from _kinds(made)
-        yield from _compression(made)
+        yield from byte_lines(made)
+        yield from quantile_lines(made)
+        yield from what_if_lines(made)
     if made.strata:
         yield ""
         yield from strata_lines(made.strata)
@@ -84,26 +86,6 @@ def _share(one: SurveyEstimate | None) -> str:
     return "" if one is None else percent_interval(one.found.estimate)
 
 
-def _compression(made: Survey) -> Iterator[str]:
-    saved, cpu = ({one.name: one for one in made.of(what, "capacity")} for what in ("saved", "cpu"))
-    rows = [
-        (one.name, percent_interval(one.found.estimate), estimate_text(saved[one.name].found.estimate, "bytes"),
-         _time(cpu[one.name].found.estimate))
-        for one in made.of("compressed", "capacity")
-    ]  # fmt: skip
-    if rows:
-        yield ""
-        yield from table(("codec", "leaves of capacity", "saves", "CPU, as here"), rows, "Lrrr").splitlines()
-    for one in made.of("zeros", "capacity"):
-        yield from wrapped(f"{one.name} of zeros: {percent_interval(one.found.estimate)} of the capacity")
-
-
-def _time(amount: Estimate) -> str:
-    value = amount.value or 0.0
-    scale = (3600.0, "h") if value >= 7200 else (60.0, "min") if value >= 120 else (1.0, "s")
-    return estimate_text(amount, "s", scale)
-
-
 def _exact(made: Survey) -> Iterator[str]:
     """What the walk knows of all files."""
     walked = made.walked
@@ -114,7 +96,7 @@ def _exact(made: Survey) -> Iterator[str]:
     if walked.old:
         yield from wrapped(f"not modified for a year: {percent(walked.old[0])} of the files, {percent(walked.old[1])} "
                            "of the capacity", "    ", "  ")  # fmt: skip
-    if walked.owners is not None and walked.largest_owner is not None:
+    if walked.owners and walked.largest_owner is not None:
         owners = f"{counted(walked.owners, 'owner')}, the largest with {percent(walked.largest_owner)} of the capacity"
         yield from wrapped(owners, "    ", "  ")
     numbers = walked.numbers

@@ -42,6 +42,12 @@ class DrawnSample:
         """The mass of all that was not certain to be drawn."""
         return max(0.0, self.mass - float(self.masses[self.certain].sum()))
 
+    @property
+    def weights(self) -> Values:
+        """The mass that each stands for: its own where it was certain, else an equal part of the rest."""
+        sure = self.certain
+        return np.where(sure, self.masses, self.rest / max(1, int((~sure).sum())))
+
 
 @dataclass(frozen=True)
 class OfWhole:

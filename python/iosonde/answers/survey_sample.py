@@ -1,0 +1,92 @@
+"""Files that were drawn one way, by count or by size, with what was found in them, as a sample of the whole tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.stats.sampling.quantiles import Quantile, quantile
+from iosonde.stats.sampling.shares import DrawnSample, OfWhole, mean, share
+from iosonde.stats.sampling.strata import StratumValues
+from iosonde.survey.contents import Contents, Piece
+from iosonde.survey.opening import WalkedFile
+from iosonde.survey.walk import DrawnFiles, Walked, chances_of, seen_of
+
+COUNT, CAPACITY = "files", "capacity"
+Where = Callable[[WalkedFile, Contents], bool]
+OfPiece = Callable[[Piece], float]
+Floats = npt.NDArray[np.float64]
+
+
+class FileSample:
+    """Files drawn one way, with what was found in them."""
+
+    def __init__(
+        self, by: str, drawn: DrawnFiles, walked: Walked, allocated: bool,
+        contents: dict[tuple[int, int], Contents],
+    ) -> None:  # fmt: skip
+        self.by = by
+        self.files = list(seen_of(drawn))  # of a list, one may be there by two names
+        self.contents = [contents[file.inode_key] for file in self.files]
+        self.answered = np.array([not one.why for one in self.contents], bool)
+        if by == COUNT:
+            self.drawn = count_sample(len(drawn), walked.files)
+        else:
+            size = "allocated" if allocated else "size"
+            whole = walked.found["allocated_bytes" if allocated else "bytes"]
+            self.drawn = size_sample(drawn, drawn.columns[size].astype(float), float(whole))
+
+        self.mass, self.certain = self.drawn.mass, int(self.drawn.certain.sum())
+
+    def share(self, kind: str, level: float) -> OfWhole:
+        """The share of a kind."""
+        one = self.has(kind)
+        return share(one.sample, one.values, level, one.answered)
+
+    def has(self, kind: str) -> StratumValues:
+        """Which are of a kind."""
+        return StratumValues(self.drawn, [one.kind == kind for one in self.contents], self.answered)
+
+    def mean(self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0) -> OfWhole:
+        """Over the mass, of what each piece of a file has (0 to 1); of files that are not ``where``, ``outside``."""
+        one = self.of_pieces(of, where, outside)
+        return mean(one.sample, one.values, level, one.answered, one.within)
+
+    def of_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
+        """The mean of each file's pieces, and the variance of that mean where they are not the whole file."""
+        pieces = [[of(piece) if where is None or where(file, one) else outside for piece in one.pieces]
+                  for file, one in zip(self.files, self.contents, strict=True)]  # fmt: skip
+        values = [float(np.mean(one)) if one else 0.0 for one in pieces]
+        within = [float(np.var(one, ddof=1)) / len(one) if len(one) > 1 else 0.0 for one in pieces]
+        answered = self.answered & np.array([bool(one) for one in pieces], bool)
+        return StratumValues(self.drawn, values, answered, within)
+
+    def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> Quantile:
+        """Of something that the walk knows of every file that it drew."""
+        values = self.known(of)
+        return quantile(values, self.drawn.weights, q, level, lambda at: share(self.drawn, values <= at, level))
+
+    def known(self, of: Callable[[WalkedFile], float]) -> Floats:
+        """It, of each drawn file."""
+        return np.array([of(file) for file in self.files], float)
+
+    def missing(self, level: float) -> OfWhole:
+        """The share of what gave no answer."""
+        return share(self.drawn, ~self.answered, level)
+
+    def silent(self) -> StratumValues:
+        """Which gave no answer."""
+        return StratumValues(self.drawn, ~self.answered)
+
+
+def count_sample(draws: int, population: int) -> DrawnSample:
+    """Files drawn with equal chances, without replacement."""
+    ones = np.ones(draws)
+    return DrawnSample(float(population), ones, ones * (draws / population if population else 1.0))
+
+
+def size_sample(drawn: DrawnFiles, sizes: Floats, whole: float) -> DrawnSample:
+    """Files drawn by size: priority sampling, given its threshold."""
+    return DrawnSample(whole, sizes, chances_of(drawn, sizes))
