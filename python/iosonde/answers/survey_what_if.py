@@ -17,6 +17,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.pairs import pairs_of
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_seconds, parse_size
+from iosonde.stats.estimate.distributions import t_critical
 from iosonde.stats.sampling.shares import OfWhole
 from iosonde.survey.codecs import codec_name
 from iosonde.survey.contents import Contents
@@ -28,6 +29,7 @@ from .survey_strata import StratifiedSample
 from .survey_walk import WalkSummary
 
 ARCHIVE_BYTES = 1 << 30
+_FEW = 30
 _TAR_BLOCK = 512  # a header before each member, whose end is filled up to whole ones
 _HINT = "write compress=zstd:3, compress=zstd:19,older=1y,type=NetCDF classic, or archive=64KiB"
 
@@ -53,7 +55,7 @@ class StorageChange:
         """Which files are compressed."""
 
         def where(file: WalkedFile, content: Contents) -> bool:
-            old = now_s - file.modified_ns / 1e9 >= self.older_s
+            old = not self.older_s or now_s - file.modified_ns / 1e9 >= self.older_s  # clocks may be ahead of ours
             return old and file.size >= self.larger and self.kind in ("", content.kind)
 
         return where
@@ -143,8 +145,11 @@ def _of_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Where, l
     spread = sample.mean(lambda piece: 0.5 + (of(piece) - mean) / scale, level, where, outside=0.5).estimate
     if spread.low is None or spread.high is None:
         return Estimate(mean, None, None, level, n, spread.warnings)
-    half = max(spread.high - 0.5, 0.5 - spread.low) * scale / inside.value
-    return Estimate(mean, mean - half, mean + half, level, n, spread.warnings).within(low=0.0)
+    # Of the files that were drawn only those of the part tell: their number is that of the degrees of freedom.
+    fewer = t_critical(level, max(1, n - 1)) / t_critical(level, max(1, len(sample.contents) - 1))
+    half = max(spread.high - 0.5, 0.5 - spread.low) * scale / inside.value * fewer
+    few = (f"{n} files of the part are few: its interval may be too narrow",) if n < _FEW else ()
+    return Estimate(mean, mean - half, mean + half, level, n, (*spread.warnings, *few)).within(low=0.0)
 
 
 def _archived(change: StorageChange, walked: WalkSummary, level: float) -> SurveyWhatIf:
