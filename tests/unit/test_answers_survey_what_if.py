@@ -56,6 +56,7 @@ def test_a_part_is_what_the_shares_say_whatever_the_clock_of_its_files(tree):
     young, old = made.what_if
     assert young.touches.value == pytest.approx(share.value)
     assert (old.touches.value, old.saved.value, old.left) == (0.0, 0.0, None)
+    assert old.cpu is None and old.saved.high > 0
 
 
 def test_old_and_large_files_alone(tmp_path):

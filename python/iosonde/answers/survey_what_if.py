@@ -120,7 +120,8 @@ def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s:
         name: _of_part(by_size, partial(of, change.codec), where, level)
         for name, of in {"left": left, "pack": pack_per_byte, "unpack": unpack_per_byte}.items()
     }
-    return SurveyWhatIf(change, saved.times(mass).estimate, part.estimate, cpu.times(mass).estimate,
+    once = cpu.times(mass).estimate if per_byte["left"] else None  # of what was not met no speed is known
+    return SurveyWhatIf(change, saved.times(mass).estimate, part.estimate, once,
                   per_byte["left"] and per_byte["left"].within(low=0.0, high=1.0), _rate(per_byte["pack"]),
                   _rate(per_byte["unpack"]))  # fmt: skip
 
