@@ -113,6 +113,11 @@ def test_a_server_that_is_this_node_is_named(found):
     assert route.to_servers(found, network()) == route.Route(why=why, own_server="10.0.0.9")
 
 
+def test_what_listens_at_a_loopback_address_may_be_the_clients_own_gateway():
+    found = route.to_servers(mounted("nfs", "127.0.0.1:/x"), network(ways={"127.0.0.1": Way(1, local=True)}))
+    assert (found.own_server, found.why) == ("", "a server runs on this node (127.0.0.1)")
+
+
 def test_a_server_among_those_that_hold_the_data_may_be_this_node():
     found = route.to_servers(mounted("fuse.glusterfs", "10.0.0.1:/v"), network(), ("10.0.0.9",))
     assert found.why == "a server runs on this node (10.0.0.9)"

@@ -71,7 +71,7 @@ def to_servers(found: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> 
     ways = {host: [way for one in addresses(host) if (way := network.way_to(one))] for host in hosts}
     ours = [host for host, several in ways.items() if any(_is_here(way, network) for way in several)]
     if ours:
-        return Route(why=f"a server runs on this node ({ours[0]})", own_server=ours[0])
+        return Route(why=f"a server runs on this node ({ours[0]})", own_server=_by_its_address(ours))
     reached = {way.index for several in ways.values() for way in several}
     if _by_rdma(found):
         return Route(ports=network.ports, why="" if network.ports else "RDMA passes the kernel, and no port counts it")
@@ -114,6 +114,19 @@ def _is_inside(link: Interface, links: Mapping[int, Interface]) -> bool:
     if link.kind == "bridge":
         return all(part.kind for part in links.values() if part.master == link.index)
     return link.kind in _TUNNELS
+
+
+def _by_its_address(ours: Sequence[str]) -> str:
+    """The first that is this node by an address that others know; at a loopback address a gateway of the client may
+    be (HDFS), which is no server of the data."""
+    return next((host for host in ours if not all(map(_is_loopback, addresses(host)))), "")
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address.split("%")[0]).is_loopback
+    except ValueError:
+        return False
 
 
 def _is_here(way: Way, network: NodeNetwork) -> bool:
