@@ -26,8 +26,8 @@ def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: in
     small = [n_bytes for n_bytes in moved if 0 < n_bytes <= memory_bytes]
     if small:
         of = "all trials" if len(small) == len(moved) else f"{counted(len(small), 'trial')} of {len(moved)}"
-        yield (f"in {of} a node moves at most {format_size(max(small))}, which fits into this node's memory of "
-               f"{format_size(memory_bytes)}: what is read again may come from there (S104); cache: drop empties it "
+        yield (f"in {of} a node moves at most {format_size(max(small))}, which fits into this node's memory: "
+               f"what is read again may come from there (S104); cache: drop empties it "
                "between trials only, larger files or O_DIRECT go past it")  # fmt: skip
 
 
