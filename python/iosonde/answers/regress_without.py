@@ -29,28 +29,16 @@ class Without:
 
 
 def rows_named(table: Table, names: Sequence[str], influential: Iterable[int]) -> npt.NDArray[np.intp]:
-    """The rows of ``table`` that ``names`` say: lines of its file (rows, counted from 1, where it has none), ids of
-    runs, or the word ``influential``, which stands for those rows. Raises InputError for what is not there."""
+    """The rows of ``table`` that ``names`` say: lines of its file, ids of runs (``Table.row_name``), or the word
+    ``influential``, which stands for those rows. Raises InputError for what is not there."""
     found: set[int] = set()
-    ids = _ids(table)
+    word, ids = table.row_word, [table.row_name(row) for row in range(len(table))]
     for name in names:
         mine = list(influential) if name == INFLUENTIAL else [row for row, one in enumerate(ids) if one == name]
         if not mine:
-            why = "no row decides alone (S305)" if name == INFLUENTIAL else f"there is no {_word(table)} '{name}'"
-            raise InputError(f"--without: {why}", f"name {_word(table)}s as S305 does, or 'influential'")
+            why = "no row decides alone (S305)" if name == INFLUENTIAL else f"there is no {word} '{name}'"
+            raise InputError(f"--without: {why}", f"name {word}s as S305 does, or 'influential'")
         found |= set(mine)
     if len(found) == len(ids):
         raise InputError("--without names every row", "leave some")
     return np.array(sorted(found), dtype=np.intp)
-
-
-def _ids(table: Table) -> list[str]:
-    if table.lines is not None:
-        return [str(line) for line in table.lines]
-    if "run" in table.columns:
-        return [str(run) for run in table.columns["run"].values]
-    return [str(row + 1) for row in range(len(table))]
-
-
-def _word(table: Table) -> str:
-    return "line" if table.lines is not None else "run" if "run" in table.columns else "row"

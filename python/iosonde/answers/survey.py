@@ -33,7 +33,7 @@ from .survey_strata import StratifiedSample, SurveyStratum, allocated, parse_by
 from .survey_walk import WalkSummary, walk_summary
 from .survey_what_if import StorageChange, SurveyWhatIf, parse_change, what_if, with_codecs
 
-CODECS = ("lz4:0", "zstd:3")  # cheap ones: reading is to take longer than packing
+CODECS = ("lz4", "zstd:3")  # cheap ones: reading is to take longer than packing
 MOST_DRAWS = 1_000_000
 _DRAWS_IN_TIME = 100_000  # of each sample, where only time ends the reading
 WalkAll = Callable[[WalkAsked, Callable[[int], object] | None], Walked]

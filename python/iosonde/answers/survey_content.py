@@ -52,9 +52,13 @@ def kinds(samples: Samples, level: float) -> Iterator[SurveyEstimate]:
     """The share of each kind, of the files and of the capacity, the largest first."""
     every = Counter(one.kind for sample in samples.values() for one in sample.contents if one.kind)
     for of, sample in samples.items():
-        found = {kind: sample.share(kind, level) for kind in every if of == COUNT or kind != EMPTY}
+        found = {kind: sample.share(partial(_is, kind), level) for kind in every if of == COUNT or kind != EMPTY}
         for kind in sorted(found, key=lambda kind: (-(found[kind].estimate.value or 0.0), kind)):
             yield SurveyEstimate("type", kind, of, "share", found[kind])
+
+
+def _is(kind: str, file: WalkedFile, content: Contents) -> bool:
+    return content.kind == kind
 
 
 def bytes_of(samples: Samples, codecs: Sequence[str], level: float) -> Iterator[SurveyEstimate]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.stats.sampling.quantiles import Quantile, quantile
+from iosonde.stats.sampling.quantiles import quantile
 from iosonde.stats.sampling.shares import DrawnSample, OfWhole, mean, share
 from iosonde.stats.sampling.strata import StratumValues
 from iosonde.survey.contents import Contents, Piece
@@ -40,14 +40,15 @@ class FileSample:
 
         self.mass, self.certain = self.drawn.mass, int(self.drawn.certain.sum())
 
-    def share(self, kind: str, level: float) -> OfWhole:
-        """The share of a kind."""
-        one = self.has(kind)
+    def share(self, where: Where, level: float) -> OfWhole:
+        """The share of the mass in files that are ``where``."""
+        one = self.are(where)
         return share(one.sample, one.values, level, one.answered)
 
-    def has(self, kind: str) -> StratumValues:
-        """Which are of a kind."""
-        return StratumValues(self.drawn, [one.kind == kind for one in self.contents], self.answered)
+    def are(self, where: Where) -> StratumValues:
+        """Which files are ``where``."""
+        values = [where(file, one) for file, one in zip(self.files, self.contents, strict=True)]
+        return StratumValues(self.drawn, values, self.answered)
 
     def mean(self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0) -> OfWhole:
         """Over the mass, of what each piece of a file has (0 to 1); of files that are not ``where``, ``outside``."""
@@ -63,7 +64,7 @@ class FileSample:
         answered = self.answered & np.array([bool(one) for one in pieces], bool)
         return StratumValues(self.drawn, values, answered, within)
 
-    def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> Quantile:
+    def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> OfWhole:
         """Of something that the walk knows of every file that it drew."""
         values = self.known(of)
         return quantile(values, self.drawn.weights, q, level, lambda at: share(self.drawn, values <= at, level))

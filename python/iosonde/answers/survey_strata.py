@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from iosonde.core.errors import InputError
-from iosonde.stats.sampling.quantiles import Quantile, quantile
+from iosonde.stats.sampling.quantiles import quantile
 from iosonde.stats.sampling.shares import DrawnSample, OfWhole
 from iosonde.stats.sampling.strata import StratumValues, allocate, stratified_mean, stratified_share
 from iosonde.survey.contents import Contents
@@ -67,8 +67,8 @@ class StratumSample(Protocol):
     contents: list[Contents]
     drawn: DrawnSample
 
-    def has(self, kind: str) -> StratumValues:
-        """Which are of a kind."""
+    def are(self, where: Where) -> StratumValues:
+        """Which files are ``where``."""
 
     def of_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
         """The mean of each file's pieces; of files that are not ``where``, ``outside``."""
@@ -90,15 +90,15 @@ class StratifiedSample:
         self.contents = [content for one in parts for content in one.contents]
         self.certain = sum(int(one.drawn.certain.sum()) for one in parts)
 
-    def share(self, kind: str, level: float) -> OfWhole:
-        """The share of a kind."""
-        return stratified_share([one.has(kind) for one in self.parts], level)
+    def share(self, where: Where, level: float) -> OfWhole:
+        """The share of the mass in files that are ``where``."""
+        return stratified_share([one.are(where) for one in self.parts], level)
 
     def mean(self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0) -> OfWhole:
         """Over the mass, of what each piece of a file has (0 to 1); of files that are not ``where``, ``outside``."""
         return stratified_mean([one.of_pieces(of, where, outside) for one in self.parts], level)
 
-    def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> Quantile:
+    def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> OfWhole:
         """Of something that the walk knows of every file that it drew."""
         if not self.parts:
             return quantile([], [], q, level, lambda _: stratified_share([], level))

@@ -30,6 +30,7 @@ from .survey_walk import WalkSummary
 
 ARCHIVE_BYTES = 1 << 30
 _FEW = 30
+_BOUNDS = "low and high are bounds, whatever the level: how full the last blocks of members are is not known"
 _TAR_BLOCK = 512  # a header before each member, whose end is filled up to whole ones
 _HINT = "write compress=zstd:3, compress=zstd:19,older=1y,type=NetCDF classic, or archive=64KiB"
 
@@ -83,10 +84,11 @@ def parse_change(text: str) -> StorageChange:
 class SurveyWhatIf:
     """What a change does. Of compression: the share of the capacity that it ``touches``, bytes ``saved``, CPU seconds
     once (``cpu``), what is ``left`` of the part, and the rates of one core that packs and unpacks it (bytes/s of the
-    original). Of archives: ``files`` that go into ``archives``, and bytes of allocated space ``saved``."""
+    original). Of archives: ``files`` that go into ``archives``, and bytes of allocated space ``saved``. What cannot be
+    told is None, and ``warnings`` say why."""
 
     change: StorageChange
-    saved: Estimate
+    saved: Estimate | None = None
     touches: Estimate | None = None
     cpu: Estimate | None = None
     left: Estimate | None = None
@@ -94,36 +96,38 @@ class SurveyWhatIf:
     unpack: Estimate | None = None
     files: int | None = None
     archives: int | None = None
+    warnings: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Its numbers; of what it is not about null."""
         names = ("saved", "touches", "cpu", "left", "pack", "unpack")
         values = {name: None if (one := getattr(self, name)) is None else one.to_json() for name in names}
-        return {"what_if": self.change.text, **values, "files": self.files, "archives": self.archives}
+        return {"what_if": self.change.text, **values, "files": self.files, "archives": self.archives,
+                "warnings": list(self.warnings)}  # fmt: skip
 
 
 def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s: int, level: float) -> SurveyWhatIf:
-    """What a change would do. Raises InputError where the sample or the walk cannot tell."""
+    """What a change would do. Nothing is refused after hours of reading: what cannot be told has a reason."""
     if change.archive:
         return _archived(change, walked, level)
-    by_size = samples[CAPACITY]
-    kinds = {one.kind for sample in samples.values() for one in sample.contents if one.kind}
-    if change.kind and change.kind not in kinds:
-        raise InputError(f"--what-if: no file of type '{change.kind}' was met", f"types: {', '.join(sorted(kinds))}")
     if change.older_s and walked.old is None:
-        raise InputError("--what-if: the list of files does not say how old they are", "leave out older=")
-    where, mass = change.touches(now_s), by_size.mass
-    part = by_size.mean(lambda _: 1.0, level, where)
-    saved = by_size.mean(lambda piece: 1 - left(change.codec, piece), level, where)
-    cpu = by_size.mean(partial(pack_per_byte, change.codec), level, where)
-    per_byte = {
-        name: _of_part(by_size, partial(of, change.codec), where, level)
-        for name, of in {"left": left, "pack": pack_per_byte, "unpack": unpack_per_byte}.items()
-    }
-    once = cpu.times(mass).estimate if per_byte["left"] else None  # of what was not met no speed is known
-    return SurveyWhatIf(change, saved.times(mass).estimate, part.estimate, once,
-                  per_byte["left"] and per_byte["left"].within(low=0.0, high=1.0), _rate(per_byte["pack"]),
-                  _rate(per_byte["unpack"]))  # fmt: skip
+        return SurveyWhatIf(change, warnings=("the list of files does not say how old they are",))
+    by_size, where = samples[CAPACITY], change.touches(now_s)
+    inside = by_size.share(where, level).estimate
+    saved = by_size.mean(lambda piece: 1 - left(change.codec, piece), level, where).times(by_size.mass).estimate
+    if not inside.value:
+        return SurveyWhatIf(change, None if inside.value is None else saved, inside, warnings=_not_met(change, samples))
+    cpu = by_size.mean(partial(pack_per_byte, change.codec), level, where).times(by_size.mass).estimate
+    rest, packing, unpacking = (_of_part(by_size, partial(of, change.codec), where, level)
+                                for of in (left, pack_per_byte, unpack_per_byte))  # fmt: skip
+    return SurveyWhatIf(change, saved, inside, cpu, rest and rest.within(low=0.0, high=1.0), _rate(packing),
+                        _rate(unpacking))  # fmt: skip
+
+
+def _not_met(change: StorageChange, samples: Samples) -> tuple[str, ...]:
+    kinds = {one.kind for sample in samples.values() for one in sample.contents if one.kind}
+    met = f"; types that were: {', '.join(sorted(kinds))}" if change.kind and change.kind not in kinds else ""
+    return (f"no file of that part was met{met}",)
 
 
 def _rate(per_byte: Estimate | None) -> Estimate | None:
@@ -155,18 +159,17 @@ def _of_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Where, l
 
 def _archived(change: StorageChange, walked: WalkSummary, level: float) -> SurveyWhatIf:
     """Exact but for how full the last blocks of members are: between the least and the most that they can be."""
+    if "allocated_bytes" not in walked.numbers:
+        return SurveyWhatIf(change, warnings=("the list of files does not say what is allocated",))
     rows = [row for row in walked.sizes if row.up_to is not None and 0 < row.up_to < change.archive]
     files, size, allocated = (sum(getattr(row, name) for row in rows) for name in ("files", "bytes", "allocated_bytes"))
-    if "allocated_bytes" not in walked.numbers:
-        raise InputError("--what-if: the list of files does not say what is allocated", "survey the tree itself")
     named = "a file with several names is one member of an archive: its other names go"
-    note = (named,) if walked.numbers.get("hard_links") else ()
+    notes = (named,) if walked.numbers.get("hard_links") else ()
     least = size + _TAR_BLOCK * files  # the fill is from 0 to 511 bytes, about half of that on average
     saved = [float(allocated - least - fill * files) for fill in (_TAR_BLOCK / 2, _TAR_BLOCK - 1, 0)]
     archives = math.ceil((least + _TAR_BLOCK / 2 * files) / ARCHIVE_BYTES)
-    return SurveyWhatIf(
-        change, Estimate(saved[0], saved[1], saved[2], level, files, note), files=files, archives=archives
-    )
+    found = Estimate(saved[0], saved[1], saved[2], level, files, (_BOUNDS,))
+    return SurveyWhatIf(change, found, files=files, archives=archives, warnings=notes)
 
 
 def with_codecs(codecs: tuple[str, ...], changes: tuple[StorageChange, ...]) -> tuple[str, ...]:

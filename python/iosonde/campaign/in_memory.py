@@ -27,8 +27,8 @@ def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: in
     if small:
         of = "all trials" if len(small) == len(moved) else f"{counted(len(small), 'trial')} of {len(moved)}"
         yield (f"in {of} a node moves at most {format_size(max(small))}, which fits into this node's memory: "
-               f"what is read again may come from there (S104); cache: drop empties it "
-               "between trials only, larger files or O_DIRECT go past it")  # fmt: skip
+               "what is read again may come from there (S104); cache: drop empties it between trials only, larger "
+               "files or O_DIRECT go past it")  # fmt: skip
 
 
 def _nodes(trial: Trial) -> int:

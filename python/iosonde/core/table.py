@@ -154,11 +154,21 @@ class Table:
 
     def place(self, row: int) -> str:
         """Where a row came from, for a message: of a store its run, operation and metric."""
+        at = f"{self.row_word} {self.row_name(row)}"
         if self._of_runs:
-            run, operation, metric = (self.columns[name].values[row] for name in _OF_RUN)
-            return f"{self.source}, run {run}, {operation} {metric}"
-        at = f"line {self.lines[row]}" if self.lines is not None else f"row {row + 1}"
+            at += f", {' '.join(str(self.columns[name].values[row]) for name in _OF_RUN[1:])}"
         return f"{self.source}, {at}" if self.source else at
+
+    @property
+    def row_word(self) -> str:
+        """What a row is called by: ``run`` in a store, ``line`` of its file, else ``row``."""
+        return "run" if self._of_runs else "row" if self.lines is None else "line"
+
+    def row_name(self, row: int) -> str:
+        """Its run, line, or number from 1: several rows of a store have one name."""
+        if self._of_runs:
+            return str(self.columns["run"].values[row])
+        return str(row + 1 if self.lines is None else self.lines[row])
 
     @property
     def _of_runs(self) -> bool:

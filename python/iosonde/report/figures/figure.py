@@ -55,7 +55,7 @@ class Figure:
 
 def heading(text: str | Sequence[str]) -> Spec:
     """A title of one or more lines; text stays text."""
-    lines = [text] if isinstance(text, str) else list(text)
+    lines = text.split("\n") if isinstance(text, str) else list(text)
     return {"text": [escape(line) for line in lines]}
 
 

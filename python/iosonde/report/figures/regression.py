@@ -56,7 +56,7 @@ def _fit(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     spec = view(
         *_bands(plots, divisor, x, y), _line(line, x, y), _points(plots, plots.x / scale, plots.y, divisor, unit, x, y)
     )
-    bands = f", {100 * plots.level:g} % bands: mean; dashed: one new trial" if plots.low is not None else ""
+    bands = f"\n{100 * plots.level:g} % bands: mean; dashed: one new trial" if plots.low is not None else ""
     return Figure(
         zoom(spec),
         f"{TITLES[0]}: {_explained(plots)}{bands}",

@@ -43,7 +43,7 @@ def lines(made: Survey) -> Iterator[str]:
         yield from _kinds(made)
         yield from byte_lines(made)
         yield from quantile_lines(made)
-        yield from what_if_lines(made)
+    yield from what_if_lines(made)
     if made.strata:
         yield ""
         yield from strata_lines(made.strata)
@@ -93,7 +93,7 @@ def _exact(made: Survey) -> Iterator[str]:
     for tail in walked.tails:
         yield from wrapped(f"{percent(tail.share)} of the capacity is in the {percent(tail.files)} of the files with "
                            f"{format_size(tail.least)} and more", "    ", "  ")  # fmt: skip
-    if walked.old:
+    if walked.old and walked.files:
         yield from wrapped(f"not modified for a year: {percent(walked.old[0])} of the files, {percent(walked.old[1])} "
                            "of the capacity", "    ", "  ")  # fmt: skip
     if walked.owners and walked.largest_owner is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from iosonde.core.units import format_rate, format_size
@@ -72,32 +73,31 @@ def what_if_lines(made: Survey) -> Iterator[str]:
         yield ""
         yield f"What if: {escape(one.change.text)}"
         yield from _archived(one) if one.change.archive else _compressed(one)
+        for warning in one.warnings:
+            yield from wrapped(f"~ {warning}", "    ", "  ")
 
 
 def _compressed(one: SurveyWhatIf) -> Iterator[str]:
-    rows = [("of the capacity", percent_interval(one.touches)), ("of that is left", percent_interval(one.left)),
-            ("saves", estimate_text(one.saved, "bytes"))]  # fmt: skip
-    rows += [(name, cpu_time(found)) for name, found in (("CPU, once", one.cpu),) if found]
-    named = (("a core packs it at", one.pack), ("and unpacks it at", one.unpack))
-    rows += [(name, estimate_text(found, "bytes/s")) for name, found in named if found]
-    for name, text in rows:
-        yield f"  {name:<18}  {text}"
-    if one.left is None:
-        yield from wrapped("no file of it was met: less than the sample can see", "  ", "  ")
-    elif one.unpack and one.unpack.value:
+    rows = (("of the capacity", one.touches, percent_interval), ("of that is left", one.left, percent_interval),
+            ("saves", one.saved, partial(estimate_text, unit="bytes")), ("CPU, once", one.cpu, cpu_time),
+            ("a core packs it at", one.pack, partial(estimate_text, unit="bytes/s")),
+            ("and unpacks it at", one.unpack, partial(estimate_text, unit="bytes/s")))  # fmt: skip
+    for name, found, text in rows:
+        if found is not None:
+            yield f"  {name:<18}  {text(found)}"
+    if one.left and one.unpack and one.unpack.value:
         yield from wrapped(f"a reader needs {percent(one.left.value or 0.0)} of the bytes, and a core for each "
                            f"{format_rate(one.unpack.value, 'bytes/s')} that it reads", "  ", "  ")  # fmt: skip
 
 
 def _archived(one: SurveyWhatIf) -> Iterator[str]:
-    size, into = format_size(one.change.archive), counted(one.archives or 0, "archive")
-    yield from wrapped(f"{counted(one.files or 0, 'file')} below {size} go into {into} of 1 GiB (tar): so many fewer "
-                       "inodes, exactly", "  ", "  ")  # fmt: skip
-    saved = one.saved
+    saved, size, into = one.saved, format_size(one.change.archive), counted(one.archives or 0, "archive")
+    if saved is None:
+        return
+    yield from wrapped(f"{counted(one.files or 0, 'file')} with contents, below {size}, go into {into} of 1 GiB (tar): "
+                       "so many fewer inodes, exactly", "  ", "  ")  # fmt: skip
     least, value, most = (_signed(end or 0.0) for end in (saved.low, saved.value, saved.high))
     yield from wrapped(f"allocated space saved: {value}; surely between {least} and {most}", "  ", "  ")
-    for warning in saved.warnings:
-        yield from wrapped(f"~ {warning}", "  ", "  ")
 
 
 def _signed(size: float) -> str:

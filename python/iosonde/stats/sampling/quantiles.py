@@ -15,14 +15,13 @@ from iosonde.core.types import Estimate
 
 from .shares import OfWhole
 
-Quantile = OfWhole
 _NOTHING = "nothing was drawn"
 _BEYOND = "an end of the interval lies beyond all that was drawn"
 
 
 def quantile(
     values: npt.ArrayLike, weights: npt.ArrayLike, q: float, level: float, share_below: Callable[[float], OfWhole]
-) -> Quantile:
+) -> OfWhole:
     """The smallest value at or below which a share ``q`` of the mass lies.
 
     ``weights``: the mass that each drawn value stands for. ``share_below``: the share of the mass at or below a value,

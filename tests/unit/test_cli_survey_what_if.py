@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ import survey_tree
 from iosonde.answers.survey import SurveyAsked, survey
 from iosonde.answers.survey_what_if import parse_change
 from iosonde.core.errors import InputError
+from iosonde.report.text.survey import lines
 from iosonde.survey.codecs import codec
 
 
@@ -110,6 +112,27 @@ def test_a_change_that_is_none(text):
         parse_change(text)
 
 
-def test_a_type_that_nobody_met_is_said_with_those_that_were(tree):
-    with pytest.raises(InputError, match="types: .*text"):
-        ask(tree, "compress=zstd,type=TIFF")
+def test_what_cannot_be_told_is_said_and_no_survey_is_lost_for_it(tree, tmp_path):
+    (never,) = ask(tree, "compress=zstd,type=TIFF").what_if
+    assert (never.touches.value, never.left, never.cpu) == (0.0, None, None)
+    assert never.warnings == ("no file of that part was met; types that were: NetCDF classic, gzip, text",)
+    (nothing,) = ask(tmp_path, "compress=zstd").what_if
+    assert (nothing.saved, nothing.touches.value) == (None, None) and nothing.warnings
+    listed = tmp_path / "list"
+    sized = (f"{path.stat().st_size} {path.relative_to(tree)}\n" for path in tree.rglob("*") if path.is_file())
+    listed.write_text("".join(sized))
+    made = ask(tree, "compress=zstd,older=1y", "archive=4KiB", files_from=str(listed))
+    assert [one.saved for one in made.what_if] == [None, None]
+    assert ["does not say" in one.warnings[0] for one in made.what_if] == [True, True]
+    text = "\n".join(lines(made))
+    assert "~ the list of files does not say how old they are" in text and json.dumps(made.to_dict())
+
+
+def test_what_was_written_is_shown_without_what_it_could_do(tree):
+    text = "\n".join(lines(ask(tree, "compress=zstd,type=\x1b[31mred")))
+    assert "\x1b" not in text and "red" in text
+
+
+def test_the_text_of_changes_fits_a_terminal(tree):
+    made = ask(tree, "compress=zstd:19,type=text", "archive=64KiB", "compress=xz,type=never")
+    assert max(len(line) for line in list(lines(made))[1:]) < 80
