@@ -191,6 +191,7 @@ def test_a_tooltip_gives_the_number_with_its_interval(browser, files):
     with opened(browser, files / "whole.html") as page:
         plot = page.locator("#bars-1")
         plot.scroll_into_view_if_needed()
+        page.wait_for_selector("#bars-1.drawn")  # a figure that is not drawn yet has no tips, wherever the mouse rests
         box = plot.bounding_box()
         page.mouse.move(box["x"] + box["width"] * 0.72, box["y"] + box["height"] * 0.5)
         tip = page.locator("#vg-tooltip-element.visible")
