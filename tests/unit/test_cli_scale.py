@@ -89,7 +89,7 @@ def test_a_network_by_hand_has_every_promised_key():
     made = json.loads(
         invoke(*NETWORK, "--at", "1,10000", "--operations-per-phase", "10", "--arrivals", "100", "--json")
     )
-    assert set(made) == {"schema", "stations", "bottleneck", "network", "open"}
+    assert set(made) == {"schema", "stations", "bottleneck", "bottlenecks", "network", "open"}
     assert [station["kind"] for station in made["stations"]] == ["delay", "queue", "queues"]
     assert made["bottleneck"] == "disk"
     one, many = made["network"]
@@ -104,6 +104,13 @@ def test_a_network_names_what_limits_and_what_it_would_need():
     text = invoke(*NETWORK, "--at", "1,64,10000", "--operations-per-phase", "100")
     assert max(map(len, text.splitlines())) < 80
     assert "disk limits: 2.00 kop/s at most" in " ".join(text.split())
+
+
+def test_stations_that_serve_the_same_limit_together():
+    network = ("--station", "disk=2ms:4", "--station", "server=0.5ms", "--station", "cpu=0.4ms", "--at", "1,100")
+    text = " ".join(invoke(*network).split())
+    assert "disk and server limit alike: 2.00 kop/s at most" in text and "The next limits would be cpu" in text
+    assert json.loads(invoke(*network, "--json"))["bottlenecks"] == ["disk", "server"]
 
 
 def test_more_arrivals_than_can_be_served_grow_without_end():

@@ -10,6 +10,7 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import format_rate, parse_seconds, significant
+from iosonde.core.words import listed
 from iosonde.model.queues.open_queues import OpenLoad, open_network
 from iosonde.model.queues.queueing import Kind, Solution, Station, check, solve
 from iosonde.model.queues.slowest import SlowestPhase, phase
@@ -58,7 +59,8 @@ class Network(Answer):
             {"name": load.station.name, "utilisation": load.utilisation, "residence_s": load.residence_s}
             for load in self.opened
         ]  # fmt: skip
-        return {"stations": named, "bottleneck": self.solved[0].solution.bottleneck if self.solved else None,
+        limiting = self.solved[0].solution.bottlenecks if self.solved else ()
+        return {"stations": named, "bottleneck": limiting[0] if limiting else None, "bottlenecks": list(limiting),
                 "network": [one.to_json() for one in self.solved], "open": arrivals}  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
@@ -75,16 +77,17 @@ class Network(Answer):
     def sentence(self) -> str:
         """What limits, from where on, and what the most clients would ask of each server."""
         last = self.solved[-1].solution
-        limit = next(station for station in self.stations if station.name == last.bottleneck)
-        load = next(load for load in last.loads if load.station.name == limit.name)
+        limiting = [load for load in last.loads if load.station.name in last.bottlenecks]
+        load, limit = limiting[0], limiting[0].station
         most = format_rate(limit.most, "operations/s")
         knee = significant(limit.most * self.alone_s)
-        said = f"{limit.name} limits: {most} at most, which about {knee} clients reach."
-        if load.asked is not None and load.asked > 1:
+        verb = "limits" if len(limiting) == 1 else "limit alike"
+        said = f"{listed(last.bottlenecks)} {verb}: {most} at most, which about {knee} clients reach."
+        if len(limiting) == 1 and load.asked is not None and load.asked > 1:
             asked, needed = significant(load.asked), significant(load.asked * limit.servers)
             said += (f" {last.clients:,} clients that do not wait would ask of each of its servers {asked} times what "
                      f"it can do: {needed} such servers instead of {limit.servers}.")  # fmt: skip
-        beyond = [other for other in last.loads if other.asked and other.asked > 1 and other.station.name != limit.name]
+        beyond = [other for other in last.loads if other.asked and other.asked > 1 and other not in limiting]
         if beyond:
             named = ", ".join(f"{other.station.name} ({significant(other.asked or 0.0)} times)" for other in beyond)
             said += f" The next limits would be {named}."

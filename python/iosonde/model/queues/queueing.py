@@ -66,7 +66,8 @@ class Load:
 @dataclass(frozen=True)
 class Solution:
     """``rate`` in operations/s, ``response_s`` over all stations; ``low`` and ``high`` are the asymptotic bounds of the
-    rate. ``exact``: False where the population was too large and the rate is approximate."""
+    rate. ``bottlenecks``: the names of what limits in the end, several where they serve the same. ``exact``: False
+    where the population was too large and the rate is approximate."""
 
     clients: int
     rate: float
@@ -74,7 +75,7 @@ class Solution:
     low: float
     high: float
     loads: tuple[Load, ...]
-    bottleneck: str
+    bottlenecks: tuple[str, ...]
     exact: bool
 
 
@@ -103,12 +104,14 @@ def solve(stations: Sequence[Station], clients: int) -> Solution:
         for delay in [station.kind == Kind.DELAY]
     )  # fmt: skip
     low, high = bounds(stations, clients)
-    return Solution(clients, rate, clients / rate, low, high, loads, bottleneck(stations).name, exact)
+    limiting = tuple(station.name for station in bottlenecks(stations))
+    return Solution(clients, rate, clients / rate, low, high, loads, limiting, exact)
 
 
-def bottleneck(stations: Sequence[Station]) -> Station:
-    """The station that limits in the end: the least rate that it can serve."""
-    return min(stations, key=lambda station: station.most)
+def bottlenecks(stations: Sequence[Station]) -> list[Station]:
+    """The stations that limit in the end: the least rate that they can serve, to nine digits."""
+    least = min(station.most for station in stations)
+    return [station for station in stations if math.isclose(station.most, least, rel_tol=1e-9)]
 
 
 def bounds(stations: Sequence[Station], clients: int) -> tuple[float, float]:
@@ -120,7 +123,7 @@ def bounds(stations: Sequence[Station], clients: int) -> tuple[float, float]:
         for station in stations
         if station.kind != Kind.DELAY
     )
-    return clients / (alone_s + (clients - 1) * waiting_s), min(clients / alone_s, bottleneck(stations).most)
+    return clients / (alone_s + (clients - 1) * waiting_s), min(clients / alone_s, bottlenecks(stations)[0].most)
 
 
 def rate_of(stations: Sequence[Station], clients: int) -> float:
