@@ -137,6 +137,18 @@ def test_a_tree_is_drawn_without_boxes_on_each_other(one):
     assert all(0 <= box["x"] <= spec["width"] and box["y"] <= spec["height"] for box in boxes)
 
 
+def test_a_leaf_of_classes_says_the_likeliest_and_the_share_of_each():
+    slow = {"class": 1, "name": "slow", "value": 12.5, "classes": {"1": 3, "3": 1}, "n": 4}
+    fast = {"class": 3, "value": 80.0, "classes": {"3": 2}, "n": 2}
+    root = {"factor": "size", "at_most": 64, "yes": 1, "no": 2, "n": 6}
+    spec = drawn([root, slow, fast])[2]
+    rows = [row for layer in spec["layer"] for row in layer["data"]["values"]]
+    assert {"slow", "75 % of 4 rows", "class 3", "100 % of 2 rows"} <= {
+        row[field] for row in rows for field in ("first", "second") if field in row
+    }
+    assert {"slow 75 %, class 3 25 % of 4 rows", "class 3 100 % of 2 rows"} <= {row.get("tip") for row in rows}
+
+
 def test_a_large_tree_is_drawn_to_its_top():
     nodes, width = [], 31
     for at in range(width):

@@ -1,4 +1,4 @@
-"""A regression tree: questions above, leaves below, yes to the left."""
+"""A tree: questions above, leaves below, yes to the left; of classes with the share of each in a leaf."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def tree_figure(item: TreeDrawing) -> Figure:
     _place(item.nodes, shown, 0, 0, leaves, place)
     values = [node["value"] for node in item.nodes if "value" in node]
     divisor, unit = human_scale(sum(map(abs, values)) / len(values) if values else 0.0, item.unit)
-    boxes = [_box(item.nodes[number], number in shown, place[number], (divisor, unit)) for number in place]
+    names = {node["class"]: str(node.get("name", f"class {node['class']}")) for node in item.nodes if "class" in node}
+    boxes = [_box(item.nodes[number], number in shown, place[number], (divisor, unit), names) for number in place]
     edges = [
         {"x": place[number][0], "y": place[number][1] + _BOX[1] / 2, "x2": place[child][0],
          "y2": place[child][1] - _BOX[1] / 2, "said": word}
@@ -46,8 +47,10 @@ def tree_figure(item: TreeDrawing) -> Figure:
     ]  # fmt: skip
     width, height = leaves[0] * _LEAF, max(y for _, y in place.values()) + _BOX[1] / 2 + 2
     spec = view(*_layers(boxes, edges, (width, height)), width=width, height=round(height))
-    title = f"{item.response}: the tree" + (" (its top)" if is_cut(item.nodes) else "") + (f", {unit}" if unit else "")
-    return Figure(spec, title, f"The tree of {item.response}: questions, and the mean of each leaf.")
+    measured = f", {unit}" if unit and not names else ""
+    title = f"{item.response}: the tree" + (" (its top)" if is_cut(item.nodes) else "") + measured
+    what = "the likeliest class of each leaf with the share of its rows" if names else "the mean of each leaf"
+    return Figure(spec, title, f"The tree of {item.response}: questions, and {what}.")
 
 
 def _layers(boxes: list[Row], edges: list[Row], size: tuple[float, float]) -> list[Spec]:
@@ -98,8 +101,16 @@ def _place(
     return x
 
 
-def _box(node: Mapping[str, Any], branch: bool, at: tuple[float, float], scale: tuple[float, str]) -> Row:
+def _box(
+    node: Mapping[str, Any], branch: bool, at: tuple[float, float], scale: tuple[float, str], names: Mapping[int, str]
+) -> Row:
     rows = f"{node['n']} rows"
+    if not branch and "classes" in node:
+        shares = {int(number): count / node["n"] for number, count in node["classes"].items()}
+        ordered = sorted(shares.items(), key=lambda one: -one[1])
+        told = ", ".join(f"{names.get(number, f'class {number}')} {100 * share:.0f} %" for number, share in ordered)
+        here = f"{100 * shares[node['class']]:.0f} % of {rows}"
+        return _row(at, names[node["class"]], here, True, f"{told} of {rows}")
     if not branch:
         value = significant(node["value"] / scale[0]) if "factor" not in node else "…"
         return _row(at, value, rows, True, f"{value} {scale[1]}, {rows}")

@@ -29,6 +29,10 @@ def lines(answer: Validation) -> Iterator[str]:
     yield ""
     scale = scale_of(judged, examples.unit)
     yield from errors_table(judged, scale)
+    ends = [(one.candidate.short, found) for one in judged if (found := one.extremes("class_error"))]
+    if ends and max(len(one.folds) for one in judged) > 1:
+        spans = ", ".join(f"{name} {shown(low)}–{shown(high)}" for name, (low, high) in ends)
+        yield from wrapped(f"classes of the folds: {spans}", "  ")
     yield ""
     for warning in examples.warnings:
         yield from wrapped(f"~ {warning}", "  ")
