@@ -35,6 +35,7 @@ from iosonde.measure.spec import ALL, EACH, MPI, SINGLE
         ("for i in 1 2; do ior; done", ALL),
         ("timeout 60 ior", ALL),
         ("iozone -i0", ALL),
+        ("RSH=ssh iozone -+m ${IOZONE_CLIENTS} -t 2", SINGLE),
         ("echo 'ior && x' ior", ALL),
         ("", ALL),
     ],

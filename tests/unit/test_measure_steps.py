@@ -52,6 +52,15 @@ def test_steps_run_in_order_at_one_setting_and_are_recorded(target, tmp_path):
     assert not kept.problems()
 
 
+def test_iozone_finds_a_line_for_each_rank_in_its_file_of_clients(target, tmp_path, monkeypatch):
+    (tmp_path / "iozone").write_text("#!/bin/sh\n")
+    (tmp_path / "iozone").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    done = run(target, [CommandStep("cat ${IOZONE_CLIENTS}; echo ${TARGET}")])
+    lines = printed(done)[1][0].decode().splitlines()
+    assert lines == [f"localhost {lines[-1]} {tmp_path / 'iozone'}", lines[-1]]
+
+
 @pytest.mark.parametrize(
     ("command", "more", "said"),
     [

@@ -81,12 +81,13 @@ def default_on(command: str, otherwise: str) -> str:
     """Where a command runs that says nothing of it.
 
     MPI: it is a known MPI program, alone but for pipes, and says nothing that differs from rank to rank. SINGLE: it
-    begins with a launcher, which starts its ranks itself. Else ``otherwise``.
+    begins with a launcher, or is IOzone over several nodes, which start their processes themselves. Else
+    ``otherwise``.
     """
     begins = first(command)
     if begins is None or not begins.alone:
         return otherwise
-    if begins.is_launcher:
+    if begins.is_launcher or (begins.name == "iozone" and "-+m" in begins.words):
         return SINGLE
     return MPI if begins.is_tool and not differs(command) else otherwise
 

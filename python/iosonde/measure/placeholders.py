@@ -17,7 +17,8 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import FactorValue, Trial, level_text
 
 # Of a trial: the same on all ranks.
-TRIAL = ("RANKS", "NODES", "RANKS_PER_NODE", "TARGET", "TARGET_ROOT", "TRIAL", "REPETITION", "SEED", "MACHINEFILE")
+TRIAL = ("RANKS", "NODES", "RANKS_PER_NODE", "TARGET", "TARGET_ROOT", "TRIAL", "REPETITION", "SEED", "MACHINEFILE",
+         "IOZONE_CLIENTS")  # fmt: skip
 # Of a rank. NODENAME is the node's number from 0, as the thesis has it; NODE_INDEX says the same by its right name.
 RANK = ("NODENAME", "NODE_INDEX", "HOSTNAME", "RANK", "LOCAL_RANK")
 LEVEL = "LEVEL"
@@ -25,7 +26,7 @@ LEVEL = "LEVEL"
 OF_NODE = ("NODENAME", "NODE_INDEX", "HOSTNAME")
 
 # What stands for names of the system's, not for the user's own words: a shell must not take them apart.
-NAMES_OF_FILES = ("TARGET", "TARGET_ROOT", "MACHINEFILE", "HOSTNAME")
+NAMES_OF_FILES = ("TARGET", "TARGET_ROOT", "MACHINEFILE", "IOZONE_CLIENTS", "HOSTNAME")
 
 # What no shell sees anything in, quoted or not (as shlex.quote; letters of any language).
 _PLAIN = re.compile(r"[\w@%+=:,./-]*")

@@ -270,7 +270,8 @@ def check_placeholders(bench: Bench, factors: Iterable[str]) -> None:
 
 def check_names(asked: Commands, target: Path | None, spool: Path) -> None:
     """Raises InputError if a command would paste the target's or the spool's name where a shell takes it apart."""
-    values = {"TARGET": str(target or ""), "TARGET_ROOT": str(target or ""), "MACHINEFILE": str(spool)}
+    values = {"TARGET": str(target or ""), "TARGET_ROOT": str(target or ""), "MACHINEFILE": str(spool),
+              "IOZONE_CLIENTS": str(spool)}  # fmt: skip
     for where, command in commands_of(asked):
         placeholders.check_plain(command, values, where)
 

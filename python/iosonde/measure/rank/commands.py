@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from . import command, marks
 from .phases import start_together
 from .wire import Meter
 
-MACHINEFILE = "machinefile"
+MACHINEFILE, IOZONE_CLIENTS = "machinefile", "iozone-clients"
 # How often ranks look whether an MPI job is over, which has as many tasks as there are ranks, and needs the cores.
 LOOK_S = 0.01
 
@@ -36,15 +37,21 @@ def values(assignment: Assignment, ranks: mpi.Ranks) -> dict[str, FactorValue]:
         "RANK": ranks.rank,
         "LOCAL_RANK": ranks.rank % per_node,
         "MACHINEFILE": str(Path(assignment.spool) / MACHINEFILE),
+        "IOZONE_CLIENTS": str(Path(assignment.spool) / IOZONE_CLIENTS),
     }
     return placeholders.of_node(assignment.values, node, ranks.hosts[ranks.rank].name) | here
 
 
-def write_machinefile(assignment: Assignment, ranks: mpi.Ranks) -> None:
-    """One address per line, one line per node, on every node: what ``mpiexec -f`` wants."""
-    if ranks.local_rank == 0:
-        names = assignment.hosts or [host.name for host in ranks.hosts[:: assignment.ranks_per_node]]
-        (Path(assignment.spool) / MACHINEFILE).write_text("".join(f"{name}\n" for name in names))
+def write_node_files(assignment: Assignment, ranks: mpi.Ranks) -> None:
+    """The trial's nodes, on every node: an address a line, as ``mpiexec -f`` wants them; and for ``iozone -+m`` a line
+    a rank with the address, the directory, and where IOzone is (as on this node)."""
+    if ranks.local_rank != 0:
+        return
+    names = assignment.hosts or [host.name for host in ranks.hosts[:: assignment.ranks_per_node]]
+    (Path(assignment.spool) / MACHINEFILE).write_text("".join(f"{name}\n" for name in names))
+    where, iozone = assignment.values.get("TARGET", ""), shutil.which("iozone") or "iozone"
+    clients = [f"{name} {where} {iozone}\n" for name in names for _ in range(assignment.ranks_per_node)]
+    (Path(assignment.spool) / IOZONE_CLIENTS).write_text("".join(clients))
 
 
 def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int], meter: Meter) -> bool:

@@ -96,7 +96,7 @@ def _all(
     where whatever belongs to the trial on this node descends from it, else 0."""
     if any(part.item["kind"] == items.COMMAND for part in parts):
         _enter_directory(assignment)
-        commands.write_machinefile(assignment, ranks)
+        commands.write_node_files(assignment, ranks)
     meter = wire.meter(assignment, ranks)
     if assignment.root:
         meter.idle(ranks, heart)
