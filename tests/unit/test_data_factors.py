@@ -166,6 +166,17 @@ def test_two_file_systems_or_targets_are_two_levels(tmp_path, second, factor):
     assert factor in text, "what is pooled although it varies is said (S110)"
 
 
+def test_what_a_lab_was_to_bring_up_stands_for_what_the_nodes_saw(tmp_path):
+    kinds = {"glusterfs": "fuse.glusterfs", "nfs": "fuse.nfs", "sshfs": "fuse.sshfs"}
+    runs = [trial(i, 100.0 + i, facts=place_facts("/mnt/lab", kinds[name]), file_system=name)
+            for i, name in enumerate([*kinds] * 2)]  # fmt: skip
+    source = open_data(stored(tmp_path / "s", runs, "file_system"))
+    assert source.known.names == ["file_system"] and not source.known.confounded
+    other = trial(9, 50.0, facts=place_facts("/mnt/lab", "nfs4"), file_system="nfs")
+    source = open_data(stored(tmp_path / "t", [*runs, other], "file_system"))
+    assert "filesystem" in source.known.names, "one name, two file systems"
+
+
 @pytest.mark.parametrize("nodes", [(1, 1), (1, 2)])
 def test_trials_of_different_health_never_share_a_cell(tmp_path, nodes):
     """One copy is written in half of the time of two: their mean was that of nothing (cv 41 %)."""

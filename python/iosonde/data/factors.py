@@ -26,6 +26,7 @@ _TRIAL = ("repetition", "block", "order", "seed", "seconds", CENTRE, *BRING_UPS,
 _FACTS = ("date", "time", "host", "hostname", "hosts", "user", "pid", "jobid", "job_id", "started_at", "command",
           "command_line", "directory", "path", "file", "file_name", "label", "title", "version", "iterations",
           "test_id")  # fmt: skip
+_LAB_FILE_SYSTEM = "file_system"  # what a lab brought up, of which a node sees the client's type
 _LEAST_SCATTERED, _TOGETHER = 5, 0.95  # levels; rank correlation
 
 
@@ -95,6 +96,8 @@ def _declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> d
         (FILESYSTEM, {run.filesystem for run in measured}),
         (TARGET, {run.target for run in measured}),
     ):
+        if name == FILESYSTEM and _told_by_lab(measured):
+            continue
         if len(levels) > 1 and name not in found and not all(TARGET in run.factors for run in measured):
             found[name] = Factor(name)
     for run in runs:
@@ -104,6 +107,14 @@ def _declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> d
         elif run.imported:
             found |= {name: Factor(name) for name in _settings(run) if name not in found}
     return found
+
+
+def _told_by_lab(measured: Sequence[StoredRun]) -> bool:
+    """Whether what a lab was to bring up says in each run which file system the nodes saw."""
+    seen: dict[FactorValue, set[str | None]] = {}
+    for run in measured:
+        seen.setdefault(run.factors.get(_LAB_FILE_SYSTEM), set()).add(run.filesystem)
+    return None not in seen and all(len(types) == 1 for types in seen.values())
 
 
 def _stated(runs: Sequence[StoredRun]) -> list[str]:
