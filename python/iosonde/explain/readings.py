@@ -140,4 +140,5 @@ def _first(one: Suspect, times: Times) -> Reading:
 
 
 def _jump(one: Suspect, times: Times) -> Reading:
-    return Reading(SEEK, "a seek, or read-ahead in vain")
+    return Reading(SEEK, "a seek, or read-ahead in vain" if "read" in times.kind else
+                         "a seek, or blocks that are looked up or allocated first")  # fmt: skip

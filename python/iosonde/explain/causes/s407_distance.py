@@ -2,7 +2,8 @@
 
 What it says
     Operations that do not begin where the one before them ended are slow: a
-    seek, or a read-ahead that fetched what was not asked for.
+    seek; of reads perhaps a read-ahead that fetched what was not asked for, of
+    writes blocks that are looked up or allocated first.
 
 How we know
     "Not the next bytes", "backwards", and distances from 4 KiB to 1 GiB are
@@ -13,8 +14,9 @@ When it is wrong
     not in the cache).
 
 What to do
-    The same offsets in ascending order; or read-ahead switched off
-    (posix_fadvise RANDOM): what was fetched in vain is gone then.
+    The same offsets in ascending order; of reads also read-ahead switched off
+    (posix_fadvise RANDOM): what was fetched in vain is gone then. Of writes
+    also the same again on a file that is there already.
 """
 
 from __future__ import annotations
