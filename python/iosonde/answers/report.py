@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iosonde.core.questions import AskedQuestion
 from iosonde.core.table import Table
 from iosonde.data.asked import LAST_DONE, Asked
 from iosonde.data.responses import one_response
@@ -36,6 +37,7 @@ class Wanted:
     the regressions, by default what varies. ``bound``: the hardware, as ``servers=4,net=117MB/s``, or a probe.
     ``choosing``: settings to choose from. ``clock``: of a store's rates; ``metric``: which of its numbers. ``again``:
     the words that make this page again. ``part``: the runs of DATA, a store, that it is about, where they are not all.
+    ``questions``: what a store is asked, None: what its experiment was measured for.
     """
 
     data: str
@@ -51,6 +53,7 @@ class Wanted:
     metric: tuple[str, ...] = ()
     again: tuple[str, ...] = ()
     part: Store | None = None
+    questions: Sequence[AskedQuestion] | None = None
 
 
 def report(asked: Wanted, opened: Opener = open_data) -> Page:
@@ -64,7 +67,14 @@ def _of_store(asked: Wanted, opened: Opener) -> Page:
     source, chosen = open_chosen(asked.part or asked.data, asked.experiment, asked.where, opened)
     cells = Asked((), asked.by or (), asked.clock, asked.level, asked.metric)
     page = page_of_store(source, chosen, cells, asked.again, asked.on, asked.bound)
-    page = replace(page, settings=settings_of(source, cells))
+    from .page import questions
+
+    def narrowed(where: Sequence[str]) -> Source:
+        return opened(asked.part or asked.data, (*asked.where, *where), chosen.experiment)
+
+    wanted = asked.questions if asked.questions is not None else questions.of_source(source)
+    told = questions.answered(wanted, narrowed, cells, asked.data)
+    page = replace(page, settings=settings_of(source, cells), questions=told)
     if asked.choosing is None:
         return page
     from .page.advice import advice_of_store

@@ -21,7 +21,8 @@ from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 
 # Settings of an experiment that say how often, and at which levels; the levels themselves are factors.
-_NOT_WHAT = {"name", "file", "decision", "seed", "repetitions", "until", "design", "nodes", "ranks_per_node", "factors",
+_NOT_WHAT = {"name", "file", "decision", "questions",
+              "seed", "repetitions", "until", "design", "nodes", "ranks_per_node", "factors",
              "budget", "launcher", "pace", "abort_if", "store", "idle_timeout"}  # fmt: skip
 _NO_DATE = "9999"  # after all others
 

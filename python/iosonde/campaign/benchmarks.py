@@ -17,6 +17,7 @@ from typing import Any
 from iosonde.core.errors import InputError
 
 USER, INTERFERENCE = "user", "interference"
+_FETCHING = ("rcp", "all")
 Document = dict[str, Any]
 Steps = list[tuple[str, str]]
 
@@ -28,7 +29,7 @@ _ENTRIES = '[ "$(find . | wc -l)" -eq "$(($(cat ../known/entries) + 1))" ]'
 # rsync where it is, else scp. The same program does it in every trial: it is found by the shell of the same node.
 _RCP = (
     'from="${remote}:$(cat away)/tree" && if command -v rsync >/dev/null; '
-    'then rsync -a -e \'ssh -o BatchMode=yes\' "$from/" copy; else scp -Bqr "$from" copy; fi'
+    'then rsync -a -e \'ssh -o BatchMode=yes\' "$from/" fetched; else scp -Bqr "$from" fetched; fi'
 )
 _FILES = 100
 
@@ -65,11 +66,13 @@ _BENCHMARKS: dict[str, tuple[Steps, list[str]]] = {
     ),
     "rcp": (
         [("rcp", _GO + _RCP), ("rcp_flush", f"{_GO}sync -f .")],
-        [f"{_GO}cd copy && {_SAME} && {_ENTRIES}"],
+        [f"{_GO}cd fetched && {_SAME} && {_ENTRIES}"],
     ),
     "rm": ([("rm", f"{_GO}rm -r tree && [ ! -e tree ]"), ("rm_flush", f"{_GO}sync -f .")], []),
 }
 NAMES = tuple(sorted(_BENCHMARKS))
+KEY = "benchmark"  # of an experiment file
+ALL = "all"  # one after another on the same tree, which the last one removes
 
 
 def is_one(name: str) -> bool:
@@ -80,14 +83,32 @@ def is_one(name: str) -> bool:
 def find(name: str) -> Document:
     """The experiment of this name, without target, nodes and repetitions. Raises InputError for one nobody knows."""
     kind, _, which = name.partition(":")
-    if kind not in (USER, INTERFERENCE) or which not in _BENCHMARKS:
-        known = f"{', '.join(NAMES)}, as {USER}:cp or {INTERFERENCE}:cp"
+    if kind not in (USER, INTERFERENCE) or (which not in _BENCHMARKS and which != ALL):
+        known = f"{', '.join(NAMES)}, or {ALL} of them, as {USER}:cp or {INTERFERENCE}:cp"
         raise InputError(f"there is no benchmark '{name}'", f"take one of: {known}")
     return _interference(which) if kind == INTERFERENCE else _user(which)
 
 
+def joined(document: Document) -> Document:
+    """An experiment file whose key ``benchmark`` names one: what the file says takes the place of what the benchmark
+    has, and joins it in ``factors``. Raises InputError."""
+    if KEY not in document:
+        return document
+    found = find(str(document[KEY]))
+    if twice := next((key for key in ("steps", "set_up", "tear_down") if key in document), None):
+        raise InputError(f"{KEY} and {twice}: two things say what a trial does", "keep one of them")
+    said = {key: value for key, value in document.items() if key != KEY}
+    return {**found, **said, "factors": {**found["factors"], **(said.get("factors") or {})}}
+
+
+def _steps_of(which: str) -> tuple[Steps, list[str]]:
+    """What is timed, and what is checked afterwards."""
+    every = [_BENCHMARKS[name] for name in (NAMES if which == ALL else (which,))]
+    return [step for steps, _ in every for step in steps], [check for _, checks in every for check in checks]
+
+
 def _user(which: str) -> Document:
-    steps, checks = _BENCHMARKS[which]
+    steps, checks = _steps_of(which)
     away, home = _remote(which)
     return {
         "name": f"{USER}:{which}",
@@ -100,7 +121,7 @@ def _user(which: str) -> Document:
 
 def _interference(which: str) -> Document:
     """The benchmark on the first node only; a load on all others, or none, in random order within each block."""
-    steps, checks = _BENCHMARKS[which]
+    steps, checks = _steps_of(which)
     away, home = _remote(which, "single")
     return {
         "name": f"{INTERFERENCE}:{which}",
@@ -121,7 +142,7 @@ def _interference(which: str) -> Document:
 
 
 def _factors(which: str) -> dict[str, Any]:
-    return {"files": [_FILES], "cache": ["warm"]} | ({"remote": ["localhost"]} if which == "rcp" else {})
+    return {"files": [_FILES], "cache": ["warm"]} | ({"remote": ["localhost"]} if which in _FETCHING else {})
 
 
 def _all(name: str, command: str) -> Document:
@@ -147,7 +168,7 @@ def _load(what: str) -> str:
 
 def _remote(which: str, on: str = "all") -> tuple[list[Document], list[Document]]:
     """For rcp: the tree is taken to a temporary directory of the other node before, and removed there after."""
-    if which != "rcp":
+    if which not in _FETCHING:
         return [], []
     ssh = 'ssh -o BatchMode=yes "${remote}"'
     there = f'{_GO}{ssh} mktemp -d /tmp/iosonde-rcp-XXXXXXXX >away && scp -Bqr tree "${{remote}}:$(cat away)/"'

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from iosonde.core import deciding, decision
+from iosonde.core import deciding, decision, questions
 from iosonde.core.decision import Decision
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.types import Experiment, level_text
@@ -142,6 +142,11 @@ class Campaign:
         job = facts["scheduler"]
         return (job and job["node_list"]) or this_host().name
 
+    def _beside(self) -> dict[str, Any]:
+        """What is kept with the experiment and is no part of what makes it this one."""
+        kept = {"file": self.file, questions.KEY: list(self.terms.questions)}
+        return {key: value for key, value in kept.items() if value}
+
     def experiment(self, seed: int | None = None) -> Experiment:
         """A fresh experiment: id, seed, and the trials in their drawn order."""
         seed = self.spec.seed if seed is None else seed
@@ -151,7 +156,7 @@ class Campaign:
             id=new_id(),
             name=self._name(),
             factors=factors,
-            settings=self.identity() | ({"file": self.file} if self.file else {}),
+            settings=self.identity() | self._beside(),
             trials=design.trials(factors, self.spec.design, range(self.first_repetitions), 0, seed),
             seed=seed,
             created_at=now(),

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from iosonde.core import decision, yaml_text
+from iosonde.core import decision, questions, yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.problems import nearest
 from iosonde.core.yaml_text import Document
@@ -25,7 +25,7 @@ from .spec import check, faults, file, lab
 
 SUFFIXES = (".yaml", ".yml", ".json")
 # Beside the experiment itself in the settings that a store keeps of it.
-KEPT_BESIDE = (decision.KEY, "file")
+KEPT_BESIDE = (decision.KEY, "file", questions.KEY)
 QUICK = {"repetitions": 2, "small_files": 200, "large_file_size": 16 * 2**20}
 _KEYS = ("nodes", "ranks_per_node", "repetitions", "until", "budget", "launcher", "hosts", "reserve", "store",
          "name", "seed", "max_bytes", "max_files", "max_seconds", "max_operations", "trial_timeout",
@@ -43,6 +43,8 @@ def document(asked: Request, say: Callable[[str], None] = lambda _: None) -> Doc
     InputError."""
     source = _source(asked, say)
     found = extent.of_extent(source, asked.quick, asked.full)
+    if benchmarks.KEY in found.data:
+        found = Document(benchmarks.joined(found.data), found.name, found.places, found.text)
     if "steps" not in found.data:
         found = file.modern(found)
     _put_targets(found, asked.target)
@@ -135,7 +137,7 @@ def _stored(found: Document) -> Document:
     data = found.data
     if not {"settings", "trials", "created_at"} <= data.keys() or not isinstance(data["settings"], dict):
         return found
-    settings = {key: value for key, value in data["settings"].items() if key not in KEPT_BESIDE}
+    settings = {k: v for k, v in data["settings"].items() if k not in KEPT_BESIDE or k == questions.KEY}
     places = {path[1:]: place for path, place in found.places.items() if path[:1] == ("settings",)}
     return Document(settings, found.name, places, found.text)
 

@@ -36,8 +36,7 @@ _INTERRUPTED_S = 10.0  # for the ranks' own cleaning up; their lab goes afterwar
 
 def asks_for_labs(words: Sequence[str]) -> bool:
     """Whether the words of ``iosonde run`` name a file with a section `lab`."""
-    file = _file(_options(words))
-    return file is not None and _KEY in yaml_text.load(file).data
+    return _KEY in _data(_options(words))
 
 
 def remounting(words: Sequence[str], file_systems: Sequence[str]) -> tuple[str, ...]:
@@ -53,8 +52,7 @@ def remounting(words: Sequence[str], file_systems: Sequence[str]) -> tuple[str, 
 def planned(asked: Request) -> Request:
     """The request as it is measured in the lab that its file asks for, unless a target is given."""
     options = {"spec_file": asked.spec_file, "what": asked.what}
-    file = _file(options)
-    if asked.target or file is None or labs.on_host() or _KEY not in yaml_text.load(file).data:
+    if asked.target or labs.on_host() or _KEY not in _data(options):
         return asked
     return replace(asked, in_lab=True, target=(str(labs.target_of(_name(options))),))
 
@@ -65,7 +63,10 @@ def measure(words: Sequence[str]) -> None:
     options = _options(words)
     name, level = _name(options), options["level"]
     report.check_place_of_page(options["page"])
-    words = remounting(words, _file_systems(options))
+    labs.check_options(
+        campaign.spec.lab.file_systems(_data(options)), (campaign.spec.lab.told(_data(options)).get("set") or {})
+    )
+    words = remounting(words, campaign.spec.lab.file_systems(_data(options)))
     asked = replace(_asked(_options(words)), target=(str(labs.target_of(name)),))
 
     def check(store: Path, setting: LabSetting, faults: Sequence[PlannedFault]) -> None:
@@ -125,7 +126,8 @@ def _in_one(name: str, setting: LabSetting, words: Sequence[str]) -> int:
 
 
 def _described(name: str, setting: LabSetting) -> labs.LabDescription:
-    return labs.described({"clients": setting.n_clients, **setting.words, "name": name}, setting.options)
+    words = {"clients": setting.n_clients, **setting.words, "name": name}
+    return labs.described(words, setting.options, "file_system" in setting.levels)
 
 
 def _remove_left(name: str, begun: LabCampaign) -> None:
@@ -147,13 +149,9 @@ def _asked(options: dict[str, Any]) -> Request:
     )
 
 
-def _file_systems(options: dict[str, Any]) -> list[str]:
-    """Of all its labs."""
+def _data(options: dict[str, Any]) -> dict[str, Any]:
     file = _file(options)
-    assert file is not None
-    told = yaml_text.load(file).data[_KEY]
-    named = told.get("file_system") if isinstance(told, dict) else None
-    return [str(one) for one in (named if isinstance(named, list) else [named]) if one]
+    return {} if file is None else yaml_text.load(file).data
 
 
 def _file(options: dict[str, Any]) -> Path | None:
@@ -165,8 +163,7 @@ def _file(options: dict[str, Any]) -> Path | None:
 
 def _name(options: dict[str, Any]) -> str:
     """Of its labs, one after another: the file's own word, else the file's name."""
-    file = _file(options)
-    assert file is not None
-    told = yaml_text.load(file).data[_KEY]
-    given = told.get("name") if isinstance(told, dict) else None
-    return str(given or re.sub(r"[^a-z0-9-]+", "-", file.stem.lower()).strip("-")[:31] or "lab")
+    stem = (_file(options) or Path("lab")).stem.lower()
+    return str(
+        campaign.spec.lab.told(_data(options)).get("name") or re.sub(r"[^a-z0-9-]+", "-", stem).strip("-")[:31] or "lab"
+    )

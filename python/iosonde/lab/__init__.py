@@ -7,7 +7,7 @@ holds network, mount, UTS, IPC and PID name spaces: when it goes, everything in 
 from __future__ import annotations
 
 from .attend import FaultService, hands_of
-from .bring import check, described, up
+from .bring import check, check_options, described, up
 from .description import LabDescription
 from .faults import MEANINGS as FAULTS
 from .faults import Healing, LabFault, heal, in_force, inflict
@@ -24,8 +24,9 @@ from .tools import need_root
 
 __all__ = [
     "FAULTS", "FaultService", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible",
-    "check", "check_fault", "check_shared", "count_operations", "described", "down", "get_options", "hands_of", "heal",
+    "check", "check_fault", "check_options", "check_shared", "count_operations", "described", "down", "get_options",
+    "hands_of", "heal",
     "health_now", "in_force", "inflict", "inside", "keeps_data", "labs", "listing", "mount", "need_root", "on_host",
-    "only", "open_lab", "placement", "profile", "remount", "run_words", "servers_now", "set_options", "setting_of",
-    "status", "target_of", "unmount", "up",
+    "only", "open_lab", "placement", "profile", "remount", "run_words", "servers_now", "set_options",
+    "setting_of", "status", "target_of", "unmount", "up",
 ]  # fmt: skip

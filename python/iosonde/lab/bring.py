@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,22 @@ from .tools import LabError, need, need_root
 Say = Callable[[str], None]
 
 
-def described(words: Mapping[str, Any], options: Mapping[str, str]) -> LabDescription:
-    """A lab by the words of ``lab up``, with as many servers as its file system usually has. Raises InputError."""
+def described(words: Mapping[str, Any], options: Mapping[str, str], one_of_several: bool = False) -> LabDescription:
+    """A lab by the words of ``lab up``, with as many servers as its file system usually has. Raises InputError.
+
+    ``one_of_several``: of an experiment with other file systems, too, whose options this one need not have."""
     given = {word: value for word, value in words.items() if value is not None}
-    usual = {"servers": recipe(str(given.get("file_system"))).usual_servers}
+    how = recipe(str(given.get("file_system")))
+    usual = {"servers": how.usual_servers}
+    options = {name: value for name, value in options.items() if how.knows(name) or not one_of_several}
     return of_words(usual | given, options)
+
+
+def check_options(file_systems: Sequence[str], options: Iterable[str]) -> None:
+    """Raises InputError for an option that none of these file systems has, where they are several."""
+    for name in options if len(file_systems) > 1 else ():
+        if not any(recipe(one).knows(name) for one in file_systems):
+            raise InputError(f"lab: set: {name}: no option of {', '.join(file_systems)}", "iosonde lab list names them")
 
 
 def check(description: LabDescription, profiled: bool = False) -> None:

@@ -166,7 +166,8 @@ class Terms:
     is the same experiment. Sizes in bytes, times in seconds; None is no limit. ``store`` None: the usual one.
     ``moves`` is an expression over factors, the bytes that a trial moves, and ``speeds`` are the arguments of
     ``forecast.Speeds``: what the campaign's length is predicted from. ``pace`` (``10min``, ``50%``) makes breaks
-    between trials, ``abort_if`` is a command whose exit code 0 ends the campaign.
+    between trials, ``abort_if`` is a command whose exit code 0 ends the campaign. ``questions`` are what its
+    page answers, as :mod:`iosonde.core.questions` reads them.
     """
 
     store: str | None = None
@@ -180,3 +181,4 @@ class Terms:
     speeds: dict[str, float] | None = None
     pace: str | None = None
     abort_if: str = ""
+    questions: tuple[dict[str, Any], ...] = ()

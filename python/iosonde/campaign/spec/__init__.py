@@ -7,6 +7,6 @@ from typing import TYPE_CHECKING
 from iosonde.core.on_demand import modules_of
 
 if TYPE_CHECKING:
-    from . import schema  # noqa: F401
+    from . import lab, schema  # noqa: F401
 
 __getattr__ = modules_of(__name__)

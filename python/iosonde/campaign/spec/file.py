@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from iosonde.core import questions
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem, SpecError
 from iosonde.core.stored import TARGET
@@ -267,6 +268,7 @@ def _terms(data: Mapping[str, Any]) -> Terms:
         "max_bytes": parse_size,
         "speeds": _speeds,
         "pace": str,
+        questions.KEY: tuple,
     }
     names = {"budget": "budget_s", "idle_timeout": "idle_timeout_s"}
     kept = {key: units.get(key, _same)(value) for key, value in data.items()}

@@ -18,6 +18,18 @@ SET = "set"  # options of the file system
 PROFILE = "profile"  # whether servers count what they do in each trial
 
 
+def told(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What a document that was not checked says of its lab, as far as it is a mapping."""
+    found = data.get(KEY)
+    return found if isinstance(found, dict) else {}
+
+
+def file_systems(data: Mapping[str, Any]) -> list[str]:
+    """Of all its labs."""
+    named = told(data).get("file_system")
+    return [str(one) for one in (named if isinstance(named, list) else [named]) if one]
+
+
 def factors(lab: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Name → levels of the factors that a lab's lists make; that of an option is its last word."""
     return {_name(path): value for path, value in _words(lab) if isinstance(value, list)}

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from iosonde import answers, report
+from iosonde import answers, campaign, report
 from iosonde.cli.options.data import clock_option, incomplete_option, metric_option, open_data, split_names
 from iosonde.cli.options.level import level_options
 from iosonde.cli.output import show, show_json, talk
@@ -16,7 +16,7 @@ from iosonde.core.pairs import pairs_of
 from iosonde.core.whole_file import replace_file
 from iosonde.data.asked import LAST_DONE
 
-_NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "metric", "experiment")
+_NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "metric", "questions", "experiment")
 
 
 @click.command(epilog="Example: iosonde report results -o report.html")
@@ -35,6 +35,7 @@ _NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "metric
 @click.option("--choose", metavar="A,…", help="Settings that one may choose: which is best, and what it gains.")
 @click.option("--given", metavar="C,…", help="For --choose: the workload; by default every other setting that varies.")
 @click.option("--current", metavar="A=V,…", help="For --choose: the setting in use, which the gain is then over.")
+@click.option("--questions", metavar="FILE", help="Store: what is asked of it: the key 'questions' of a YAML file.")
 @click.option("--experiment", metavar="ID|all", help="Store: this experiment instead of the last.")
 @click.option("--where", multiple=True, metavar="COND", help="Only what fulfils it, as 'nodes>=2'. Repeatable.")
 @metric_option
@@ -90,6 +91,7 @@ def _wanted(given: dict[str, Any], output: str) -> answers.report.Wanted:
         clock=given["clock"],
         metric=tuple(split_names(given["metric"])),
         again=tuple(_command(given, output)),
+        questions=campaign.asked_of.questions_of(Path(given["questions"])) if given["questions"] else None,
     )
 
 

@@ -48,6 +48,10 @@ class _Gluster(Recipe):
     client_process = "glusterfs"
     client_keeps_data = True
 
+    def knows(self, option: str) -> bool:
+        """Its own words, and every option of a volume."""
+        return option in self.options or "." in option
+
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
         """Copies and pieces must fit the servers; options of the volume are for Gluster to know."""
         super().check(n_servers, {name: value for name, value in options.items() if "." not in name})

@@ -82,6 +82,10 @@ class Recipe(ABC):
         """Whether what serves data on a server is known, so that it can be ended and started again."""
         return type(self).server_processes is not Recipe.server_processes
 
+    def knows(self, option: str) -> bool:
+        """Whether ``--set`` may say this option."""
+        return option in self.options
+
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
         """Refuse what it cannot be; more than the names of options. Raises InputError."""
         if self.fixed_servers and n_servers != self.usual_servers:

@@ -22,7 +22,9 @@ from iosonde.report.figures.unseen import LearningCurve, Predicted, curve_figure
 from iosonde.report.figures.vocabulary import Spec, page_spec
 from iosonde.report.figures.waterfall import waterfall_figure
 
-_FIXED = ("tree-", "settings-", "faults-")  # as wide as they are
+from .questions import question_figure
+
+_FIXED = ("tree-", "settings-", "faults-", "questions-")  # as wide as they are
 MEAN = "mean of everything"
 
 
@@ -43,6 +45,7 @@ def _figures(page: Page) -> Iterator[tuple[str, Figure]]:
         ("timeline", [timeline_figure(timeline) for timeline in page.timelines.items]),
         ("faults", [None if page.fault_plot is None else over_time_figure(page.fault_plot)]),
         ("bound", [roofline_figure(line) for one in page.bound.items for line in one.rooflines]),
+        ("questions", [question_figure(one) for one in page.questions]),
         ("losses", [waterfall_figure(bars) for one in page.bound.items for bars in one.losses]),
     ]
     for number, model in enumerate(page.models.items, 1):

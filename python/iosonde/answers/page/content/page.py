@@ -20,6 +20,7 @@ from .bound import Bound
 from .factors import Influence
 from .latency import Latency
 from .models import ResponseRegression, ResponseSummary
+from .question import AnsweredQuestion
 from .tables import DataTable, Section
 from .timeline import Timeline
 from .words import FactGroup, FirstScreen, Reproduce
@@ -32,8 +33,8 @@ class Page:
     A Section with neither items nor a word on what is missing is no part of this page, nor are ``trials`` of None.
     ``clocks`` holds the metrics that no figure shows, ``latency_others`` the percentiles of the operations that take
     the smaller part of their phase, ``settings`` the figure at the top; ``fault_plot`` is one trial of those with
-    ``faults`` over its time; ``more`` says how to see the numbers that are
-    not on this page.
+    ``faults`` over its time; ``questions`` are those that it was measured for; ``more`` says how to see the numbers
+    that are not on this page.
     """
 
     title: str
@@ -61,13 +62,15 @@ class Page:
     faults: Section[FaultEffect] = Section()
     fault_plot: OverTimePlot | None = None
     more: str = ""
+    questions: tuple[AnsweredQuestion, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Everything that the page shows, for a program: versioned, base units."""
         settings = None if self.settings is None else self.settings.to_dict()
         hit = {"faults": [one.to_json() for one in self.faults.items]} if self.faults.items else {}
-        told = asdict(replace(self, settings=None, faults=Section(), fault_plot=None))
-        for name in ("faults", "fault_plot"):
+        hit |= {"questions": [one.to_json() for one in self.questions]} if self.questions else {}
+        told = asdict(replace(self, settings=None, faults=Section(), fault_plot=None, questions=()))
+        for name in ("faults", "fault_plot", "questions"):
             del told[name]
         return {"iosonde_report": 1, **told, **hit, "settings": settings}
 

@@ -1,0 +1,111 @@
+"""The questions of an experiment, each by the analysis that it names: the same answer as the command's."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+
+from iosonde.answers.advise import Advising, advise
+from iosonde.answers.anova import anova
+from iosonde.answers.answer import Answer
+from iosonde.answers.compare import Sides, compare
+from iosonde.answers.diagnose import diagnose
+from iosonde.answers.path_study import is_asked, path_study
+from iosonde.answers.plot.layout import PlotRoles
+from iosonde.answers.plot.settings import settings_plot
+from iosonde.answers.rank import rank
+from iosonde.answers.regress import AtPoints, regress
+from iosonde.answers.summary import summary
+from iosonde.answers.time_model import OneOperation, time_model
+from iosonde.answers.validate import validate
+from iosonde.core import questions
+from iosonde.core.errors import IosondeError
+from iosonde.core.pairs import pairs_of
+from iosonde.core.questions import AskedQuestion
+from iosonde.data.asked import Asked
+from iosonde.data.source import Source
+
+from .content.question import AnsweredQuestion
+
+Open = Callable[[Sequence[str]], Source]
+_Ask = Callable[[Source, Asked, AskedQuestion], Answer]
+
+
+def of_source(source: Source) -> list[AskedQuestion]:
+    """Those that the newest experiment of a store was measured for."""
+    known = source.experiments[-1:]
+    return [one for experiment in known for one in questions.read(experiment.settings.get(questions.KEY, ()))]
+
+
+def answered(
+    asked: Iterable[AskedQuestion], opened: Open, how: Asked, name: str = "DATA"
+) -> tuple[AnsweredQuestion, ...]:
+    """Each question in its order; one that these data cannot answer says why. ``opened`` gives DATA under more
+    conditions, ``name`` is what it is called in commands."""
+
+    @cache
+    def source(where: tuple[str, ...]) -> Source:
+        return opened(where)
+
+    return tuple(_answered(one, source, how, name) for one in asked)
+
+
+def _answered(one: AskedQuestion, opened: Open, how: Asked, name: str) -> AnsweredQuestion:
+    command = shlex.join(one.command(name))
+    try:
+        answer = _ASK[one.kind](opened(one.where), replace(how, response=(), on=(), metric=one.metric), one)
+    except IosondeError as error:
+        return AnsweredQuestion(one.text, one.kind, command, None, error.message, one.published)
+    return AnsweredQuestion(one.text, one.kind, command, answer, "", one.published)
+
+
+def _summary(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
+    return summary(source, asked, one.names("by") or None)
+
+
+def _compare(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
+    sides = Sides(one.names("levels"), str(one.words.get("group", "")) or None, one.names("by"))
+    return compare(source, asked, sides)
+
+
+def _regress(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
+    points = [pairs_of(str(point), "at", "write at: [replicas=9]") for point in one.words.get("at", ())]
+    return regress(source, _on(asked, one), AtPoints(points))
+
+
+def _advise(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
+    current = one.words.get("current")
+    how = Advising(one.names("choose"), one.names("given") or None,
+                   current=None if current is None else pairs_of(str(current), "current"))  # fmt: skip
+    return advise(source, asked, how)
+
+
+def _plot(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
+    roles = PlotRoles(str(one.words.get("x", "")), str(one.words.get("color", "")), one.names("panel"))
+    return settings_plot(source, asked, roles)
+
+
+def _time_model(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
+    if is_asked(source, (), ()):
+        return path_study(source, asked.level)
+    return time_model(source, asked, OneOperation(), one.names("by"))
+
+
+def _on(asked: Asked, one: AskedQuestion) -> Asked:
+    return replace(asked, on=one.names("on"))
+
+
+_ASK: dict[str, _Ask] = {
+    questions.SUMMARY: _summary,
+    questions.COMPARE: _compare,
+    questions.REGRESS: _regress,
+    questions.ANOVA: lambda source, asked, one: anova(source, _on(asked, one)),
+    questions.RANK: lambda source, asked, one: rank(source, _on(asked, one)),
+    questions.ADVISE: _advise,
+    questions.VALIDATE: lambda source, asked, one: validate(source, _on(asked, one)),
+    questions.PLOT: _plot,
+    questions.DIAGNOSE: lambda source, asked, one: diagnose(source, asked.level, asked.metric),
+    questions.TIME_MODEL: _time_model,
+}

@@ -1,0 +1,64 @@
+"""The questions that an experiment is to answer, in their order: what an experiment file says under ``questions``.
+
+Each names one analysis and what that is asked. They change no measurement: the same experiment with other questions is
+the same experiment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+KEY = "questions"  # of an experiment file, and in Experiment.settings
+SUMMARY, COMPARE, REGRESS, ANOVA, RANK = "summary", "compare", "regress", "anova", "rank"
+ADVISE, VALIDATE, PLOT, DIAGNOSE, TIME_MODEL = "advise", "validate", "plot", "diagnose", "time_model"
+KINDS = (SUMMARY, COMPARE, REGRESS, ANOVA, RANK, ADVISE, VALIDATE, PLOT, DIAGNOSE, TIME_MODEL)
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """``text`` for people, the ``kind`` of analysis with its ``words``, the numbers that it is about (``metric``),
+    conditions ``where`` on the trials, and what was ``published`` of it, in words."""
+
+    text: str
+    kind: str
+    words: Mapping[str, Any]
+    metric: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
+    published: str = ""
+
+    def names(self, word: str) -> tuple[str, ...]:
+        """What a word says: a list, or names with commas between them."""
+        return listed_names(self.words.get(word))
+
+    def command(self, data: str, experiment: str | None = None) -> list[str]:
+        """The words of the command that answers the same."""
+        words = list(self.names("levels"))
+        options = {name: value for name, value in self.words.items() if name not in ("levels", "at")}
+        given = [one for name, value in options.items() for one in (f"--{name}", ",".join(listed_names(value)))]
+        given += [one for point in self.words.get("at", ()) for one in ("--at", str(point))]
+        given += ["--metric", ",".join(self.metric)] if self.metric else []
+        given += ["--experiment", experiment] if experiment else []
+        given += [one for condition in self.where for one in ("--where", condition)]
+        return ["iosonde", self.kind.replace("_", "-"), data, *words, *given]
+
+
+def read(given: Iterable[Mapping[str, Any]]) -> list[AskedQuestion]:
+    """Questions as a file or a store has them, whose form was checked; one of a kind that is not known is left out."""
+    return [
+        AskedQuestion(
+            str(one["question"]), kind, dict(one[kind]), listed_names(one.get("metric")),
+            tuple([one["where"]] if isinstance(one.get("where"), str) else one.get("where", ())),
+            str(one.get("published", "")),
+        )
+        for one in given for kind in KINDS if kind in one
+    ]  # fmt: skip
+
+
+def listed_names(value: Any) -> tuple[str, ...]:
+    """``[a, b]``, ``a, b`` or 5 as names."""
+    if value is None:
+        return ()
+    words = value if isinstance(value, (list, tuple)) else str(value).split(",")
+    return tuple(text for one in words if (text := str(one).strip()))

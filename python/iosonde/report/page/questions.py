@@ -1,0 +1,56 @@
+"""The answers to the questions of an experiment: the text of their commands, or a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from iosonde.answers.page.content.question import AnsweredQuestion
+from iosonde.answers.path_study import PathStudy
+from iosonde.answers.plot.settings_plot import SettingsPlot
+from iosonde.core import questions
+from iosonde.report.figures.figure import Figure
+from iosonde.report.figures.settings import lines_of, settings_figure
+from iosonde.report.text import (
+    advise,
+    anova,
+    compare,
+    diagnose,
+    path_study,
+    rank,
+    regress,
+    summary,
+    time_model,
+    validate,
+)
+
+_LINES: dict[str, Callable[[Any], Iterable[str]]] = {
+    questions.SUMMARY: summary.lines, questions.COMPARE: compare.lines, questions.REGRESS: regress.lines,
+    questions.ANOVA: anova.lines, questions.RANK: rank.lines, questions.ADVISE: advise.lines,
+    questions.VALIDATE: validate.lines, questions.DIAGNOSE: diagnose.lines,
+    questions.TIME_MODEL: time_model.lines,
+}  # fmt: skip
+
+
+def question_text(one: AnsweredQuestion) -> str:
+    """What its command prints; of a figure its sentences."""
+    answer = one.answer
+    if answer is None:
+        return ""
+    if isinstance(answer, SettingsPlot):
+        return ""
+    if isinstance(answer, PathStudy):
+        return "\n".join(path_study.lines(answer))
+    return "\n".join(_LINES[one.kind](answer))
+
+
+def question_sentences(one: AnsweredQuestion) -> list[str]:
+    """What is said above it."""
+    if isinstance(one.answer, SettingsPlot):
+        return lines_of(one.answer)
+    return [one.sentence] if one.sentence else []
+
+
+def question_figure(one: AnsweredQuestion) -> Figure | None:
+    """Its figure, where it asks for one."""
+    return settings_figure(one.answer) if isinstance(one.answer, SettingsPlot) and one.answer.panels else None
