@@ -247,8 +247,8 @@ def probe(
     **options
         ``servers``: a file with one host per line, or host names, whose own disks are measured at ``disk_dir``, one
         directory or several; ``hosts``: a file with one host per line; ``launcher``; ``repetitions``: how often
-        everything is measured; ``size``: what each node writes and reads on a disk; ``idle_timeout``; ``wait`` (for another
-        measurement on this machine), ``alongside``; ``level``.
+        everything is measured; ``size``: what each node writes and reads on a disk; ``idle_timeout``; ``wait``
+        (for another measurement on this machine), ``alongside``; ``level``.
 
     Returns
     -------
