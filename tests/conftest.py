@@ -1,7 +1,11 @@
 """Settings that all tests share."""
 
+import atexit
 import gc
+import os
+import shutil
 import signal
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -55,6 +59,10 @@ settings.load_profile("iosonde")
 # inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Tests that run at once measure on one machine, and are not to wait for each other.
+os.environ["IOSONDE_LOCK_DIR"] = tempfile.mkdtemp(prefix="iosonde-test-locks-")
+atexit.register(shutil.rmtree, os.environ["IOSONDE_LOCK_DIR"], ignore_errors=True)
 
 
 @pytest.fixture

@@ -93,6 +93,7 @@ class Session:
             "PYTHONPATH": f"{ROOT / 'python'}:{ROOT / 'tests'}",
             "TESTS": str(ROOT / "tests"),
             "HOME": str(self.directory),
+            "IOSONDE_LOCK_DIR": str(programs),  # pages that run at once do not wait for each other
             "COLUMNS": "80",
             "NO_COLOR": "1",
             "LC_ALL": "C.UTF-8",

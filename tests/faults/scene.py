@@ -59,7 +59,7 @@ class Scene:
     def __init__(self, plan: Plan, idle_s: float) -> None:
         self.plan, self.idle_s = plan, idle_s
         self.store, self.spool = HOME / "kept" / "store", HOME / "spool"
-        self.victim, self.target = HOME / "victim", HOME / "target"
+        self.victim, self.target, self.locks = HOME / "victim", HOME / "target", HOME / "locks"
         self.fuse: faultfs.FaultFs | None = None
         self.cluster = None
         self.main: subprocess.Popen[bytes] | None = None
@@ -69,7 +69,7 @@ class Scene:
 
     def build(self) -> None:
         """Everything but the command."""
-        for place in (self.store.parent, self.spool, self.target, self.victim):
+        for place in (self.store.parent, self.spool, self.target, self.victim, self.locks):
             place.mkdir(parents=True)
         for place in (self.store.parent, self.spool):
             _tmpfs(place)
@@ -118,6 +118,7 @@ class Scene:
         self.attempt += 1
         with self.said("stdout").open("wb") as out, self.said("stderr").open("wb") as err:
             self.started = time.monotonic()
+            env["IOSONDE_LOCK_DIR"] = str(self.locks)  # two scenes at once are two machines
             self.main = subprocess.Popen(words, env=env, cwd=HOME, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                          start_new_session=True)  # fmt: skip
 

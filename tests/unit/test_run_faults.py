@@ -192,10 +192,12 @@ def test_the_same_campaign_twice_at_once_is_refused(place):
     while not list(store.glob("runs/*-0000")):
         time.sleep(0.02)
         assert first.poll() is None
-    second = run(target, store, "--repetitions", "50")
+    again = run(target, store, "--repetitions", "50")
+    second = run(target, store, "--repetitions", "50", "--alongside")
     first.send_signal(signal.SIGTERM)
     assert first.wait(60) == 130
-    assert second.returncode == 2
+    assert again.returncode == second.returncode == 2
+    assert "measures on this machine" in again.stderr
     assert "is being measured by process" in second.stderr
     assert left_in(target) == ["precious"]
 

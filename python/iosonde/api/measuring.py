@@ -33,7 +33,7 @@ Targets = str | Path | Sequence[str | Path] | Mapping[str, str | Path] | None
 Time = str | float | None
 # Word → what reads it; the others are taken as they are.
 _SIZES = ("small_size", "large_size", "transfer_size", "max_bytes")
-_TIMES = ("budget", "max_seconds", "trial_timeout", "idle_timeout")
+_TIMES = ("budget", "max_seconds", "trial_timeout", "idle_timeout", "wait")
 _COUNTS = ("nodes", "ranks_per_node")
 _PATHS = ("hosts", "store", "spool")
 
@@ -87,6 +87,8 @@ class RunOptions(TypedDict, total=False):
     pace: Annotated[Time, None]
     abort_if: Annotated[str | None, None]
     fake: Annotated[str | None, None]
+    wait: Annotated[Time, None]
+    alongside: Annotated[bool, False]
     spool: Annotated[str | Path | None, None]
 
 
@@ -158,8 +160,9 @@ def run(what: str | Path | None = None, *, level: float = 0.95, **options: Unpac
         ``large_size`` (``"64MiB"``), ``transfer_size``, ``cache``,
         ``before_reads``, ``between_trials``, ``direct``, ``verify``, ``shared_writes``, ``max_bytes``, ``max_files``,
         ``max_seconds``, ``max_operations``, ``trial_timeout``, ``idle_timeout``, ``pace`` (``"10min"``,
-        ``"50%"``), ``abort_if``, ``spool``, ``subject_commit`` (the version of what is measured, or
-        ``"auto"``); of the path study ``fake``, a scripted machine instead of the target.
+        ``"50%"``), ``abort_if``, ``wait`` (for another measurement on this machine), ``alongside``, ``spool``,
+        ``subject_commit`` (the version of what is measured, or ``"auto"``); of the path study ``fake``, a scripted
+        machine instead of the target.
 
     Returns
     -------
@@ -221,6 +224,8 @@ class ProbeOptions(TypedDict, total=False):
     repetitions: Annotated[int, 6]
     size: Annotated[str | int, "256MiB"]
     idle_timeout: Annotated[str | float, "2min"]
+    wait: Annotated[Time, None]
+    alongside: Annotated[bool, False]
     level: Annotated[float, 0.95]
 
 
@@ -242,7 +247,8 @@ def probe(
     **options
         ``servers``: a file with one host per line, or host names, whose own disks are measured at ``disk_dir``, one
         directory or several; ``hosts``: a file with one host per line; ``launcher``; ``repetitions``: how often
-        everything is measured; ``size``: what each node writes and reads on a disk; ``idle_timeout``; ``level``.
+        everything is measured; ``size``: what each node writes and reads on a disk; ``idle_timeout``; ``wait``
+        (for another measurement on this machine), ``alongside``; ``level``.
 
     Returns
     -------
@@ -265,6 +271,7 @@ def probe(
         _text(target), nodes, _text(options["hosts"]), options["launcher"], options["repetitions"],
         parse_size(options["size"]), str(store), parse_seconds(options["idle_timeout"]),
         ",".join(names(options["servers"], "servers")) or None, names(options["disk_dir"], "disk_dir"),
+        None if options["wait"] is None else parse_seconds(options["wait"]), options["alongside"],
     )  # fmt: skip
     found = measured(asked, checked(options["level"]))
     found.check()

@@ -32,6 +32,7 @@ from .pacing import NO_PACE, Pacing, parse_pace
 from .request import Request
 from .spec import file
 from .subject import subject_commit
+from .turn import Turn
 
 # Differences below this fraction do not matter, unless `compare` is told otherwise.
 MARGIN = 0.02
@@ -41,13 +42,15 @@ STORE = "iosonde-store"
 @dataclass(frozen=True)
 class Campaign:
     """An experiment that can be run, with its terms. ``file`` is the name and the text of the file that it is from,
-    ``subject`` the version of the file system under test, where somebody said it."""
+    ``subject`` the version of the file system under test, where somebody said it, ``turn`` what is done where another
+    one measures."""
 
     spec: Spec
     terms: Terms
     spool: str | None = None
     file: dict[str, str] | None = None
     subject: str | None = None
+    turn: Turn = Turn()
 
     @property
     def store(self) -> str:
@@ -195,7 +198,8 @@ def campaign(asked: Request, caller: Caller | None = None, resolve: Callable[[Pa
     found = document(asked, (caller or Caller()).say)
     built = file.build(found, importer_names(), resolve)
     kept = {"name": Path(found.name).name, "text": found.text} if found.text else None
-    return Campaign(built.spec, built.terms, asked.spool, kept, subject_commit(asked.subject_commit))
+    turn = Turn(asked.wait, asked.alongside)
+    return Campaign(built.spec, built.terms, asked.spool, kept, subject_commit(asked.subject_commit), turn)
 
 
 def importer_names() -> list[str]:

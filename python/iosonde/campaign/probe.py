@@ -27,7 +27,7 @@ from iosonde.stats.overview import hardware
 from iosonde.store import Store
 from iosonde.store.lock import only_one
 
-from . import left, preflight
+from . import left, preflight, turn
 from .caller import Caller, Progress
 from .campaign import new_id, new_seed, now
 
@@ -45,7 +45,7 @@ class ProbeRequest:
     is what each node writes and reads on the disk, ``idle_s`` how long ranks may get no further.
 
     ``servers`` (a file with one host per line, or names with commas) have a disk at each of ``disk_dir``, which is
-    measured there. Where nothing else is asked for, nothing else is measured.
+    measured there. Where nothing else is asked for, nothing else is measured. ``wait``, ``alongside``: as of ``Turn``.
     """
 
     target: str | None = None
@@ -58,6 +58,8 @@ class ProbeRequest:
     idle_s: float = 120.0
     servers: str | None = None
     disk_dir: tuple[str, ...] = ()
+    wait: float | None = None
+    alongside: bool = False
 
     @property
     def only_servers(self) -> bool:
@@ -135,7 +137,9 @@ def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None
             _check_room(keeper, place, facts, asked.size, count)
         experiment = _experiment(asked, count, place, servers)
         bench = replace(_bench(asked, experiment, found, count, place, facts, caller), servers=servers)
-        runs = _measure(bench, experiment, Path(asked.store).resolve(), keeper, caller)
+        here = turn.is_here(found.addresses(count))
+        with turn.only_one_here(turn.Turn(asked.wait, asked.alongside), here, caller.say):
+            runs = _measure(bench, experiment, Path(asked.store).resolve(), keeper, caller)
     return _found(asked, runs, facts["mount"] if place else None, level)
 
 

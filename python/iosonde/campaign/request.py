@@ -59,4 +59,6 @@ class Request:
     fake: str | None = None
     spool: str | None = None
     subject_commit: str | None = None
+    wait: float | None = None
+    alongside: bool = False
     in_lab: bool = False

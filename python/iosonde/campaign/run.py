@@ -17,7 +17,7 @@ from iosonde.ranks import reserve
 from iosonde.store import Store
 from iosonde.store.lock import only_one
 
-from . import in_lab, path_study, preflight
+from . import in_lab, path_study, preflight, turn
 from .caller import Caller
 from .campaign import Campaign, campaign
 from .measure import Hands, measure
@@ -160,6 +160,12 @@ def _submitted(words: str, nodes: int, caller: Caller) -> str:
 
 
 def _measured(wanted: Campaign, level: float, keeper: Keeper, caller: Caller) -> CampaignOutcome:
+    here = turn.is_here(wanted.find_launcher().addresses(max(wanted.nodes)))
+    with turn.only_one_here(wanted.turn, here, caller.say):
+        return _measured_alone(wanted, level, keeper, caller)
+
+
+def _measured_alone(wanted: Campaign, level: float, keeper: Keeper, caller: Caller) -> CampaignOutcome:
     existing = existing_store(wanted)
     experiment, done = resume_or_begin(existing, wanted, level, caller.say)
     done |= in_lab.not_here(experiment, wanted)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from iosonde.core.errors import InputError
+from iosonde.core.held import holder_of
 
 
 @contextmanager
@@ -36,16 +37,6 @@ def only_one(store: Path, experiment: str) -> Iterator[None]:
 
 
 def holder(store: Path, experiment: str) -> int | None:
-    """The process of this machine that measures an experiment, as the kernel lists locks: nothing is locked to find
-    out, which could turn a campaign away that begins in this moment. None where none is listed: one on another machine
-    never is."""
-    try:
-        wanted = os.stat(store / "locks" / experiment, follow_symlinks=False)
-        lines = Path("/proc/locks").read_text().splitlines()
-    except OSError:
-        return None
-    place = f"{os.major(wanted.st_dev):02x}:{os.minor(wanted.st_dev):02x}:{wanted.st_ino}"
-    for words in map(str.split, lines):
-        if len(words) > 5 and words[1] == "FLOCK" and words[5] == place:
-            return int(words[4])
-    return None
+    """The process of this machine that measures an experiment, None where none is known. Nothing is locked to find out,
+    which could turn a campaign away that begins in this moment."""
+    return holder_of(store / "locks" / experiment)

@@ -19,38 +19,16 @@ from iosonde.cli.output import emit, talk
 @click.option("--launcher", metavar="NAME", help="local, mpirun or slurm [default: what fits].")
 @click.option("--servers", metavar="HOSTS", help="Measure the servers' own disks there: a file, or s1,s2.")
 @click.option("--disk-dir", multiple=True, metavar="DIR", help="A directory on a disk of each server; may be repeated.")
-@click.option(
-    "--repetitions",
-    type=click.IntRange(1),
-    default=6,
-    metavar="N",
-    show_default=True,
-    help="How often everything is measured, with ranks started anew.",
-)
-@click.option(
-    "--size",
-    type=SizeType(),
-    default="256MiB",
-    metavar="SIZE",
-    show_default=True,
-    help="What each node writes and reads on the disk.",
-)
-@click.option(
-    "--store",
-    metavar="DIR",
-    default="iosonde-store",
-    show_default=True,
-    help="Where the runs are kept (not on the target).",
-)
-@click.option(
-    "--idle-timeout",
-    "idle_s",
-    type=Duration(),
-    default="2min",
-    metavar="TIME",
-    show_default=True,
-    help="Give up when no rank gets on for so long.",
-)
+@click.option("--repetitions", type=click.IntRange(1), default=6, metavar="N", show_default=True,
+              help="How often everything is measured, with ranks started anew.")  # fmt: skip
+@click.option("--size", type=SizeType(), default="256MiB", metavar="SIZE", show_default=True,
+              help="What each node writes and reads on the disk.")  # fmt: skip
+@click.option("--store", metavar="DIR", default="iosonde-store", show_default=True,
+              help="Where the runs are kept (not on the target).")  # fmt: skip
+@click.option("--idle-timeout", "idle_s", type=Duration(), default="2min", metavar="TIME", show_default=True,
+              help="Give up when no rank gets on for so long.")  # fmt: skip
+@click.option("--wait", type=Duration(), metavar="TIME", help="Wait so long where another iosonde measures here.")
+@click.option("--alongside", is_flag=True, help="Measure though another iosonde measures on this machine.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
 @click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
 def command(level: float, as_json: bool, **asked: Any) -> None:

@@ -82,6 +82,9 @@ OPTIONS = [
                  help="Shell command, before each trial; exit code 0 ends the campaign. What was measured is kept."),
     click.option("--fake", metavar="MACHINE",
                  help="path-study: a scripted machine (read-ahead, lock, …) instead of the target."),
+    click.option("--wait", type=Duration(), metavar="TIME",
+                 help="Where another iosonde measures on this machine: wait for it so long, do not refuse at once."),
+    click.option("--alongside", is_flag=True, help="Measure though another iosonde measures on this machine."),
     click.option("--spool", metavar="DIR", help="Where ranks leave results meanwhile [default: temporary]."),
 ]  # fmt: skip
 

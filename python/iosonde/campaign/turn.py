@@ -1,0 +1,98 @@
+"""One measurement at a time on a machine: two would each measure what the other leaves of it.
+
+The lock (flock) lies beside those of the system and is the kernel's: it goes with the process, however that ends. It
+lies on no target. ``IOSONDE_LOCK_DIR`` names another directory: one that nodes share holds among them, where its file
+system has locks.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from iosonde.core.errors import InputError
+from iosonde.core.held import holder_of
+from iosonde.core.units import format_seconds
+from iosonde.ranks.hosts import this_host
+
+_PLACES = ("/run/lock", "/tmp")  # that all users of a machine have  # noqa: S108
+_NAME = "iosonde-measuring.lock"
+_LOOK_EVERY_S = 0.2
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What is done where another measurement is under way: wait for it at most ``wait_s``, or measure ``alongside``."""
+
+    wait_s: float | None = None
+    alongside: bool = False
+
+
+def is_here(nodes: Collection[str]) -> bool:
+    """Whether this machine is one of the ``nodes``, as a launcher names them."""
+    name = this_host().name
+    return not {name, name.partition(".")[0], "localhost", "127.0.0.1"}.isdisjoint(nodes)
+
+
+@contextmanager
+def only_one_here(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterator[None]:
+    """Hold the machine while the block runs; where no ranks run ``here`` only what a shared directory says counts.
+    Raises InputError where another one measures, and did not end in the time that was given to it."""
+    given = os.environ.get("IOSONDE_LOCK_DIR")
+    if turn.alongside or not (here or given):
+        yield
+        return
+    path = Path(given or next(filter(os.path.isdir, _PLACES), _PLACES[-1])) / _NAME
+    try:
+        handle = _opened(path)
+    except OSError as error:
+        if given:
+            raise InputError(f"no lock can be made in {given}: {error.strerror}",
+                             "correct IOSONDE_LOCK_DIR, or leave it out") from error  # fmt: skip
+        say(f"note: whether another one measures here is not known: {path}: {error.strerror}")
+        yield
+        return
+    try:
+        _take(handle, path, turn, say)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _opened(path: Path) -> int:
+    """The file, which everybody may lock. It stays: removed, somebody could hold one that others no longer find."""
+    how = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        made = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | how, 0o666)
+        os.fchmod(made, 0o666)  # whatever the umask is
+        return made
+    except FileExistsError:
+        pass
+    try:
+        return os.open(path, os.O_RDWR | how)
+    except PermissionError:
+        return os.open(path, os.O_RDONLY | how)
+
+
+def _take(handle: int, path: Path, turn: Turn, say: Callable[[str], None]) -> None:
+    begun, told = time.monotonic(), False
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pass
+        process = holder_of(path)
+        who = f"process {process}" if process else "another process"
+        if turn.wait_s is None or time.monotonic() - begun >= turn.wait_s:
+            waited = "" if turn.wait_s is None else f", also after {format_seconds(turn.wait_s)}"
+            raise InputError(f"{who} measures on this machine{waited}: two at once would disturb each other",
+                             "--wait 2h begins when it has ended; --alongside measures beside it")  # fmt: skip
+        if not told:
+            say(f"waiting for {who}, which measures on this machine")
+            told = True
+        time.sleep(_LOOK_EVERY_S)

@@ -1,0 +1,122 @@
+"""One measurement at a time on a machine: who is refused, who waits, and that a lock goes with its process."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+import here
+from iosonde.campaign.turn import Turn, is_here, only_one_here
+from iosonde.core.errors import InputError
+from iosonde.ranks.hosts import this_host
+from iosonde.store import Store
+
+HOLD = """
+import sys
+from iosonde.campaign.turn import Turn, only_one_here
+with only_one_here(Turn(), True, print):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.fixture(autouse=True)
+def locks(tmp_path, monkeypatch):
+    folder = tmp_path / "locks"
+    folder.mkdir()
+    monkeypatch.setenv("IOSONDE_LOCK_DIR", str(folder))
+    return folder
+
+
+@contextmanager
+def another():
+    """A process that measures, as far as anybody can tell."""
+    process = subprocess.Popen([sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "held\n"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def command(where, *words):
+    return here.iosonde("run", "true", "--repetitions", "1", "--store", "kept", *words, where=where)
+
+
+@pytest.mark.slow
+def test_a_second_one_is_refused_and_told_by_whom(tmp_path):
+    with another() as process:
+        done = command(tmp_path)
+        assert done.returncode == 2 and f"process {process.pid} measures on this machine" in done.stderr
+        assert "--wait" in done.stderr and "--alongside" in done.stderr and not (tmp_path / "kept").exists()
+        late = command(tmp_path, "--wait", "100ms")
+        assert late.returncode == 2 and "also after 100 ms" in late.stderr
+        assert command(tmp_path, "--alongside").returncode == 0
+    assert len(Store.open(tmp_path / "kept").runs()) == 1
+
+
+@pytest.mark.slow
+def test_one_that_waits_begins_when_the_other_has_died(tmp_path, locks):
+    said = []
+    with another() as process:
+
+        def say(line):
+            said.append(line)
+            process.kill()  # nothing of it is left to remove the lock
+
+        with only_one_here(Turn(wait_s=60), True, say), pytest.raises(InputError), only_one_here(Turn(), True, say):
+            pass
+    assert said == [f"waiting for process {process.pid}, which measures on this machine"]
+    (file,) = locks.iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o666 and not file.read_text()
+
+
+def test_a_file_of_somebody_else_is_locked_all_the_same(locks, monkeypatch):
+    opened = os.open
+
+    def only_to_read(path, flags, mode=0o777):
+        if flags & os.O_RDWR and not flags & os.O_CREAT:
+            raise PermissionError(13, "denied")
+        return opened(path, flags, mode)
+
+    (locks / "iosonde-measuring.lock").touch()
+    monkeypatch.setattr(os, "open", only_to_read)
+    with only_one_here(Turn(), True, print), pytest.raises(InputError), only_one_here(Turn(), True, print):
+        pass
+
+
+def test_no_link_is_followed(locks, tmp_path):
+    (locks / "iosonde-measuring.lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="no lock can be made"), only_one_here(Turn(), True, print):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_without_a_place_for_locks_it_is_measured_and_said(monkeypatch, tmp_path):
+    monkeypatch.delenv("IOSONDE_LOCK_DIR")
+    monkeypatch.setattr("iosonde.campaign.turn._PLACES", (str(tmp_path / "missing"),))
+    said = []
+    with only_one_here(Turn(), True, said.append):
+        assert "whether another one measures here is not known" in said[0]
+
+
+def test_ranks_on_other_machines_hold_none_but_a_shared_one(monkeypatch, locks):
+    with only_one_here(Turn(), False, print):
+        assert list(locks.iterdir()), "a directory that was named is for all machines"
+    (locks / "iosonde-measuring.lock").unlink()
+    monkeypatch.delenv("IOSONDE_LOCK_DIR")
+    monkeypatch.setattr("iosonde.campaign.turn._PLACES", (str(locks),))
+    with only_one_here(Turn(), False, print):
+        assert not list(locks.iterdir())
+
+
+@pytest.mark.parametrize(("nodes", "told"), [(("localhost",), True), (("n1", "n2"), False), ((), False)])
+def test_whether_ranks_run_here(nodes, told):
+    assert is_here(nodes) == told
+    assert is_here((*nodes, this_host().name))
