@@ -18,6 +18,7 @@ from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIG
 from iosonde.stats.estimate.compare_words import Wording, sentence
 from iosonde.stats.estimate.multiple import holm
 from iosonde.stats.estimate.ratio import ratio_of_means, side
+from iosonde.stats.estimate.within_cells import compare_within
 
 CP1 = [179.5, 193.2, 197.4, 231.8, 202.4, 180.3, 222.1, 186.2]
 CP3 = [178.0, 207.9, 202.0, 213.9, 218.2, 249.0, 207.6, 213.2]
@@ -232,6 +233,22 @@ def test_the_interval_that_a_campaign_sealed_decides():
     sealed = Estimate(1.2, 1.1, 1.3, 0.95, 8)
     made = compare.compare(group("a", CP1), group("b", CP3), 0.95, 0.02, sealed=sealed)
     assert made.ratio == sealed and made.verdict == DIFFERENT and made.method == compare.SEALED
+
+
+@given(st.lists(st.floats(1, 2), min_size=4, max_size=9), st.lists(st.floats(1, 2), min_size=4, max_size=9))
+def test_the_verdicts_at_other_levels_are_those_of_comparisons_at_them(x, y):
+    made = compare.compare(group("a", x), group("b", y), 0.8, 0.02)
+    cells = [(np.array(x), np.array(y))]
+    inside = compare_within(("a", "b"), cells, 0.8, 0.02, None)
+    for at, (level, said) in enumerate(made.by_level):
+        assert said == compare.compare(group("a", x), group("b", y), level, 0.02).verdict
+        assert inside.by_level[at] == (level, compare_within(("a", "b"), cells, level, 0.02, None).verdict)
+    assert [level for level, _ in made.by_level] == [0.9, 0.95, 0.99]
+
+
+def test_a_verdict_may_differ_from_level_to_level():
+    made = compare.compare(group("a", [10.0, 11.0, 10.5, 10.2]), group("b", [11.0, 11.9, 11.3, 10.9]), 0.95, 0.0)
+    assert [said for _, said in made.by_level] == ["different", "different", "cannot tell"]
 
 
 def test_sides_that_never_vary_have_no_t():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.answers.compared import WITHIN_RUN, Comparisons
 from iosonde.core.level_text import level_shown, levels_shown
 from iosonde.core.units import human_scale, percent, ratio_text, significant
+from iosonde.core.words import listed
 from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE, Comparison
 
 from . import against
@@ -85,6 +86,8 @@ def _evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
         shift, interval = estimate_parts(one.rank_test.shift, _scale(item)[0])
         yield one.rank_test.name, f"p = {one.rank_test.p:.2g}; shift {shift} ({interval})"
         yield "effect", f"Hedges' g = {_g(one)}, P(B > A) = {one.rank_test.superiority:.2f}"
+    if one.by_level:
+        yield "by level", "; ".join(f"{name} at {listed(at)}" for name, at in _levels_of(item).items())
 
 
 def _many(made: Comparisons) -> Iterator[str]:
@@ -142,6 +145,16 @@ def _numbers(item: ComparedCell) -> list[str]:
     one = item.comparison
     p = "~" if one.p_holm is None else f"{one.p_holm:.2g}"
     return [means(item), f"{one.a.side.n}+{one.b.side.n}", *decided_parts(item), p, word(item)]
+
+
+def _levels_of(item: ComparedCell) -> dict[str, list[str]]:
+    """Verdict in words → the levels at which it is said."""
+    found: dict[str, list[str]] = {}
+    for level, said in item.comparison.by_level:
+        way = item.words.way(item.comparison)
+        told = {CANNOT_TELL: "cannot tell", EQUAL: "practically equal", NEGLIGIBLE: f"≈ {way}"}.get(said, way)
+        found.setdefault(told, []).append(f"{100 * level:g} %")
+    return found
 
 
 def word(item: ComparedCell) -> str:

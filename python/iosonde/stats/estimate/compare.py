@@ -8,7 +8,7 @@ as evidence; where they disagree with it, a warning says so.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +29,8 @@ DIFFERENT = "different"
 NEGLIGIBLE = "different but negligible"
 EQUAL = "practically equal"
 CANNOT_TELL = "cannot tell"
+
+LEVELS = (0.90, 0.95, 0.99)  # at which a verdict is told besides the level that was asked for
 
 RATIO, DIFFERENCE = "ratio", "difference"  # what decides
 WELCH, PAIRS, SEALED = "Welch's t", "the pairs' ratios", "the campaign's own interval"
@@ -56,7 +58,8 @@ class Group:
 class Comparison:
     """Everything about one pair. ``t`` is of mean A - mean B, ``ratio`` of B to A (None: the difference decides),
     ``difference`` of B - A, ``effect_size`` Hedges' g of B - A. ``method`` made the interval that decides. ``cells``:
-    in so many it was compared, each on its own; ``overlap`` and ``mean_inside`` are then None."""
+    in so many it was compared, each on its own; ``overlap`` and ``mean_inside`` are then None. ``by_level``: the
+    verdict at other levels, too, none where a campaign's own interval decides."""
 
     a: Group
     b: Group
@@ -82,6 +85,7 @@ class Comparison:
     p_holm: float | None = None
     cells: int = 1
     cells_differ: bool = False  # beyond chance, which more trials would not change
+    by_level: tuple[tuple[float, str], ...] = ()
 
     @property
     def decides(self) -> str:
@@ -120,7 +124,9 @@ class Comparison:
             "difference": self.difference.to_json(), "effect_size": self.effect_size,
             "rank_test": None if rank is None else {"name": rank.name, "p": rank.p, "shift": rank.shift.to_json(),
                                                     "superiority": rank.superiority},
-            "margin": self.margin, "verdict": self.verdict, "n_needed": self.n_needed, "warnings": list(self.warnings),
+            "margin": self.margin, "verdict": self.verdict,
+            "by_level": [{"level": level, "verdict": said} for level, said in self.by_level],
+            "n_needed": self.n_needed, "warnings": list(self.warnings),
         }  # fmt: skip
 
 
@@ -193,7 +199,7 @@ def compare(
     assert mean_a.low is not None and mean_a.high is not None and mean_b.low is not None and mean_b.high is not None
     difference = _difference(a, b, level, as_pairs)
     wide = margin_of_difference(a.side.mean, b.side.mean, margin, base)
-    said = verdict_of_difference(difference, wide) if ratio is None else verdict(ratio, margin)
+    said = _decided(ratio, difference, margin, wide)
     alone = a.values is None or b.values is None or as_pairs or ratio is None
     made = Comparison(
         a, b, mean_a, mean_b,
@@ -203,8 +209,21 @@ def compare(
         typical=None if alone else ratio_of_geometric_means(b.side, a.side, level), difference=difference,
         method=method, rank_test=_rank_test(a, b, level, as_pairs), effect_size=_hedges_g(a.side, b.side),
         margin=margin, difference_margin=wide, verdict=said, paired=as_pairs, n_needed=None, warnings=(),
+        by_level=() if sealed is not None else at_levels(
+            lambda other: _decided(_ratio(a, b, other, pairs=pairs, base=base)[0], _difference(a, b, other, as_pairs),
+                                   margin, wide)
+        ),
     )  # fmt: skip
     return replace(made, n_needed=_needed(made), warnings=_warnings(made))
+
+
+def at_levels(verdict_at: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
+    """What would be said at each of LEVELS: a verdict may differ from one to the next."""
+    return tuple((level, verdict_at(level)) for level in LEVELS)
+
+
+def _decided(ratio: Estimate | None, difference: Estimate, margin: float, wide: float) -> str:
+    return verdict_of_difference(difference, wide) if ratio is None else verdict(ratio, margin)
 
 
 def check_margin(level: float, margin: float) -> None:

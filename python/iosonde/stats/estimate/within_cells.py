@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from iosonde.core.types import Estimate
 
-from .compare import CANNOT_TELL, Comparison, Group, check_margin, enough, margin_of_difference, verdict
+from .compare import CANNOT_TELL, Comparison, Group, at_levels, check_margin, enough, margin_of_difference, verdict
 from .compare import verdict_of_difference as verdict_of
 from .distributions import f_upper_p, t_critical, t_two_sided_p
 from .ratio import side
@@ -83,7 +83,12 @@ def compare_within(
     a, b = (Group(name, side(x), x) for name, x in zip(names, sides, strict=True))
     ratio = _exp(estimate) if logs else None
     wide = margin_of_difference(a.side.mean, b.side.mean, margin, base)
-    said = verdict_of(estimate, wide) if ratio is None else verdict(ratio, margin)
+
+    def verdict_at(other: float) -> str:
+        found = made.interval(other, n)
+        return verdict(_exp(found), margin) if logs else verdict_of(found, wide)
+
+    said = verdict_at(level)
     t = None if made.error == 0 or made.df < 1 else -made.value / made.error
     half = math.log1p(margin) / 2 if logs else wide / 2
     unlike = _unlike(made, logs)
@@ -94,6 +99,7 @@ def compare_within(
         difference=plain, method=METHOD, rank_test=None, effect_size=None, margin=margin, difference_margin=wide,
         verdict=said, paired=False, n_needed=enough(2 * made.variance, half, level) if open_to_trials else None,
         warnings=(*estimate.warnings, *unlike), cells=len(cells), cells_differ=bool(unlike),
+        by_level=at_levels(verdict_at),
     )  # fmt: skip
 
 
