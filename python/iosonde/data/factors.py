@@ -26,7 +26,7 @@ _TRIAL = ("repetition", "block", "order", "seed", "seconds", CENTRE, *BRING_UPS,
 _FACTS = ("date", "time", "host", "hostname", "hosts", "user", "pid", "jobid", "job_id", "started_at", "command",
           "command_line", "directory", "path", "file", "file_name", "label", "title", "version", "iterations",
           "test_id")  # fmt: skip
-_LAB_FILE_SYSTEM = "file_system"  # what a lab brought up, of which a node sees the client's type
+OF_LAB = "file_system"  # what a lab was brought up with: set, and the type of the mount follows from it
 _LEAST_SCATTERED, _TOGETHER = 5, 0.95  # levels; rank correlation
 
 
@@ -90,7 +90,7 @@ def _declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> d
     by_id = {one.id: one for one in experiments}
     found: dict[str, Factor] = {}
     for one in experiments:  # what was set comes before what follows from it
-        found |= {factor.name: factor for factor in one.factors if factor.name == TARGET}
+        found |= {factor.name: factor for factor in one.factors if factor.name in (TARGET, OF_LAB)}
     measured = [run for run in runs if run.target is not None]
     for name, levels in (
         (FILESYSTEM, {run.filesystem for run in measured}),
@@ -113,7 +113,7 @@ def _told_by_lab(measured: Sequence[StoredRun]) -> bool:
     """Whether what a lab was to bring up says in each run which file system the nodes saw."""
     seen: dict[FactorValue, set[str | None]] = {}
     for run in measured:
-        seen.setdefault(run.factors.get(_LAB_FILE_SYSTEM), set()).add(run.filesystem)
+        seen.setdefault(run.factors.get(OF_LAB), set()).add(run.filesystem)
     return None not in seen and all(len(types) == 1 for types in seen.values())
 
 

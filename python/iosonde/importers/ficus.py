@@ -4,7 +4,8 @@
 
 becomes ``mab real``, ``user`` and ``sys`` in s, with factors ``fs`` (ficus), ``benchmark`` and ``replicas`` (2), and
 facts ``date`` (1995-05-31) and ``time`` (21:10:23): when it was run is no setting.
-Made by ``grep real RESULTS/*/benchtimes``.
+Made by ``grep real RESULTS/*/benchtimes``; a file ``benchtimes`` itself has the part behind the colon on each line,
+and its directory says when it was run.
 """
 
 from __future__ import annotations
@@ -18,38 +19,46 @@ from .text import Text
 
 NAME = "ficus"
 
-_LINE = re.compile(
-    r"(?:\S*/)?(\d{6})\.(\d{6})/[^\s:]+:\s*(\S+)\s+(\S+)\s+(\d+)\s+([\d.]+)\s+real\s+([\d.]+)\s+user\s+([\d.]+)\s+sys\s*$"
-)
+_TIMES = r"(\S+)\s+(\S+)\s+(\d+)\s+([\d.]+)\s+real\s+([\d.]+)\s+user\s+([\d.]+)\s+sys\s*$"
+_WHEN = r"(?:^|/)(\d{6})\.(\d{6})/"
+_LINE = re.compile(r"(?:\S*/)?(\d{6})\.(\d{6})/[^\s:]+:\s*" + _TIMES)
+_ALONE = re.compile(r"\s*" + _TIMES)
+_DIRECTORY = re.compile(_WHEN + r"[^/]*$")
 
 
 def claims(text: Text) -> Claim | None:
     """By the form of a line."""
-    found = text.search(_LINE, " user ")
-    return Claim(CERTAIN, found[0], found[1].group()[:60]) if found else None
+    found = text.search(_LINE, " user ") or text.search(_ALONE, " user ")
+    return Claim(CERTAIN, found[0], found[1].group().strip()[:60]) if found else None
 
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each line."""
     runs = []
+    directory = _DIRECTORY.search(text.name)
+    when = directory.groups() if directory else ("", "")
     for at, line in text.numbered():
         if found := _LINE.match(line):
-            runs.append(_run(at, found))
-        elif runs and "/RESULTS/" in line:
+            runs.append(_run(at, found.groups()[:2], found.groups()[2:]))
+        elif found := _ALONE.match(line):
+            runs.append(_run(at, when, found.groups()))
+        elif runs and line.strip():
             runs[-1].warn(at, "a line of another form: left out")
     return runs
 
 
-def _run(at: int, found: re.Match[str]) -> Parsed:
-    date, time, system, benchmark, replicas, *times = found.groups()
+def _run(at: int, when: tuple[str, ...], found: tuple[str, ...]) -> Parsed:
+    (date, time), (system, benchmark, replicas, *times) = when, found
     run = Parsed()
     run.factors |= {"fs": system[:100], "benchmark": benchmark[:100], "replicas": int(replicas[:9])}
     try:
+        if not date:
+            raise ValueError
         # Two digits of the year: 1970 to 2069. The lines that are known are of 1994 and 1995.
         year = (1900 if int(date[:2]) >= 70 else 2000) + int(date[:2])
         started = datetime.strptime(f"{year}{date[2:]}{time}", "%Y%m%d%H%M%S")
     except ValueError:
-        run.warn(at, f"{date}.{time} is not a date and time")
+        run.warn(at, f"{date}.{time} is not a date and time" if date else "nothing says when it was run")
     else:
         run.started_at = started.isoformat()
         run.facts |= {"date": started.date().isoformat(), "time": started.time().isoformat()}
