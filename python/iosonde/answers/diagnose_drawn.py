@@ -34,8 +34,7 @@ class DrawnRows:
 
 @dataclass(frozen=True)
 class ClassTimes:
-    """A part of a trial's time, ``begin_s`` to ``end_s``: the share of its operations, and of
-    their time, that each class has."""
+    """The share that each class has of the operations of a part of a trial, and of their time."""
 
     begin_s: float
     end_s: float
