@@ -23,10 +23,10 @@ from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merged
 from iosonde.stats.estimate.summarise import mean
 
-from . import path_study
+from . import diagnose_look, path_study
 from .answer import Answer
 from .diagnose_drawn import DrawnOperations
-from .diagnose_group import OperationGroup, OperationTrials, TrialLook
+from .diagnose_group import OperationGroup, OperationTrials, TrialLook, TrialOperations
 from .diagnose_table import TableTrials
 from .diagnose_trials import StoredTrials
 from .diagnose_why import Reason, reasons
@@ -198,6 +198,16 @@ def diagnose(
                      "names others")  # fmt: skip
     done.sort(key=lambda one: -(one.cost.cost_s.value or 0.0))
     return OperationCauses(tuple(done), path_study.of_some(source, level, names), level, tuple(notes))
+
+
+def of_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
+    """One trial alone; None where no operation took any time."""
+    counted = [made for _, made in diagnose_look.histograms([(group, trial)])]
+    if not counted:
+        return None
+    classes = density_classes(counted[0])
+    [(_, look)] = diagnose_look.looks([(group, trial)], {group: classes})
+    return _group(group, classes, [look], counted, level)
 
 
 def _group(
