@@ -102,7 +102,7 @@ def test_places_say_when_and_on_which_rank(tmp_path):
 def test_a_sample_is_said_to_be_one(tmp_path):
     sample.store(tmp_path / "s", trials(1), recorded_all=False)
     [group] = diagnose(open_data(tmp_path / "s"), 0.95).groups
-    assert "a sample of the operations was recorded" in group.notes[0]
+    assert "a sample of 8,000 operations was recorded" in group.notes[0]
 
 
 def test_a_table_is_read_by_the_names_of_its_columns(tmp_path, three):

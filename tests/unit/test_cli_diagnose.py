@@ -51,8 +51,16 @@ def test_the_figure_is_binned(store, tmp_path):
     done = CliRunner().invoke(cli, ["diagnose", str(store), "--plot", str(tmp_path / "f.svg"), "--bandwidth", "isj"])
     assert done.exit_code == 0 and (tmp_path / "f.svg").read_text().startswith("<?xml")
     made = figure(diagnose(open_data(store), 0.95))
-    cells = made.spec["vconcat"][0]["hconcat"][0]["layer"][0]["data"]["values"]
+    above, below = made.spec["vconcat"][0]["vconcat"]
+    cells = above["hconcat"][0]["layer"][0]["data"]["values"]
     assert 100 < len(cells) < 150 * 90 and {"slow", "fast"} == {row["series"].split(":")[0] for row in cells}
+    shares, places, ranks = (one["layer"][0]["data"]["values"] for one in below["hconcat"])
+    assert len(shares) <= 2 * 40 and max(row["high"] for row in shares) == 1
+    for begin in {row["x"] for row in shares}:  # the classes of a moment fill it
+        mine = [row["high"] - row["low"] for row in shares if row["x"] == begin]
+        assert sum(mine) == pytest.approx(1, abs=1e-4)
+    assert 100 < len(places) < 2 * 100 * 60 and {row["series"] for row in places} == {row["series"] for row in cells}
+    assert {row["low"] for row in ranks} == {0, 1} and len(ranks) <= 2 * 100
 
 
 @pytest.mark.parametrize("words", [["--bandwidth", "wide"], ["--metric", "nothing"], ["--plot", "x.doc"]])

@@ -25,7 +25,7 @@ def account(rng: np.random.Generator, length: int, begins: float, n: int = N) ->
     found = np.zeros((2, BLOCKS, 2))
     np.add.at(found[0], (part, slow.astype(int)), 1)
     np.add.at(found[1], (part, slow.astype(int)), seconds)
-    return Account(found[0], found[1], 1, float(all_of_it), 0, True)
+    return Account(found[0], found[1], 1, float(all_of_it), 0)
 
 
 @pytest.mark.parametrize(("length", "begins"), [(1, 0.05), (5, 0.01), (20, 0.0025), (50, 0.001)])

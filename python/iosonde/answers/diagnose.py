@@ -16,20 +16,20 @@ from iosonde.explain.causes import s410_trials
 from iosonde.explain.causes.s413_drift import FastDrift, drift
 from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses, density_classes
-from iosonde.explain.cost import Account, ClassShares, Cost, account, cost_of, shares_of
-from iosonde.explain.places import ClassPlaces, PlaceCounts, of_class, places, together
+from iosonde.explain.cost import ClassShares, Cost, cost_of, shares_of
+from iosonde.explain.places import ClassPlaces, of_class, together
 from iosonde.explain.readings import Reading, Times, reading
 from iosonde.stats.density import kernel
-from iosonde.stats.density.histogram import LogHistogram, clock_step, merged, of_values
+from iosonde.stats.density.histogram import LogHistogram, merged
 from iosonde.stats.estimate.summarise import mean
 
-from . import path_study
+from . import diagnose_look, path_study
 from .answer import Answer
-from .diagnose_drawn import DrawnOperations, drawn
-from .diagnose_group import OperationGroup, OperationTrials, TrialOperations
+from .diagnose_drawn import DrawnOperations
+from .diagnose_group import OperationGroup, OperationTrials, TrialLook, TrialOperations
 from .diagnose_table import TableTrials
 from .diagnose_trials import StoredTrials
-from .diagnose_why import Reason, reasons, trial_suspects
+from .diagnose_why import Reason, reasons
 from .path_study import PathStudy
 
 TAIL = 0.01
@@ -183,17 +183,14 @@ def diagnose(
     column of durations of a table. Raises InputError, DataError."""
     found: OperationTrials = StoredTrials(source, names) if source.store else TableTrials(source, names, response)
     counted: dict[OperationGroup, list[LogHistogram]] = {}
-    for group, trial in found.each():
-        made = of_values(trial.operations.duration_ns)
-        if made is not None:
-            counted.setdefault(group, []).append(made)
+    for group, made in found.histograms():
+        counted.setdefault(group, []).append(made)
     found.check(counted)
     longest = sorted(counted, key=lambda one: -sum(part.total() for part in counted[one]))
     kept = {group: density_classes(merged(counted[group]), bandwidth) for group in longest[:_MOST]}
-    seen: dict[OperationGroup, list[_Seen]] = {group: [] for group in kept}
-    for group, trial in found.each():
-        if group in kept:
-            seen[group].append(_look(trial, kept[group]))
+    seen: dict[OperationGroup, list[TrialLook]] = {group: [] for group in kept}
+    for group, look in found.looks(kept):
+        seen[group].append(look)
     done = [_group(group, kept[group], seen[group], counted[group], level) for group in kept]
     notes = list(found.notes)
     if len(longest) > _MOST:
@@ -203,33 +200,20 @@ def diagnose(
     return OperationCauses(tuple(done), path_study.of_some(source, level, names), level, tuple(notes))
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """What is kept of a trial."""
-
-    trial: str
-    account: Account
-    places: PlaceCounts
-    suspects: dict[int, list[Suspect]]
-    drawn: DrawnOperations
-    failed: int
-    step_s: float
-    notes: tuple[str, ...]
-
-
-def _look(trial: TrialOperations, classes: DensityClasses) -> _Seen:
-    operations = trial.operations
-    of = classes.of(operations.duration_ns)
-    made = account(operations, of, classes.count)
-    return _Seen(trial.name, made, places(operations, of, made),
-                 trial_suspects(operations, of, classes), drawn(operations, of, classes), trial.failed,
-                 clock_step(operations.duration_ns) / 1e9, trial.notes)  # fmt: skip
+def of_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
+    """One trial alone; None where no operation took any time."""
+    counted = [made for _, made in diagnose_look.histograms([(group, trial)])]
+    if not counted:
+        return None
+    classes = density_classes(counted[0])
+    [(_, look)] = diagnose_look.looks([(group, trial)], {group: classes})
+    return _group(group, classes, [look], counted, level)
 
 
 def _group(
     group: OperationGroup,
     density: DensityClasses,
-    seen: Sequence[_Seen],
+    seen: Sequence[TrialLook],
     histograms: Sequence[LogHistogram],
     level: float,
 ) -> DiagnosedOperations:
@@ -262,7 +246,7 @@ def _reading(
     return reading([one.suspect for one in found], times)
 
 
-def _between(seen: Sequence[_Seen], density: DensityClasses, place: int) -> list[Suspect]:
+def _between(seen: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:
     if place <= density.fast:
         return []
     return s410_trials.between(place, [one.trial for one in seen], [one.account.counts[:, place].sum() for one in seen],

@@ -1,58 +1,114 @@
-"""What the figure of a diagnosis draws: the operations of its last trial in bins, and the density of all trials."""
+"""What the figures of a diagnosis draw: the operations of its last trial in bins, and the density of all trials."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.explain.classes import DensityClasses
+from iosonde.explain.cost import Account
 from iosonde.explain.operations import Operations
 
 _ACROSS, _UP, _CURVE = 150, 90, 300  # bins of operation numbers and of log durations; points of the curve
-_EVERY = 60_000  # operations beyond which the fast ones are a sample
+_TIMES, _PLACES, _RANKS = 100, 60, 64  # bins of time, of offsets, and of ranks
+EVERY = 60_000  # operations beyond which the fast ones are a sample
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class DrawnRows:
+    """Some operations of a trial as columns: the ``number`` of each among those of its rank, its class ``of``, for how
+    many it stands (``weight``)."""
+
+    number: Array
+    rank: Array
+    offset: Array
+    start_ns: Array
+    duration_ns: Array
+    of: npt.NDArray[np.uint8]
+    weight: Array
+
+
+@dataclass(frozen=True)
+class ClassTimes:
+    """The share that each class has of the operations of a part of a trial, and of their time."""
+
+    begin_s: float
+    end_s: float
+    shares: tuple[float, ...]
+    time_shares: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class DrawnOperations:
     """``cells``: (operation number of the rank, duration in s, class, operations in it); ``curve``: (duration in s,
-    operations per natural logarithm of it, class)."""
+    operations per natural logarithm of it, class); ``times``: the classes over the time of the trial.
+
+    ``places``: (s after the first start, offset, class, operations in it), empty where places are not known.
+    ``ranks``: (s, s, rank, class that took most of its time then, the share that it took), of several ranks; each line
+    stands for ``ranks_a_line``.
+    """
 
     cells: tuple[tuple[float, float, int, int], ...]
     curve: tuple[tuple[float, float, int], ...]
     longest: int
+    times: tuple[ClassTimes, ...]
+    places: tuple[tuple[float, float, int, int], ...]
+    ranks: tuple[tuple[float, float, int, int, float], ...]
+    ranks_a_line: int
 
 
-def drawn(operations: Operations, of: npt.NDArray[np.uint8], classes: DensityClasses) -> DrawnOperations:
-    """One trial and the density of all."""
-    longest = max((end - begin for _, begin, end in operations.ranks), default=0)
-    rows = _some(of, classes)
-    begins = np.array([begin for _, begin, _ in operations.ranks])
-    number = rows - begins[np.searchsorted(begins, rows, "right") - 1]
+def drawn(
+    rows: DrawnRows, classes: DensityClasses, account: Account, longest: int, placed: bool
+) -> DrawnOperations:  # fmt: skip
+    """One trial and the density of all. ``longest``: operations of the rank with most."""
     low, high = (np.log(max(end, 1e-3)) for end in classes.ends_ns)
     height = max(high - low, 1e-9)
-    x = np.minimum(number * _ACROSS // max(longest, 1), _ACROSS - 1)
-    y = np.clip((np.log(np.maximum(operations.duration_ns[rows], 1e-3)) - low) / height * _UP, 0, _UP - 1)
-    cells, counts = np.unique(np.stack([x, y.astype(np.int64), of[rows]]), axis=1, return_counts=True)
-    middle = np.exp(low + (cells[1] + 0.5) / _UP * height) / 1e9
+    up = np.clip((np.log(np.maximum(rows.duration_ns, 1e-3)) - low) / height * _UP, 0, _UP - 1)
+    cells = _cells(rows.number * _ACROSS // max(longest, 1), up, rows.of, _ACROSS)
+    seconds = account.elapsed_s / _TIMES
+    begun = rows.start_ns / (1e9 * max(seconds, 1e-12))
     return DrawnOperations(
-        tuple(zip(((cells[0] + 0.5) * longest / _ACROSS).tolist(), middle.tolist(), cells[2].tolist(), counts.tolist(),
-                  strict=True)),
-        _curve(classes), longest,
+        tuple(((x + 0.5) * longest / _ACROSS, float(np.exp(low + (y + 0.5) / _UP * height)) / 1e9, of, n)
+              for x, y, of, n in cells),
+        _curve(classes), longest, _times(account),
+        _places(rows, begun, seconds) if placed else (), *_ranks(rows, begun, seconds, classes.count),
     )  # fmt: skip
 
 
-def _some(of: npt.NDArray[np.uint8], classes: DensityClasses) -> npt.NDArray[np.intp]:
-    """All rows; of many a part of the frequent classes, evenly, and all of the rare ones."""
-    if of.size <= _EVERY:
-        return np.arange(of.size)
-    share = _EVERY // classes.count
-    several = []
+def rows_of(operations: Operations, of: npt.NDArray[np.uint8], classes: DensityClasses) -> tuple[DrawnRows, int]:
+    """(all operations, of many a part of the frequent classes, evenly, and all of the rare ones; how many operations
+    the rank with most has)."""
+    rows, weight = _some(of, classes)
+    begins = np.array([begin for _, begin, _ in operations.ranks])
+    number = rows - begins[np.searchsorted(begins, rows, "right") - 1]
+    longest = max((end - begin for _, begin, end in operations.ranks), default=0)
+    return DrawnRows(number, operations.rank[rows], operations.offset[rows], operations.start_ns[rows],
+                     operations.duration_ns[rows], of[rows], weight), longest  # fmt: skip
+
+
+def _some(of: npt.NDArray[np.uint8], classes: DensityClasses) -> tuple[npt.NDArray[np.intp], Array]:
+    if of.size <= EVERY:
+        return np.arange(of.size), np.ones(of.size)
+    share = EVERY // classes.count
+    rows, weights = [], []
     for place in range(classes.count):
         mine = np.flatnonzero(of == place)
-        several.append(mine[:: max(1, mine.size // share)])
-    return np.sort(np.concatenate(several))
+        rows.append(mine[:: max(1, mine.size // share)])
+        weights.append(np.full(rows[-1].size, mine.size / max(rows[-1].size, 1)))
+    order = np.argsort(np.concatenate(rows))
+    return np.concatenate(rows)[order], np.concatenate(weights)[order]
+
+
+def _cells(x: Array, y: Array, of: npt.NDArray[np.uint8], across: int) -> list[list[int]]:
+    """[x, y, class, how many] of each cell that is not empty."""
+    x = np.clip(x, 0, across - 1).astype(np.int64)
+    cells, counts = np.unique(np.stack([x, y.astype(np.int64), of]), axis=1, return_counts=True)
+    found: list[list[int]] = np.vstack([cells, counts]).T.tolist()
+    return found
 
 
 def _curve(classes: DensityClasses) -> tuple[tuple[float, float, int], ...]:
@@ -62,3 +118,44 @@ def _curve(classes: DensityClasses) -> tuple[tuple[float, float, int], ...]:
     at = np.unique(np.linspace(inside[0], inside[-1], _CURVE).astype(np.intp))
     of = classes.of(found.grid[at])
     return tuple(zip((found.grid[at] / 1e9).tolist(), found.density[at].tolist(), of.tolist(), strict=True))
+
+
+def _times(account: Account) -> tuple[ClassTimes, ...]:
+    """Where operations began."""
+    blocks = account.counts.shape[0]
+    width = account.elapsed_s / blocks
+    return tuple(
+        ClassTimes(place * width, (place + 1) * width, *(tuple((part[place] / part[place].sum()).tolist())
+                   for part in (account.counts, account.seconds)))
+        for place in range(blocks) if account.seconds[place].sum() > 0
+    )  # fmt: skip
+
+
+def _places(rows: DrawnRows, begun: Array, seconds: float) -> tuple[tuple[float, float, int, int], ...]:
+    reach = float(rows.offset.max(initial=0))
+    if not reach:
+        return ()
+    up = np.minimum(rows.offset * (_PLACES / reach), _PLACES - 1)
+    return tuple(((x + 0.5) * seconds, (y + 0.5) * reach / _PLACES, of, n)
+                 for x, y, of, n in _cells(begun, up, rows.of, _TIMES))  # fmt: skip
+
+
+def _ranks(
+    rows: DrawnRows, begun: Array, seconds: float, count: int
+) -> tuple[tuple[tuple[float, float, int, int, float], ...], int]:
+    """Which class took most of the time, rank by rank, or of so many ranks together."""
+    names, of = np.unique(rows.rank, return_inverse=True)
+    if names.size < 2:
+        return (), 1
+    a_line = -(-names.size // _RANKS)
+    line, lines = of // a_line, -(-names.size // a_line)
+    at = np.clip(begun, 0, _TIMES - 1).astype(np.int64)
+    cell = (line * _TIMES + at) * count + rows.of
+    took = np.bincount(cell, rows.weight * rows.duration_ns, lines * _TIMES * count).reshape(lines, _TIMES, count)
+    whole, most = took.sum(axis=2), took.argmax(axis=2)
+    found = tuple(
+        (place * seconds, (place + 1) * seconds, int(names[line * a_line]), int(most[line, place]),
+         float(took[line, place].max() / whole[line, place]))
+        for line, place in zip(*np.nonzero(whole > 0), strict=True)
+    )  # fmt: skip
+    return tuple((float(a), float(b), rank, of_class, share) for a, b, rank, of_class, share in found), a_line

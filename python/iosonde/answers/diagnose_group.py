@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from iosonde.core.types import FactorValue
+from iosonde.explain.causes.target import Suspect
+from iosonde.explain.classes import DensityClasses
+from iosonde.explain.cost import Account
 from iosonde.explain.operations import Operations
+from iosonde.explain.places import PlaceCounts
+from iosonde.stats.density.histogram import LogHistogram
+
+from .diagnose_drawn import DrawnOperations
 
 
 @dataclass(frozen=True)
@@ -31,21 +38,42 @@ class OperationGroup:
 
 @dataclass(frozen=True)
 class TrialOperations:
-    """Those of a group in one trial; how many more of their kind failed."""
+    """Those of a group in one trial; how many more of their kind failed. ``exact``: the durations of all, where only a
+    sample was recorded and a histogram of the rest kept."""
 
     name: str
     operations: Operations
     failed: int
     notes: tuple[str, ...] = ()
+    exact: LogHistogram | None = None
+
+
+@dataclass(frozen=True)
+class TrialLook:
+    """One trial: its sums, where each class is, what the operations of each have in common (by class), what is drawn of
+    it. ``step_s``: of the clock's ticks in its durations."""
+
+    trial: str
+    account: Account
+    places: PlaceCounts
+    suspects: dict[int, list[Suspect]]
+    drawn: DrawnOperations
+    failed: int
+    step_s: float
+    notes: tuple[str, ...]
 
 
 class OperationTrials(Protocol):
-    """Where trials come from. ``notes`` are about all of them."""
+    """Where trials come from. ``notes`` are about all of them. First all durations are asked for, then, with the
+    classes that were made of them, for what the operations are."""
 
     notes: list[str]
 
-    def each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
-        """Every group of every trial; may be asked again."""
+    def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
+        """The durations of every group of every trial."""
+
+    def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
+        """What is seen of every trial of these groups."""
 
     def check(self, found: Collection[OperationGroup]) -> None:
         """Raises DataError where nothing was found."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,12 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Column, Table
 from iosonde.core.units import parse_size
 from iosonde.data.source import Source
+from iosonde.explain.classes import DensityClasses
 from iosonde.explain.operations import LEAST, Operations
+from iosonde.stats.density.histogram import LogHistogram
 
-from .diagnose_group import OperationGroup, TrialOperations
+from . import diagnose_look
+from .diagnose_group import OperationGroup, TrialLook, TrialOperations
 
 _NS = {"": 1e9, "s": 1e9, "sec": 1e9, "seconds": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
 _DURATION = ("duration", "latency", "elapsed", "took", "seconds", "access_time", "response_time", "time", "lat")
@@ -46,8 +49,15 @@ class TableTrials:
             self.notes.append("no column says when operations began: each rank's rows are taken one after another, "
                               "without pauses")  # fmt: skip
 
-    def each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
-        """Every kind and size of every trial."""
+    def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
+        """The durations of every kind and size of every trial."""
+        return diagnose_look.histograms(self._each())
+
+    def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
+        """What is seen of them."""
+        return diagnose_look.looks(self._each(), classes)
+
+    def _each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
         for trial, of_trial in self._parts("trial", np.arange(len(self._table))):
             for kind, of_kind in self._parts("kind", of_trial):
                 if self._only and str(kind) not in self._only:

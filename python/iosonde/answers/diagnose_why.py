@@ -32,9 +32,10 @@ class Reason:
 def trial_suspects(
     operations: Operations, of: npt.NDArray[np.uint8], classes: DensityClasses
 ) -> dict[int, list[Suspect]]:
-    """Of every class that is slower than the fast one."""
-    return {place: causes.suspects(Target(operations, of == place, place))
-            for place in range(classes.fast + 1, classes.count)}  # fmt: skip
+    """Of every class that is slower than the fast one; nothing tells its operations from others where these are all."""
+    slow = {place: of == place for place in range(classes.fast + 1, classes.count)}
+    return {place: [] if mine.all() else causes.suspects(Target(operations, mine, place))
+            for place, mine in slow.items()}  # fmt: skip
 
 
 def reasons(trials: Sequence[Sequence[Suspect]], between: Sequence[Suspect] = ()) -> list[Reason]:

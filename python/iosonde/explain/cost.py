@@ -13,7 +13,8 @@ read-ahead that fetches for the next ones, a write-behind that is at last writte
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +46,6 @@ class Account:
     ranks: int
     elapsed_s: float
     size: int
-    whole: bool
 
     @property
     def depth(self) -> float:
@@ -53,19 +53,46 @@ class Account:
         return max(1.0, float(self.seconds.sum()) / (self.ranks * self.elapsed_s)) if self.elapsed_s else 1.0
 
 
+class AccountSums:
+    """The sums of a trial that lasts so long (ns), of operations that are given a piece at a time."""
+
+    def __init__(self, count: int, elapsed_ns: float) -> None:
+        self._count, self._width = count, max(elapsed_ns / BLOCKS, 1.0)
+        self._elapsed_s = elapsed_ns / 1e9
+        self._counts, self._seconds = np.zeros(BLOCKS * count), np.zeros(BLOCKS * count)
+
+    def add(self, start_ns: npt.NDArray[Any], duration_ns: npt.NDArray[Any], of: npt.NDArray[np.uint8]) -> None:
+        """Operations that begin so long after the first one."""
+        for at in range(0, of.size, _CHUNK):
+            part = slice(at, at + _CHUNK)
+            block = np.minimum((start_ns[part] / self._width).astype(np.int32), BLOCKS - 1)
+            cell = block * self._count + of[part]
+            self._counts += np.bincount(cell, minlength=self._counts.size)
+            self._seconds += np.bincount(cell, duration_ns[part], self._counts.size) / 1e9
+
+    def account(self, ranks: int, size: int) -> Account:
+        """Of what was added."""
+        shape = (BLOCKS, self._count)
+        return Account(self._counts.reshape(shape), self._seconds.reshape(shape), ranks, self._elapsed_s, size)
+
+
 def account(operations: Operations, of: npt.NDArray[np.uint8], count: int) -> Account:
     """The sums of a trial whose operations are ``of`` so many classes."""
-    counts, seconds = np.zeros(BLOCKS * count), np.zeros(BLOCKS * count)
-    width = max(operations.elapsed_ns / BLOCKS, 1.0)
-    for at in range(0, len(operations), _CHUNK):
-        part = slice(at, at + _CHUNK)
-        block = np.minimum((operations.start_ns[part] / width).astype(np.int32), BLOCKS - 1)
-        cell = block * count + of[part]
-        counts += np.bincount(cell, minlength=counts.size)
-        seconds += np.bincount(cell, operations.duration_ns[part], counts.size) / 1e9
-    shape = (BLOCKS, count)
-    return Account(counts.reshape(shape), seconds.reshape(shape), len(operations.ranks), operations.elapsed_ns / 1e9,
-                   operations.size, operations.in_order)  # fmt: skip
+    sums = AccountSums(count, operations.elapsed_ns)
+    sums.add(operations.start_ns, operations.duration_ns, of)
+    return sums.account(len(operations.ranks), operations.size)
+
+
+def of_all(sample: Account, made: npt.NDArray[Any], typical_s: Sequence[float]) -> Account:
+    """What the account of all operations is, of which those of ``sample`` were recorded: as many of each class were
+    ``made``, when and how long as those of the sample. Of a class that the sample lacks: when as all, as typical."""
+    known = sample.counts.sum(axis=0)
+    factor = made / np.maximum(known, 1.0)
+    counts, seconds = sample.counts * factor, sample.seconds * factor
+    for place in np.flatnonzero((known == 0) & (made > 0)).tolist():
+        counts[:, place] = made[place] * sample.counts.sum(axis=1) / known.sum()
+        seconds[:, place] = counts[:, place] * typical_s[place]
+    return replace(sample, counts=counts, seconds=seconds)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from iosonde.core.schema import STATUS_OK
 from iosonde.core.stored import StoredPhase
 
 LEAST = 50  # operations: fewer show no hills
-_MOST_SIZES = 16
+MOST_SIZES = 16
 _SAMPLE = 200_000
 Columns = Mapping[str, npt.NDArray[Any]]
 
@@ -26,7 +26,8 @@ class Operations:
 
     ``in_order``: every operation was recorded, so that the one before is known; False for a sample, and where nobody
     says the order. ``placed``: offsets and files are known. ``shared``: files of one number are one file on all ranks.
-    ``hosts``: rank → host; ``units``: what the file system works in, in bytes, by its own words.
+    ``hosts``: rank → host; ``units``: what the file system works in, in bytes, by its own words. ``stand_for``: how
+    many were made for each that is here.
     """
 
     rank: npt.NDArray[Any]
@@ -41,6 +42,7 @@ class Operations:
     shared: bool = False
     hosts: Mapping[int, str] = field(default_factory=dict)
     units: Mapping[str, int] = field(default_factory=dict)
+    stand_for: float = 1.0
 
     def __len__(self) -> int:
         return int(self.duration_ns.size)
@@ -48,7 +50,7 @@ class Operations:
     @cached_property
     def ranks(self) -> tuple[tuple[int, int, int], ...]:
         """(rank, its first row, the row after its last)."""
-        return tuple(_parts(self.rank))
+        return tuple(rank_parts(self.rank))
 
     @cached_property
     def elapsed_ns(self) -> float:
@@ -65,18 +67,29 @@ class Operations:
         return max(float((steps == way).mean()) for way in (self.size, -self.size)) > 0.9
 
 
-def split(columns: Columns, phase: StoredPhase, **more: Any) -> Iterator[tuple[int, Operations, int]]:
+def split(
+    columns: Columns, phase: StoredPhase, kinds: Sequence[str], **more: Any
+) -> Iterator[tuple[int, Operations, int]]:  # fmt: skip
     """(kind, its operations of one size, how many operations of this kind failed) for every kind and size of a phase
-    that is not rare. ``columns``: those of ``schema.OPERATION``, by rank and start."""
+    that is not rare. ``columns``: those of ``schema.OPERATION``, by rank and start; ``kinds``: names of kinds."""
     rows = _where(columns, "phase", phase.index, None)
     for kind in _levels(columns, "kind", rows):
         of_kind = _where(columns, "kind", kind, rows)
         good = _where(columns, "status", STATUS_OK, of_kind)
         failed = _count(columns, of_kind) - _count(columns, good)
+        scale = stand_for(phase, kinds[kind], _count(columns, of_kind))
         for size in _levels(columns, "size", good):
             mine = _where(columns, "size", size, good)
             if _count(columns, mine) >= LEAST:
-                yield kind, _of_rows(columns, mine, phase, size, more), failed
+                yield kind, _of_rows(columns, mine, phase, size, {**more, "stand_for": scale}), failed
+
+
+def stand_for(phase: StoredPhase, kind: str, recorded: int) -> float:
+    """How many operations of a kind were made for each that was recorded."""
+    if phase.recorded_all:
+        return 1.0
+    made = (phase.totals.get(kind) or {}).get("count") or 0
+    return max(1.0, made / max(recorded, 1))
 
 
 def _of_rows(
@@ -84,27 +97,39 @@ def _of_rows(
 ) -> Operations:
     picked = {name: columns[name] if rows is None else columns[name][rows]
               for name in ("rank", "file", "offset", "start_ns", "duration_ns")}  # fmt: skip
+    start = _after_first(picked, phase)
+    return of_columns({**picked, "start_ns": start}, phase, size, **more)
+
+
+def of_columns(columns: Columns, phase: StoredPhase, size: int, **more: Any) -> Operations:
+    """Operations of a phase; ``start_ns`` is after the first start already."""
     hosts = {int(one["rank"]): str(one.get("host") or "") for one in phase.ranks}
+    known = {"in_order": phase.recorded_all, "placed": bool(size) and phase.placed, **more}
     return Operations(
-        picked["rank"], picked["file"], picked["offset"], _after_first(picked, phase), picked["duration_ns"], size,
-        phase.comparable, phase.recorded_all, bool(size) and phase.placed, phase.shared, hosts, **more,
+        columns["rank"], columns["file"], columns["offset"], columns["start_ns"], columns["duration_ns"], size,
+        phase.comparable, shared=phase.shared, hosts=hosts, **known,
     )  # fmt: skip
+
+
+def clock_offsets(phase: StoredPhase) -> dict[int, int]:
+    """What is taken from the times of each rank, so that all are by the clock of rank 0."""
+    return {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in phase.ranks}
 
 
 def _after_first(picked: Columns, phase: StoredPhase) -> npt.NDArray[np.int64]:
     """ns after the first start, by the clock of rank 0 or by each rank's own; rows are by rank already, so that nothing
     needs to be sorted."""
     start = picked["start_ns"].astype(np.int64)
-    offsets = {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in phase.ranks}
-    parts = list(_parts(picked["rank"]))
-    for rank, begin, end in parts:
+    offsets = clock_offsets(phase)
+    for rank, begin, end in rank_parts(picked["rank"]):
         start[begin:end] -= offsets.get(rank, 0) if phase.comparable else start[begin:end].min()
     if phase.comparable and start.size:
         start -= start.min()
     return start
 
 
-def _parts(rank: npt.NDArray[Any]) -> Iterator[tuple[int, int, int]]:
+def rank_parts(rank: npt.NDArray[Any]) -> Iterator[tuple[int, int, int]]:
+    """(rank, its first row, the row after its last) of rows by rank."""
     if not rank.size:
         return
     edges = [0, *(np.flatnonzero(rank[1:] != rank[:-1]) + 1).tolist(), rank.size]
@@ -118,7 +143,7 @@ def _levels(columns: Columns, name: str, rows: npt.NDArray[Any] | None) -> Seque
     if not values.size:
         return []
     found, counts = np.unique(values[:: max(1, values.size // _SAMPLE)], return_counts=True)
-    usual = np.argsort(-counts, kind="stable")[:_MOST_SIZES]
+    usual = np.argsort(-counts, kind="stable")[:MOST_SIZES]
     return [int(one) for one in found[usual]]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,14 +28,37 @@ class PlaceCounts:
     ranks: Mapping[int, Array]
 
 
+class PlaceSums:
+    """The same of operations that are given a piece at a time; ``reach``: where the file ends (bytes), 0 where places
+    are not known."""
+
+    def __init__(self, count: int, reach: int) -> None:
+        self._reach = reach
+        self._offset = np.zeros((PARTS, count))
+        self._ranks: dict[int, Array] = {}
+
+    def add(
+        self, parts: Iterable[tuple[int, int, int]], offset: npt.NDArray[Any], of: npt.NDArray[np.uint8]
+    ) -> None:  # fmt: skip
+        """Operations of ``parts``: (rank, first row, row after the last)."""
+        count = self._offset.shape[1]
+        if self._reach:
+            self._offset += _profile(offset, self._reach, of, count)
+        for rank, begin, end in parts:
+            self._ranks[rank] = self._ranks.get(rank, 0.0) + _counts(of[begin:end], count)
+
+    def counts(self, made: Account) -> PlaceCounts:
+        """Of what was added, and of its account."""
+        run = made.counts.reshape(PARTS, -1, made.counts.shape[1]).sum(axis=1)
+        return PlaceCounts(run, self._offset if self._reach else None, self._ranks)
+
+
 def places(operations: Operations, of: npt.NDArray[np.uint8], made: Account) -> PlaceCounts:
     """Of one trial whose operations are ``of`` the classes of its account."""
-    count = made.counts.shape[1]
-    run = made.counts.reshape(PARTS, -1, count).sum(axis=1)
     reach = int(operations.offset.max()) if operations.placed and len(operations) else 0
-    offset = _profile(operations.offset, reach + operations.size, of, count) if reach else None
-    ranks = {rank: _counts(of[begin:end], count) for rank, begin, end in operations.ranks}
-    return PlaceCounts(run, offset, ranks)
+    sums = PlaceSums(made.counts.shape[1], reach + operations.size if reach else 0)
+    sums.add(operations.ranks, operations.offset, of)
+    return sums.counts(made)
 
 
 def together(several: Sequence[PlaceCounts]) -> PlaceCounts:

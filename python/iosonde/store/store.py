@@ -270,6 +270,13 @@ class Store:
             return {name: np.empty(0, OPERATION[name]) for name in names}
         return tables.read_operation_columns(path, names)
 
+    def operation_column_groups(self, run_id: str, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
+        """The same a million rows at a time, in order, for bounded memory."""
+        from . import tables
+
+        path = self._operations_path(run_id)
+        return iter(()) if path is None else tables.operation_column_groups(path, names)
+
     def operation_batches(self, run_id: str, rows: int = 1_000_000) -> Iterator[np.ndarray]:
         """The same in arrays of at most so many ``rows``, for bounded memory."""
         from . import tables

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,11 +147,7 @@ def read_operation_columns(path: Path, names: Sequence[str]) -> dict[str, np.nda
     def read(groups: range) -> None:
         with pq.ParquetFile(path) as file:
             for group in groups:
-                at = begins[group]
-                for batch in file.iter_batches(_BATCH, [group], list(names), use_threads=False):
-                    for name, column in columns.items():
-                        column[at : at + batch.num_rows] = arrays.flat(batch.column(name), column.dtype)
-                    at += batch.num_rows
+                _read_group(file, group, columns, begins[group])
 
     if len(lengths) < 2:
         read(range(len(lengths)))
@@ -156,6 +155,37 @@ def read_operation_columns(path: Path, names: Sequence[str]) -> dict[str, np.nda
     with ThreadPoolExecutor(_READERS) as readers:
         list(readers.map(read, (range(first, len(lengths), _READERS) for first in range(_READERS))))
     return columns
+
+
+def operation_column_groups(path: Path, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
+    """The same a row group (a million rows) at a time, in order, for bounded memory; the next two are being read."""
+    import pyarrow.parquet as pq
+
+    with ExitStack() as stack:
+        files = [stack.enter_context(pq.ParquetFile(path)) for _ in range(_READERS)]
+        readers = [stack.enter_context(ThreadPoolExecutor(1)) for _ in range(_READERS)]
+
+        def read(group: int) -> dict[str, np.ndarray]:
+            file = files[group % _READERS]
+            rows = file.metadata.row_group(group).num_rows
+            columns = {name: np.empty(rows, OPERATION[name]) for name in names}
+            _read_group(file, group, columns, 0)
+            return columns
+
+        groups = iter(range(files[0].metadata.num_row_groups))
+        ahead = deque(readers[group % _READERS].submit(read, group) for group in islice(groups, _READERS))
+        while ahead:
+            columns = ahead.popleft().result()
+            ahead.extend(readers[group % _READERS].submit(read, group) for group in islice(groups, 1))
+            yield columns
+
+
+def _read_group(file: Any, group: int, columns: Mapping[str, np.ndarray], at: int) -> None:
+    """A row group into arrays, from a row on."""
+    for batch in file.iter_batches(_BATCH, [group], list(columns), use_threads=False):
+        for name, column in columns.items():
+            column[at : at + batch.num_rows] = arrays.flat(batch.column(name), column.dtype)
+        at += batch.num_rows
 
 
 def operation_batches(path: Path, rows: int) -> Iterator[np.ndarray]:

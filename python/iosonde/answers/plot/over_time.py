@@ -17,19 +17,28 @@ from iosonde.engine import _native
 from iosonde.stats.overview.fault_effect import FaultMark, marks
 from iosonde.stats.overview.over_time import OverTime, in_bins, phase_rows
 
+from .over_time_classes import ClassesOverTime, classes_over_time
+
 MOST_PHASES = 12
 
 
 @dataclass(frozen=True)
 class PhaseOverTime:
     """One phase. ``comparable``: times are by one clock; else each rank's are after its own start. ``marks``: what was
-    inflicted meanwhile, and undone."""
+    inflicted meanwhile, and undone. ``classes``: None where all are of one class."""
 
     operation: str
     title: str
     comparable: bool
     made: OverTime
     marks: tuple[FaultMark, ...] = ()
+    classes: ClassesOverTime | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Every bin; the classes, where there are some."""
+        marks = {"marks": [asdict(one) for one in self.marks]} if self.marks else {}
+        classes = {"classes": self.classes.to_json()} if self.classes else {}
+        return {"operation": self.operation, "comparable": self.comparable, **self.made.to_json(), **marks, **classes}
 
 
 @dataclass(frozen=True)
@@ -44,9 +53,8 @@ class OverTimePlot(Answer):
 
     def content(self) -> dict[str, Any]:
         """Every bin of every phase."""
-        phases = [{"operation": one.operation, "comparable": one.comparable, **one.made.to_json(), **_told(one.marks)}
-                  for one in self.phases]  # fmt: skip
-        return {"run": self.run, "setting": self.setting, "phases": phases, "notes": [*self.notes, *self.left]}
+        return {"run": self.run, "setting": self.setting, "phases": [one.to_json() for one in self.phases],
+                "notes": [*self.notes, *self.left]}  # fmt: skip
 
 
 def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
@@ -59,10 +67,6 @@ def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
     return of_run(source, run[0], len(runs), names)
 
 
-def _told(marks: Sequence[FaultMark]) -> dict[str, Any]:
-    return {"marks": [asdict(one) for one in marks]} if marks else {}
-
-
 def of_run(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> OverTimePlot:
     """One trial, ``of`` so many. Raises DataError."""
     assert source.store is not None
@@ -72,21 +76,23 @@ def of_run(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> Ove
         raise DataError(f"trial {run.id} has no such phase", f"there are: {_titles(run.phases)}")
     made = [(phase, phase_rows(phase, operations, _native.KINDS))
             for phase in sorted(chosen, key=lambda phase: place(phase.operation))]  # fmt: skip
+    there = [(phase, one) for phase, one in made if one is not None]
     phases = tuple(PhaseOverTime(phase.operation, title(phase.operation), phase.comparable, in_bins(one),
-                                 marks(run, one) if phase.comparable else ())
-                   for phase, one in made if one is not None)  # fmt: skip
+                                 marks(run, one) if phase.comparable else (),
+                                 classes_over_time(run, phase, operations, one))
+                   for phase, one in there[:MOST_PHASES])  # fmt: skip
     if not phases:
         raise DataError(f"no operation of {_titles(chosen)} was recorded", "iosonde show STORE RUN says what was")
     gone = [phase for phase, one in made if one is None]
     left = [f"no operation of {_titles(gone)} was recorded"] if gone else []
-    if len(phases) > MOST_PHASES:
-        left.append(f"{MOST_PHASES} of {len(phases)} phases are drawn: --metric names others")
+    if len(there) > MOST_PHASES:
+        left.append(f"{MOST_PHASES} of {len(there)} phases are drawn: --metric names others")
     factors = {name: run.level(name) for name in source.known.names}
     said = f"trial {run.id}" + ("" if run.complete else ", incomplete")
     which = f"{said}, the last of {counted(of, 'trial')} with recorded operations: --where run=ID draws another"
     setting = setting_text(factors, source.units())
     named = ", ".join([said[0].upper() + said[1:], *([setting] if setting else [])])
-    return OverTimePlot(run.id, named, phases[:MOST_PHASES], (which,) if of > 1 else (), tuple(left))
+    return OverTimePlot(run.id, named, phases, (which,) if of > 1 else (), tuple(left))
 
 
 def _titles(phases: Sequence[StoredPhase]) -> str:

@@ -55,7 +55,7 @@ def find(target: Target) -> list[Suspect]:
 
 def _told(target: Target, made: Agreement, late: bool, moment: float) -> Suspect:
     operations = target.operations
-    done = int((operations.start_ns < moment).sum())
+    done = round(float((operations.start_ns < moment).sum()) * operations.stand_for)
     after = format_rate(moment / 1e9, "s")
     moved = f" ({format_size(done * operations.size)} by all ranks)" if operations.size else ""
     when = f"from {after}{moved} on" if late else f"until {after}{moved}"

@@ -1,4 +1,5 @@
-"""Operations by class: duration over operation number, and the density of log duration beside it, on one axis."""
+"""Operations by class: duration over operation number, and the density of log duration beside it, on one axis; below,
+over time: what share of the time each class took, where in the file it is, on which rank."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from iosonde.core.units import format_rate, format_size
 from iosonde.core.words import counted, percent
 from iosonde.report.text import escape
 
+from .class_panels import panels
 from .figure import Figure
 from .vocabulary import (
     BLUE,
@@ -33,7 +35,7 @@ from .vocabulary import (
 
 _TITLE = "Operations by how long they took"
 _MOST = 6  # operations that are drawn
-_WIDTH, _BESIDE, _HEIGHT = 480, 130, 230  # px
+_WIDTH, _BESIDE, _HEIGHT, _BETWEEN = 480, 130, 230, 14  # px
 _MIDDLE = (SERIES[2], SERIES[4], SERIES[3], SERIES[5])
 
 
@@ -59,16 +61,21 @@ def _row(group: DiagnosedOperations) -> Spec:
     axis = {**flat("duration"), "labelExpr": SECONDS,
             "values": [short(one) for one in decades(*ends) if ends[0] <= one <= ends[1]]}  # fmt: skip
     y = number("", "y", (ends[0] / 1.15, ends[1] * 1.15), log=True, axis=axis)
-    names = unique(_legend(group))
-    colours = _colours(group)
-    series = legend([label(one) for one in names], colours, columns=1, offset=16, labelLimit=560)
+    names, series = class_series(group)
     trial = "its operations" if group.trials == 1 else f"the last of {counted(group.trials, 'trial')}"
-    below = f"Left: {trial}, in bins. Right: density of all, of log duration."
-    title = {"text": escape(_name(group)), "subtitle": [below],
+    said = f"Left: {trial}, in bins. Right: the density of all. Below: the trial over its time."
+    title = {"text": escape(_name(group)), "subtitle": [said],
              "anchor": "start", "subtitleFontSize": 11, "subtitleColor": MUTED, "subtitlePadding": 4}  # fmt: skip
-    return {"title": title, "spacing": 14, 
-            "hconcat": [_cells(group, y, series, names), _density(group, y, names, series)],
-            "resolve": {"scale": {"y": "shared", "color": "shared"}}}  # fmt: skip
+    above: Spec = {"spacing": _BETWEEN, "hconcat": [_cells(group, y, series, names), _density(group, y, names, series)],
+                   "resolve": {"scale": {"y": "shared", "color": "shared"}}}  # fmt: skip
+    below: Spec = {"spacing": 40, "hconcat": panels(group.drawn, names, series, _WIDTH + _BETWEEN + _BESIDE)}
+    return {"title": title, "spacing": 16, "vconcat": [above, below], "resolve": {"scale": {"color": "shared"}}}
+
+
+def class_series(group: DiagnosedOperations, offset: int = 16) -> tuple[list[str], Spec]:
+    """(what each class is called and its likely cause; their colours, explained so far above, px)."""
+    names = unique(_legend(group))
+    return names, legend([label(one) for one in names], _colours(group), columns=1, offset=offset, labelLimit=560)
 
 
 def _legend(group: DiagnosedOperations) -> list[str]:

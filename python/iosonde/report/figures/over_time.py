@@ -1,4 +1,4 @@
-"""How a trial's phases went over their time: the rate above, the durations of operations below."""
+"""How a trial's phases went over their time: the rate above, the durations of operations, and the classes of these."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from iosonde.answers.plot.over_time import OverTimePlot, PhaseOverTime
+from iosonde.answers.plot.over_time_classes import ClassesOverTime
 from iosonde.core.units import format_rate, human_scale, significant
 from iosonde.report.text import escape, wrapped
 from iosonde.stats.overview.fault_effect import UNDONE, WELL
 
+from .class_panels import ClassPanel, shares
+from .diagnose import class_series
 from .figure import Figure
 from .vocabulary import (
     BLUE,
@@ -30,8 +33,9 @@ from .vocabulary import (
 
 _TITLE = "Rate and latency over time"
 _SMALL = {"subtitleFontSize": 11, "subtitleColor": MUTED, "subtitleLineHeight": 14, "subtitlePadding": 4}
-_WIDTH, _RATE, _LATENCY = 430, 120, 120  # px
+_WIDTH, _RATE, _LATENCY, _CLASSES = 430, 120, 120, 90  # px
 _CHARACTERS = 80  # in a line below a title
+_LEGEND = 24  # px above a panel
 _FEW = 40  # bins whose points are drawn, too
 _LINE, _DASHES = (1, 0), {UNDONE: (5, 3), WELL: (1, 3)}
 _LINES = (("maximum", ORANGE), ("p99", VERMILION), ("p50", BLUE))
@@ -55,7 +59,18 @@ def _phase(one: PhaseOverTime) -> Spec:
     hidden = {**x, "axis": {"labels": False, "ticks": False, "title": None}}
     lines = [line for text in _how(one) for line in wrapped(text, limit=_CHARACTERS)]
     title = {"text": escape(one.title), "subtitle": lines, "anchor": "start", **_SMALL}
-    return {"title": title, "spacing": 12, "vconcat": [_rates(one, hidden, divisor), _latencies(one, x, divisor)]}
+    rates = _rates(one, hidden, divisor)
+    if one.classes is None:
+        return {"title": title, "spacing": 12, "vconcat": [rates, _latencies(one, x, divisor)]}
+    panels = [rates, _latencies(one, hidden, divisor), _classes(one, one.classes, x, divisor)]
+    return {"title": title, "spacing": 12, "vconcat": panels, "resolve": {"scale": {"color": "independent"}}}
+
+
+def _classes(one: PhaseOverTime, classes: ClassesOverTime, x: Spec, over: float) -> Spec:
+    """What share of the operations' time each class took."""
+    names, colour = class_series(classes.made, _LEGEND)
+    stack = shares(classes.made.drawn.times, ClassPanel(names, colour, x, over, classes.after_s))
+    return view(stack, *_marks(one, x, over), width=_WIDTH, height=_CLASSES)
 
 
 def _how(one: PhaseOverTime) -> list[str]:
@@ -118,7 +133,7 @@ def _latencies(one: PhaseOverTime, x: Spec, over: float) -> Spec:
             "values": [short(tick) for tick in decades(low, high) if low <= tick <= high]}  # fmt: skip
     channels: dict[str, Any] = {
         "x": x, "y": number("", "y", (low, high), log=True, axis=axis),
-        "color": legend([name for name, _ in shown], [colour for _, colour in shown], offset=16),
+        "color": legend([name for name, _ in shown], [colour for _, colour in shown], offset=_LEGEND),
     }  # fmt: skip
     middle = [(at + end) / 2 for at, end in zip(made.starts_s, (*made.starts_s[1:], made.end_s), strict=True)]
     rows: list[Row] = [

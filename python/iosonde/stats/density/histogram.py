@@ -7,7 +7,7 @@ have the same bins, so that trials, ranks and files are put together by adding t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,6 +101,24 @@ def of_values(values: npt.NDArray[Any]) -> LogHistogram | None:
         part *= PER_OCTAVE
         part -= first
         counts += np.bincount(np.clip(part, 0, counts.size - 1).astype(np.int32), minlength=counts.size)
+    filled = np.flatnonzero(counts)
+    return LogHistogram(first + int(filled[0]), counts[filled[0] : filled[-1] + 1])
+
+
+def of_buckets(edges: npt.NDArray[Any], pairs: Iterable[Sequence[int]]) -> LogHistogram | None:
+    """Of a histogram of wider buckets: (bucket, count) each, from ``edges[bucket]`` to the next. What is in one is
+    spread evenly over it, in whole values. None of an empty one."""
+    table = np.array([tuple(pair) for pair in pairs if pair[1]], np.int64).reshape(-1, 2)
+    if not table.size:
+        return None
+    lows, highs = (np.log2(np.maximum(edges[table[:, 0] + more], 0.5)) * PER_OCTAVE for more in (0, 1))
+    first, last = math.floor(lows.min()), math.ceil(highs.max())
+    counts = np.zeros(last - first + 1, np.int64)
+    for low, high, count in zip(lows - first, highs - first, table[:, 1], strict=True):
+        places = np.arange(math.floor(low), max(math.ceil(high), math.floor(low) + 1))
+        upto = np.clip((places + 1 - low) / max(high - low, 1e-9), 0.0, 1.0)
+        upto[-1] = 1.0
+        counts[places] += np.diff(np.round(upto * count).astype(np.int64), prepend=0)
     filled = np.flatnonzero(counts)
     return LogHistogram(first + int(filled[0]), counts[filled[0] : filled[-1] + 1])
 

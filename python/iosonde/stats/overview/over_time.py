@@ -104,6 +104,7 @@ class PhaseRows:
     ranks: npt.NDArray[Any]
     of: npt.NDArray[np.intp]
     took_slow: npt.NDArray[np.bool_]
+    size: npt.NDArray[Any]
     counted: str
     slow: str
     unit: str
@@ -124,7 +125,8 @@ def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence
     counted, slow = _counted(phase, rows, kinds), _slow(rows["kind"], duration)
     work, unit = _work(phase, rows, counted)
     return PhaseRows(start, duration, work * _weights(phase, mine, ranks)[of], ranks, of, rows["kind"] == slow,
-                     kinds[counted], kinds[slow], unit, zero_ns, int(mine.size), _made(phase, mine))  # fmt: skip
+                     rows["size"], kinds[counted], kinds[slow], unit, zero_ns, int(mine.size),
+                     _made(phase, mine))  # fmt: skip
 
 
 def over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> OverTime | None:

@@ -1,0 +1,130 @@
+"""A run of more operations than memory should hold: read a part at a time, three times.
+
+First kinds and sizes are counted; then come the durations of each group as a histogram; with the classes made of these,
+shares, costs and places are summed. All that is exact. What operations have in common is looked for in stretches of the
+run (``explain.stretches``) and in a uniform sample of all of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.schema import OPERATION, STATUS_OK
+from iosonde.core.stored import StoredPhase, StoredRun
+from iosonde.engine import _native
+from iosonde.explain import sizes
+from iosonde.explain.classes import DensityClasses
+from iosonde.explain.operations import LEAST, MOST_SIZES, Columns
+from iosonde.stats.density.histogram import LogHistogram
+from iosonde.store import Store
+
+from .diagnose_group import OperationGroup, TrialLook
+from .diagnose_large_group import LargeGroup, Span
+
+_KEYS = ("phase", "kind", "status", "size")
+_SPAN = (*_KEYS, "rank", "offset", "start_ns", "duration_ns")
+_MOST_KEYS = 1 << 17  # different (phase, kind, status, size): beyond, the rare ones are forgotten
+Key = tuple[int, int, int]  # phase, kind, size
+
+
+class LargeRun:
+    """The groups of one run. ``group_of`` says what a (phase, kind, size) belongs to."""
+
+    def __init__(
+        self,
+        store: Store,
+        run: StoredRun,
+        phases: Sequence[StoredPhase],
+        group_of: Callable[[StoredPhase, int, int], OperationGroup],
+    ) -> None:
+        self._store, self._run = store, run
+        self._phases = {phase.index: phase for phase in phases}
+        self._group_of = group_of
+        self._spans: dict[Key, Span] = {}
+
+    def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
+        """The durations of every group."""
+        if not self._spans:
+            self._spans = self._census()
+            for key, columns in self._pieces(_SPAN):
+                self._spans[key].add(columns)
+        for span, group in self._groups():
+            if span.histogram is not None:
+                yield group, span.histogram
+
+    def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
+        """What is seen of those with classes; after ``histograms``."""
+        units = sizes.units_of(self._run)
+        gathered = {span.key: LargeGroup(span, classes[group], units) for span, group in self._groups()
+                    if group in classes}  # fmt: skip
+        for key, columns in self._pieces(OPERATION.names or ()):
+            if key in gathered:
+                gathered[key].add(columns)
+        for span, group in self._groups():
+            if span.key in gathered:
+                yield group, gathered.pop(span.key).look(self._run.id)
+
+    def _groups(self) -> Iterator[tuple[Span, OperationGroup]]:
+        for span in self._spans.values():
+            yield span, self._group_of(span.phase, span.key[1], span.key[2])
+
+    def _census(self) -> dict[Key, Span]:
+        """What there is that is not rare."""
+        found: Counter[int] = Counter()
+        for columns in self._store.operation_column_groups(self._run.id, _KEYS):
+            codes = _codes(columns)
+            if codes.size and (codes == codes[0]).all():
+                found[int(codes[0])] += codes.size
+                continue
+            found.update(dict(zip(*(one.tolist() for one in np.unique(codes, return_counts=True)), strict=True)))
+            if len(found) > _MOST_KEYS:
+                found = Counter(dict(found.most_common(_MOST_KEYS // 2)))
+        return dict(self._spans_of(found))
+
+    def _spans_of(self, found: Counter[int]) -> Iterator[tuple[Key, Span]]:
+        by_kind: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        failed: Counter[tuple[int, int]] = Counter()
+        recorded: Counter[tuple[int, int]] = Counter()
+        for code, n in found.items():
+            phase, kind, status, size = code >> 48, code >> 40 & 255, code >> 32 & 255, code & 0xFFFFFFFF
+            recorded[phase, kind] += n
+            if status != STATUS_OK:
+                failed[phase, kind] += n
+            elif n >= LEAST and phase in self._phases:
+                by_kind.setdefault((phase, kind), []).append((n, size))
+        for (phase, kind), several in sorted(by_kind.items()):
+            for n, size in sorted(several, reverse=True)[:MOST_SIZES]:
+                key = (phase, kind, size)
+                yield key, Span(key, self._phases[phase], n, failed[phase, kind], _native.KINDS[kind],
+                                recorded[phase, kind])  # fmt: skip
+
+    def _pieces(self, names: Sequence[str]) -> Iterator[tuple[Key, dict[str, npt.NDArray[Any]]]]:
+        """The rows of each group, a row group at a time."""
+        wanted = {(key[0] << 48) | (key[1] << 40) | (STATUS_OK << 32) | key[2]: key for key in self._spans}
+        for columns in self._store.operation_column_groups(self._run.id, names):
+            codes = _codes(columns)
+            if not codes.size:
+                continue
+            if (codes == codes[0]).all():
+                if int(codes[0]) in wanted:
+                    yield wanted[int(codes[0])], columns
+                continue
+            there = set(np.unique(columns["phase"]).tolist())
+            for code, key in wanted.items():
+                rows = np.flatnonzero(codes == code) if key[0] in there else ()
+                if len(rows):
+                    yield key, {name: values[rows] for name, values in columns.items()}
+
+
+def _codes(columns: Columns) -> npt.NDArray[np.int64]:
+    """Phase, kind, status and size of each row as one number."""
+    found = columns["size"].astype(np.int64)
+    for name, at in (("status", 32), ("kind", 40), ("phase", 48)):
+        if columns[name].any():
+            found |= columns[name].astype(np.int64) << at
+    return found

@@ -1,0 +1,196 @@
+"""The operations of one group of a large run, a piece at a time: span and histogram, then what is seen of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.stored import StoredPhase
+from iosonde.core.words import percent
+from iosonde.explain import causes
+from iosonde.explain.causes import s412_chance
+from iosonde.explain.causes.target import LEAST as LEAST_OF_CLASS
+from iosonde.explain.causes.target import Suspect
+from iosonde.explain.classes import DensityClasses
+from iosonde.explain.cost import AccountSums
+from iosonde.explain.operations import Columns, clock_offsets, of_columns, rank_parts, stand_for
+from iosonde.explain.places import PlaceSums
+from iosonde.explain.stretches import SEED, Stretches
+from iosonde.stats.density.histogram import LogHistogram, clock_step, merged, of_values
+
+from .diagnose_drawn import EVERY, DrawnRows, drawn
+from .diagnose_group import TrialLook
+from .diagnose_look import class_counts, whole_account
+from .diagnose_why import reasons, trial_suspects
+
+_SAMPLE = 400_000  # of the whole run, for what a stretch is too short to show
+_KEPT = ("rank", "file", "offset", "start_ns", "duration_ns")
+Array = npt.NDArray[Any]
+
+
+class Span:
+    """What is known after the first pass: the first start of each rank, how long it took, where the file ends."""
+
+    def __init__(
+        self, key: tuple[int, int, int], phase: StoredPhase, n: int, failed: int, kind: str, recorded: int
+    ) -> None:
+        self.key, self.phase, self.n, self.failed = key, phase, n, failed
+        self.stand_for = stand_for(phase, kind, recorded)
+        self.histogram: LogHistogram | None = None
+        self.step_ns = 0
+        self.counts: dict[int, int] = {}
+        self._reach = 0
+        self._first: dict[int, int] = {}
+        self._last: dict[int, int] = {}
+        self._offsets = clock_offsets(phase) if phase.comparable else {}
+
+    @property
+    def size(self) -> int:
+        """Bytes of an operation."""
+        return self.key[2]
+
+    @property
+    def placed(self) -> bool:
+        """Whether offsets are known."""
+        return bool(self.size) and self.phase.placed
+
+    @property
+    def reach(self) -> int:
+        """Where the file ends, 0 where places are not known or all the same."""
+        return self._reach + self.size if self.placed and self._reach else 0
+
+    @property
+    def elapsed_ns(self) -> float:
+        """First start to last end, or the longest of the ranks."""
+        return float(max(self._last[rank] - zero for rank, zero in self._zeros().items()))
+
+    def add(self, columns: Columns) -> None:
+        """A piece: by rank and start, after those that were added before."""
+        took = columns["duration_ns"]
+        for rank, begin, end in rank_parts(columns["rank"]):
+            start = columns["start_ns"][begin:end].astype(np.int64) - self._offsets.get(rank, 0)
+            self._first[rank] = min(self._first.get(rank, int(start[0])), int(start.min()))
+            ends = int((start + took[begin:end].astype(np.int64)).max())
+            self._last[rank] = max(self._last.get(rank, ends), ends)
+            self.counts[rank] = self.counts.get(rank, 0) + end - begin
+        if self.placed:
+            self._reach = max(self._reach, int(columns["offset"].max(initial=0)))
+        self.step_ns = int(np.gcd(self.step_ns, clock_step(took)))
+        made = of_values(took)
+        if made is not None:
+            self.histogram = made if self.histogram is None else merged([self.histogram, made])
+
+    def after_first(self, columns: Columns, parts: list[tuple[int, int, int]]) -> npt.NDArray[np.int64]:
+        """ns of each start after the first one, of all or, where clocks cannot be compared, of its rank."""
+        start = columns["start_ns"].astype(np.int64)
+        zeros = self._zeros()
+        for rank, begin, end in parts:
+            start[begin:end] -= zeros[rank] + self._offsets.get(rank, 0)
+        return start
+
+    def _zeros(self) -> dict[int, int]:
+        whole = min(self._first.values())
+        return dict.fromkeys(self._first, whole) if self.phase.comparable else self._first
+
+
+class LargeGroup:
+    """What is summed, and what is kept, of a group whose classes are known. ``units``: as of ``Operations``."""
+
+    def __init__(self, span: Span, classes: DensityClasses, units: Mapping[str, int]) -> None:
+        assert span.histogram is not None
+        self._span, self._classes, self._units = span, classes, units
+        self._sums = AccountSums(classes.count, span.elapsed_ns)
+        self._places = PlaceSums(classes.count, span.reach)
+        self._stretches = Stretches(span.n, len(span.counts), span.elapsed_ns)
+        self._rng = np.random.default_rng(SEED)
+        self._sample: list[dict[str, Array]] = []
+        self._draw = np.minimum(1.0, EVERY / classes.count / np.maximum(class_counts(span.histogram, classes), 1))
+        self._drawn: list[DrawnRows] = []
+        self._done: dict[int, int] = {}
+
+    def add(self, columns: Columns) -> None:
+        """A piece, as of ``Span``."""
+        parts = list(rank_parts(columns["rank"]))
+        mine = {name: columns[name] for name in _KEPT}
+        mine["start_ns"] = self._span.after_first(columns, parts)
+        mine["of"] = self._classes.of(columns["duration_ns"])
+        self._sums.add(mine["start_ns"], mine["duration_ns"], mine["of"])
+        self._places.add(parts, mine["offset"], mine["of"])
+        self._stretches.add(mine, parts)
+        some = self._some(mine["of"].size, _SAMPLE / self._span.n)
+        self._sample.append({name: values[some] for name, values in mine.items()})
+        self._drawn.append(self._rows(mine, parts))
+
+    def _some(self, n: int, share: float) -> npt.NDArray[np.intp]:
+        if share >= 1:
+            return np.arange(n)
+        return np.unique(self._rng.integers(0, n, self._rng.binomial(n, share)))
+
+    def _rows(self, mine: Columns, parts: list[tuple[int, int, int]]) -> DrawnRows:
+        several = [rows[self._some(rows.size, share)] for place, share in enumerate(self._draw)
+                   if (rows := np.flatnonzero(mine["of"] == place)).size]  # fmt: skip
+        rows = np.sort(np.concatenate(several))
+        begins = np.array([begin for _, begin, _ in parts])
+        before = np.array([self._done.get(rank, 0) for rank, _, _ in parts])
+        part = np.searchsorted(begins, rows, "right") - 1
+        for rank, begin, end in parts:
+            self._done[rank] = self._done.get(rank, 0) + end - begin
+        of = mine["of"][rows]
+        return DrawnRows(rows - begins[part] + before[part], mine["rank"][rows], mine["offset"][rows],
+                         mine["start_ns"][rows], mine["duration_ns"][rows], of, 1 / self._draw[of])  # fmt: skip
+
+    def look(self, trial: str) -> TrialLook:
+        """All of it."""
+        span, classes = self._span, self._classes
+        recorded = self._sums.account(len(span.counts), span.size)
+        account = whole_account(recorded, classes, None, span.stand_for)
+        rows = DrawnRows(*(np.concatenate([getattr(one, name) for one in self._drawn])
+                           for name in DrawnRows.__dataclass_fields__))  # fmt: skip
+        return TrialLook(trial, account, self._places.counts(recorded), self._suspects(),
+                         drawn(rows, classes, account, max(span.counts.values()), span.placed), span.failed,
+                         span.step_ns / 1e9, tuple(self._notes()))  # fmt: skip
+
+    def _notes(self) -> list[str]:
+        span = self._span
+        said = [f"{span.n:,} operations are more than are held in memory: classes (to a bin of 0.07 %), shares, costs "
+                f"and places are of all of them; what they have in common was looked for in "
+                f"{self._stretches.count} stretches of the run, {self._stretches.operations:,} operations "
+                f"({percent(self._stretches.operations / span.n)}), and in a uniform sample of "
+                f"{min(_SAMPLE, span.n):,} (seed {SEED})"]  # fmt: skip
+        if not span.phase.recorded_all:
+            said.append("a sample of the operations was recorded: which was before which is not known")
+        if not span.phase.comparable and len(span.counts) > 1:
+            said.append("the clocks of the nodes are not comparable: times are after each rank's own start")
+        return said
+
+    def _suspects(self) -> dict[int, list[Suspect]]:
+        """Of each slow class what most of the stretches show in which it is, and what the sample shows."""
+        places = range(self._classes.fast + 1, self._classes.count)
+        seen: dict[int, list[list[Suspect]]] = {place: [] for place in places}
+        for columns in self._stretches.each():
+            for place, found in self._of(columns, self._span.phase.recorded_all).items():
+                if (columns["of"] == place).sum() >= LEAST_OF_CLASS:
+                    seen[place].append(found)
+        sample = {name: np.concatenate([one[name] for one in self._sample]) for name in self._sample[0]}
+        of_all = self._of(sample, False)
+        return {place: _together([one.suspect for one in reasons(seen[place])], of_all[place]) for place in places}
+
+    def _of(self, columns: Columns, in_order: bool) -> dict[int, list[Suspect]]:
+        scale = self._span.n * self._span.stand_for / columns["of"].size if not in_order else 1.0
+        operations = of_columns(columns, self._span.phase, self._span.size, units=self._units, stand_for=scale,
+                                in_order=in_order)  # fmt: skip
+        return trial_suspects(operations, columns["of"], self._classes)
+
+
+def _together(stretches: list[Suspect], sample: list[Suspect]) -> list[Suspect]:
+    """Each finding once, that which agrees more; by chance only where there is no other."""
+    best: dict[tuple[str, str], Suspect] = {}
+    for one in [*stretches, *sample]:
+        key = (one.code, str(one.key))
+        if key not in best or one.agreement.kappa > best[key].agreement.kappa:
+            best[key] = one
+    others = [one for one in best.values() if one.code != s412_chance.CODE]
+    return causes.told(others or list(best.values()))

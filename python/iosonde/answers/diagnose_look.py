@@ -1,0 +1,63 @@
+"""What is seen of a trial whose operations are in memory: first their durations, then, with classes, what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+
+from iosonde.explain.classes import DensityClasses
+from iosonde.explain.cost import Account, account, of_all
+from iosonde.explain.places import places
+from iosonde.stats.density.histogram import LogHistogram, clock_step, of_values
+
+from .diagnose_drawn import drawn, rows_of
+from .diagnose_group import OperationGroup, TrialLook, TrialOperations
+from .diagnose_why import trial_suspects
+
+
+def histograms(
+    each: Iterable[tuple[OperationGroup, TrialOperations]],
+) -> Iterator[tuple[OperationGroup, LogHistogram]]:
+    """That of every group of every trial: of all operations, where these were counted beyond a sample."""
+    for group, trial in each:
+        made = trial.exact or of_values(trial.operations.duration_ns)
+        if made is not None:
+            yield group, made
+
+
+def looks(
+    each: Iterable[tuple[OperationGroup, TrialOperations]], classes: Mapping[OperationGroup, DensityClasses]
+) -> Iterator[tuple[OperationGroup, TrialLook]]:  # fmt: skip
+    """Every trial of the groups with classes."""
+    for group, trial in each:
+        if group in classes:
+            yield group, _look(trial, classes[group])
+
+
+def _look(trial: TrialOperations, classes: DensityClasses) -> TrialLook:
+    operations = trial.operations
+    of = classes.of(operations.duration_ns)
+    recorded = account(operations, of, classes.count)
+    made = whole_account(recorded, classes, trial.exact, operations.stand_for)
+    rows, longest = rows_of(operations, of, classes)
+    return TrialLook(trial.name, made, places(operations, of, recorded),
+                     trial_suspects(operations, of, classes),
+                     drawn(rows, classes, made, longest, operations.placed), trial.failed,
+                     clock_step(operations.duration_ns) / 1e9, trial.notes)  # fmt: skip
+
+
+def whole_account(
+    recorded: Account, classes: DensityClasses, exact: LogHistogram | None, stand_for: float
+) -> Account:  # fmt: skip
+    """Of all operations, of which a sample was recorded: as many of each class as the exact histogram counts, or as
+    each stands for."""
+    if exact is None:
+        return recorded if stand_for == 1 else of_all(recorded, recorded.counts.sum(axis=0) * stand_for, ())
+    return of_all(recorded, class_counts(exact, classes), [one / 1e9 for one in classes.typical_ns])
+
+
+def class_counts(histogram: LogHistogram, classes: DensityClasses) -> np.ndarray:
+    """How many values each class has."""
+    edges = [0, *(histogram.below(bound) for bound in classes.bounds_ns), histogram.counts.size]
+    return np.array([histogram.counts[begin:end].sum() for begin, end in zip(edges, edges[1:], strict=False)])

@@ -1,0 +1,54 @@
+"""The classes of the operations that took most of a phase's time, as ``diagnose`` makes them of this one trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from iosonde.answers.diagnose import DiagnosedOperations, of_trial
+from iosonde.answers.diagnose_group import OperationGroup, TrialOperations
+from iosonde.core.stored import StoredPhase, StoredRun
+from iosonde.engine import _native
+from iosonde.explain import sizes
+from iosonde.explain.operations import split
+from iosonde.stats.overview.over_time import PhaseRows
+
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class ClassesOverTime:
+    """``made``: operations of one kind and size, the first of which began ``after_s`` after the phase."""
+
+    made: DiagnosedOperations
+    after_s: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The classes, and their shares in each part of the time: of operations, and of the time that these took."""
+        after = self.after_s
+        parts = [{"begin_s": after + one.begin_s, "end_s": after + one.end_s, "shares": list(one.shares),
+                  "time_shares": list(one.time_shares)} for one in self.made.drawn.times]  # fmt: skip
+        classes = [{"label": one.label, "low": one.low_s, "high": one.high_s, "cause": one.cause,
+                    "reading": one.reading.words if one.reading else None} for one in self.made.classes]  # fmt: skip
+        group = self.made.group
+        return {"kind": group.kind, "size": group.size, "classes": classes, "over_time": parts}
+
+
+def classes_over_time(
+    run: StoredRun, phase: StoredPhase, operations: npt.NDArray[Any], rows: PhaseRows
+) -> ClassesOverTime | None:  # fmt: skip
+    """Of the kind whose durations are drawn, the size that took most time; None where these are of one class."""
+    columns = {name: operations[name] for name in operations.dtype.names or ()}
+    several = [found for kind, found, _ in split(columns, phase, _native.KINDS, units=sizes.units_of(run))
+               if _native.KINDS[kind] == rows.slow]  # fmt: skip
+    if not several:
+        return None
+    most = max(several, key=lambda one: float(one.duration_ns.sum()))
+    group = OperationGroup(phase.operation, rows.slow, most.size)
+    made = of_trial(group, TrialOperations(run.id, most, 0), _LEVEL)
+    if made is None or len(made.classes) < 2:
+        return None
+    first = rows.start[rows.took_slow & (rows.size == most.size)].min(initial=float("inf"))
+    return ClassesOverTime(made, float(first) / 1e9)

@@ -1,0 +1,60 @@
+"""Stretches of a trial that is too large to be in memory: every operation that begins in one is kept, of all ranks, so
+that what was before, periods and what ranks do at the same moment can be seen in it.
+
+The time is cut into equal parts, and each has one stretch at a random place in it (stratified: Cochran, Sampling
+Techniques, 1977, chapter 5), the first one at the begin, where operations touch things first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .operations import Columns
+
+KEPT = 1 << 22  # operations in all stretches, about
+SEED = 1977
+_FEWEST, _MOST, _OF_RANK = 4, 16, 8192
+_BURST = 4  # times as many as on average may be in a stretch: the rest of it is cut off
+
+
+class Stretches:
+    """Those of ``n`` operations of so many ranks over ``elapsed_ns``."""
+
+    def __init__(self, n: int, ranks: int, elapsed_ns: float, kept: int = KEPT) -> None:
+        self.count = int(np.clip(kept // (max(ranks, 1) * _OF_RANK), _FEWEST, _MOST))
+        part = max(elapsed_ns, 1.0) / self.count
+        self.width_ns = part * min(1.0, kept / max(n, 1))
+        free = np.random.default_rng(SEED).random(self.count) * (part - self.width_ns)
+        self.begins_ns = np.arange(self.count) * part + np.where(np.arange(self.count) == 0, 0.0, free)
+        self._most = max(_BURST * kept // (self.count * max(ranks, 1)), 1)
+        self._seen: dict[tuple[int, int], int] = {}
+        self._kept: list[list[dict[str, npt.NDArray[Any]]]] = [[] for _ in range(self.count)]
+
+    @property
+    def operations(self) -> int:
+        """How many are kept."""
+        return sum(part["rank"].size for parts in self._kept for part in parts)
+
+    def add(self, columns: Columns, parts: list[tuple[int, int, int]]) -> None:
+        """Rows of a trial; ``parts``: (rank, first row, row after the last), by start within it."""
+        for rank, begin, end in parts:
+            start = columns["start_ns"][begin:end]
+            lows = begin + np.searchsorted(start, self.begins_ns)
+            highs = begin + np.searchsorted(start, self.begins_ns + self.width_ns)
+            for place in np.flatnonzero(highs > lows):
+                seen = self._seen.get((rank, int(place)), 0)
+                low, high = int(lows[place]), min(int(highs[place]), int(lows[place]) + self._most - seen)
+                if high > low:
+                    self._seen[rank, int(place)] = seen + high - low
+                    self._kept[place].append({name: values[low:high].copy() for name, values in columns.items()})
+
+    def each(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
+        """The columns of each stretch that has operations, with times after its begin."""
+        for parts, begin in zip(self._kept, self.begins_ns.astype(np.int64), strict=True):
+            if parts:
+                whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+                yield whole | {"start_ns": whole["start_ns"] - begin}
