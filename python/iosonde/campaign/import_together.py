@@ -18,7 +18,6 @@ from iosonde.importers.io500_execution import (
     is_execution,
     is_list,
     join,
-    same_list,
 )
 from iosonde.importers.parsed import Parsed
 from iosonde.importers.runs import digest_of, runs_of
@@ -110,7 +109,7 @@ def _folders(members: Sequence[Member]) -> list[list[Member]]:
 
 def _is_told(parsed: Parsed, executions: Mapping[str, Execution]) -> bool:
     """Whether this list is that of an execution that is there."""
-    return is_list(parsed) and any(same_list(one.parsed, parsed) for one in executions.values())
+    return is_list(parsed) and any(one.is_same(parsed) for one in executions.values())
 
 
 def _runs(

@@ -8,7 +8,7 @@ They tell of one measurement and become one run. The list has the rates and the 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
@@ -41,13 +41,22 @@ class FilePart:
 @dataclass
 class Execution:
     """A joined run. ``used``: the parts that gave something to it; ``doubles``: those that said nothing else; ``left``:
-    what is of another execution."""
+    what is of another execution. ``results``: what the clock of each phase says, for those that are compared with it;
+    ``there``: (operation, metric, rank) of each row."""
 
     parsed: Parsed
     base: FilePart
     used: list[FilePart] = field(default_factory=list)
     doubles: list[FilePart] = field(default_factory=list)
     left: list[FilePart] = field(default_factory=list)
+    results: dict[tuple[str, str], float] = field(default_factory=dict)
+    there: set[tuple[str, str, int | None]] = field(default_factory=set)
+
+    def is_same(self, other: Parsed) -> bool:
+        """Whether this list tells of this execution: each phase that both have has the same result."""
+        theirs = _results(other)
+        both = self.results.keys() & theirs.keys()
+        return bool(both) and all(_near(self.results[key], theirs[key], SAME_LIST, _half(key)) for key in both)
 
 
 def is_execution(names: Sequence[str]) -> bool:
@@ -66,13 +75,6 @@ def is_list(parsed: Parsed) -> bool:
     return len({row.operation for row in parsed.rows if row.operation in (*BANDWIDTH, *RATE)}) > 1
 
 
-def same_list(one: Parsed, other: Parsed) -> bool:
-    """Whether two lists tell of one execution: each phase that both have has the same result."""
-    mine, theirs = _results(one), _results(other)
-    both = mine.keys() & theirs.keys()
-    return bool(both) and all(_near(mine[key], theirs[key], SAME_LIST, _half(key)) for key in both)
-
-
 def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
     """All of a directory as one run; None where nothing in it is a result. ``information`` is the content of
     ``system-information.txt``."""
@@ -86,10 +88,10 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
     run.warnings, run.missing, run.tool = list(run.warnings), list(run.missing), "io500"
     if not lists:
         run.lacks(0, "there is no list of results: neither result.txt nor result_summary.txt is complete")
-    made = Execution(run, base, [base])
+    made = Execution(run, base, [base], results=_results(run), there={_place(row) for row in run.rows})
     for part in lists[1:]:
-        _add(made, part, part.parsed.rows) if same_list(run, part.parsed) else made.left.append(part)
-    for part in phases:
+        _add(made, part, part.parsed.rows, {}) if made.is_same(part.parsed) else made.left.append(part)
+    for part in sorted(phases, key=lambda one: one.name.endswith(".csv")):
         _add_phase(made, part, bool(lists))
     others = {id(part) for part in (*made.used, *made.doubles, *made.left)}
     made.left += [part for part in parts if id(part) not in others and (part.parsed.rows or part.parsed.missing)]
@@ -112,19 +114,19 @@ def _phase_of(name: str) -> str:
 def _add_phase(made: Execution, part: FilePart, listed: bool) -> None:
     """The output of the tool itself, under the phase's name. What disagrees with the list is of another execution."""
     phase = NAMES.get(_phase_of(part.name), _phase_of(part.name))
-    rows = [replace(row, operation=_renamed(phase, row.operation)) for row in part.parsed.rows]
-    said = _results(made.parsed)
-    for row in rows:
-        key = (row.operation, row.metric)
-        if row.rank is None and key in said and not _near(said[key], row.value, SAME_PHASE, _half(key)):
+    rows = part.parsed.rows
+    names = {name: _renamed(phase, name) for name in {row.operation for row in rows}}
+    for row in (one for one in rows if one.rank is None and names[one.operation] == phase):
+        key = (phase, row.metric)
+        if key in made.results and not _near(made.results[key], row.value, SAME_PHASE, _half(key)):
             made.parsed.warn(0, f"{PurePath(part.name).name} says {row.value:.4g} {row.unit} of {phase}, and the "
-                             f"list {said[key]:.4g}: it is of another execution, and left out")  # fmt: skip
+                             f"list {made.results[key]:.4g}: it is of another execution, and left out")  # fmt: skip
             made.doubles.append(part)
             return
     if len({row.iteration for row in rows if row.iteration is not None}) > 1:
         made.left.append(part)
         return
-    _add(made, part, rows)
+    _add(made, part, rows, names)
     for note in part.parsed.missing:
         made.parsed.lacks(0, f"{PurePath(part.name).name}: {note.sentence}")
     if not listed and not made.parsed.started_at:
@@ -137,16 +139,28 @@ def _renamed(phase: str, operation: str) -> str:
     return phase if operation in own else f"{phase}_{operation}"
 
 
-def _add(made: Execution, part: FilePart, rows: Sequence[Row]) -> None:
-    """The rows that are not there yet."""
-    run = made.parsed
-    there = {(row.operation, row.metric, row.rank) for row in run.rows}
-    new = [row for row in rows if (row.operation, row.metric, row.rank) not in there]
+def _add(made: Execution, part: FilePart, rows: Sequence[Row], names: Mapping[str, str]) -> None:
+    """The rows that are not there yet; their operations get these ``names``. There are millions of them in some
+    directories: none is copied."""
+    new = []
+    for row in rows:
+        place = (names.get(row.operation, row.operation), row.metric, row.rank)
+        if place not in made.there:
+            row.operation = place[0]
+            new.append(row)
     # One iteration's largest, smallest and mean are its value again.
-    there |= {(row.operation, row.metric, row.rank) for row in new}
-    new = [row for row in new if not _is_of_one(row, there)]
-    run.rows += [replace(row, line=0) for row in new]
+    made.there |= set(map(_place, new))
+    new = [row for row in new if row.rank is not None or not _is_of_one(row, made.there)]
+    for row in new:
+        row.line = 0
+        if row.rank is None and row.metric in _CLOCKED:
+            made.results[row.operation, row.metric] = row.value
+    made.parsed.rows += new
     (made.used if new else made.doubles).append(part)
+
+
+def _place(row: Row) -> tuple[str, str, int | None]:
+    return row.operation, row.metric, row.rank
 
 
 def _is_of_one(row: Row, there: set[tuple[str, str, int | None]]) -> bool:
