@@ -132,3 +132,15 @@ def test_a_document_is_read_once_and_again_when_it_is_another_file(tmp_path, mon
     assert [run["id"] for run in store.runs()] == [run["id"] for run in known[1:]]
     assert [one.code for one in store.problems(contents=False)] == ["D101"]
     assert [run["id"] for run in Store.open(tmp_path / "s").runs()] == [run["id"] for run in known[1:]]
+
+
+def test_texts_are_what_they_were() -> None:
+    cells = ["a", None, "b", "a", "", None, "ä"]
+    assert list(arrays.texts(pa.chunked_array([cells[:3], cells[3:]]))) == cells
+    assert list(arrays.texts(pa.chunked_array([pa.array([], pa.string())]))) == []
+    assert list(arrays.texts(pa.chunked_array([pa.array([None, None], pa.string())]))) == [None, None]
+
+
+def test_many_repeated_values_are_those_of_few() -> None:
+    values, times = arrays.string(["x", None, "y"]), [arrays.MANY, 2, 0]
+    assert arrays.repeated(values, times).to_pylist() == ["x"] * arrays.MANY + [None, None]

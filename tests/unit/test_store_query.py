@@ -127,3 +127,25 @@ def test_nan_stays_nan_and_none_stays_none(tmp_path: Path) -> None:
     for run_id, value in (("a", float("nan")), ("b", None), ("c", 1.0)):
         store.append(store_samples.run(run_id, factors={"x": value}, observations=store_samples.run().observations[:1]))
     assert [str(value) for value in store.results()["x"].to_pylist()] == ["nan", "None", "1.0"]
+
+
+def test_very_many_single_ranks_are_left_out_where_the_whole_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from iosonde.core.types import Observation
+    from iosonde.store import arrays
+
+    def rows(*ranks: int | None) -> list[Observation]:
+        return [Observation("write", "rate", 1.0, "operations/s", rank=rank) for rank in ranks]
+
+    monkeypatch.setattr(arrays, "MANY", 2)
+    store = Store.create(tmp_path / "many")
+    store.append(store_samples.run("whole", observations=rows(None, 0, 1, 2), operations=None))
+    store.append(store_samples.run("ranks-only", observations=rows(0, 1, 2), operations=None))
+    store.append(store_samples.run("few", observations=rows(None, 0, 1), operations=None))
+    table = store.results(ranks=False)
+    found = set(zip(table["run"].to_pylist(), table["rank"].to_pylist(), strict=True))
+    assert {rank for run, rank in found if run == "whole"} == {None}
+    assert {rank for run, rank in found if run == "ranks-only"} == {0, 1, 2}
+    assert {rank for run, rank in found if run == "few"} == {None, 0, 1}
+    assert len(store.results()) == 10

@@ -33,7 +33,8 @@ class Source:
     """DATA with its conditions applied. ``table`` has every row that is left: of a store those of single ranks too.
 
     ``store`` is None for a table. ``experiment``: the id of the only one; ``every``: all of them were asked for.
-    ``damage``: what the store says of its files.
+    ``damage``: what the store says of its files. ``ranks``: whether the single ranks of runs that have very many are
+    among them.
     """
 
     table: Table
@@ -43,6 +44,7 @@ class Source:
     where: tuple[tuple[str, str, Any], ...] = ()
     damage: tuple[Finding, ...] = ()
     every: bool = False
+    ranks: bool = True
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -147,8 +149,9 @@ class Source:
         return {name: unit for name, unit in found.items() if unit == "bytes"} | declared
 
 
-def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = None) -> Source:
-    """DATA (also a Store that is open) with the conditions applied. Raises InputError, DataError."""
+def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = None, ranks: bool = True) -> Source:
+    """DATA (also a Store that is open) with the conditions applied; without ``ranks`` not the single ranks of runs of
+    very many (``Store.results``). Raises InputError, DataError."""
     conditions = tuple(parse_where(where))
     path = Path(data) if isinstance(data, (str, Path)) else None
     if path is not None and not path.is_dir():
@@ -156,9 +159,9 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     from iosonde.store import Store  # which a table does without
 
     if path is not None:
-        return _of_store(Store.open(path), conditions, experiment)
+        return _of_store(Store.open(path), conditions, experiment, ranks)
     if isinstance(data, Store):
-        return _of_store(data, conditions, experiment)
+        return _of_store(data, conditions, experiment, ranks)
     table = tables.of_memory(data)
     return Source(_of_rows(table, conditions), table.source or "the table", where=conditions)
 
@@ -192,7 +195,8 @@ def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None =
     if source.experiment not in (None, experiment) and experiment is not None:
         raise InputError(f"{source.name} was opened for the experiment {source.experiment}, not {experiment}",
                          "open it again")  # fmt: skip
-    return replace(_of_store(source.store, conditions, experiment or source.experiment), name=source.name, every=every)
+    return replace(_of_store(source.store, conditions, experiment or source.experiment, source.ranks),
+                   name=source.name, every=every)  # fmt: skip
 
 
 def by_itself(source: Source, cells: Sequence[str] = (), alike: bool = False) -> tuple[Source, str]:
@@ -221,7 +225,7 @@ def _lacking(source: Source, names: Sequence[str]) -> bool:
     return any(rows.columns[name].missing.any() for name in names if name in rows.columns)
 
 
-def _of_store(store: Store, conditions: Conditions, word: str | None) -> Source:
+def _of_store(store: Store, conditions: Conditions, word: str | None, ranks: bool = True) -> Source:
     data, experiment = str(store.path), experiments.of_word(store, word)
     called = experiments.titles(store.experiments())
     conditions = experiments.with_ids(conditions, called)
@@ -230,12 +234,12 @@ def _of_store(store: Store, conditions: Conditions, word: str | None) -> Source:
     declared = {name for run in runs for name in run.factors}
     ours = [one for one in conditions if one[0] in (FILESYSTEM, TARGET) and one[0] not in declared]
     asked = [one for one in conditions if one not in ours]
-    results = tables.of_arrow(store.results(experiment=experiment, where=asked), data)
+    results = tables.of_arrow(store.results(experiment=experiment, where=asked, ranks=ranks), data)
     table = stored.with_places(results, runs, always=[column for column, _, _ in ours])
     table = experiments.entitled(stored.as_declared(table, store.experiments(), runs), called)
     damage = tuple(store.problems(contents=False))
     every = experiment is None and word == experiments.ALL
-    return Source(tables.filtered(table, ours), data, store, experiment, tuple(conditions), damage, every)
+    return Source(tables.filtered(table, ours), data, store, experiment, tuple(conditions), damage, every, ranks)
 
 
 def _of_runs(where: Conditions) -> list[tuple[str, str, Any]]:

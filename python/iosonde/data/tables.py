@@ -48,7 +48,7 @@ def of_memory(table: Any) -> Table:
 def of_arrow(table: Any, source: str = "") -> Table:
     """A pyarrow.Table as a Table. A NaN that is not null is kept as text, so that nothing computes with it
     unseen."""
-    from iosonde.store.arrays import numbers
+    from iosonde.store.arrays import MANY, numbers, texts
 
     columns: dict[str, Column] = {}
     for place, name in enumerate(table.column_names):
@@ -61,6 +61,9 @@ def of_arrow(table: Any, source: str = "") -> Table:
             if np.isfinite(values[~absent]).all() and not absent.all():
                 columns[name] = Column(name, values, label, unit)
                 continue
+        if kind in ("string", "large_string") and len(column) > MANY:
+            columns[name] = Column(name, texts(column), label, unit)
+            continue
         cells = [
             None if cell is None else str(cell) if isinstance(cell, float) else cell for cell in column.to_pylist()
         ]

@@ -13,6 +13,8 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
+MANY = 10_000  # rows, from which pyarrow.compute is worth its import
+
 
 def int64(values: Sequence[int | None] | npt.NDArray[np.integer[Any]]) -> pa.Array:
     """Whole numbers within 64 bits."""
@@ -75,8 +77,20 @@ def repeated(values: pa.Array, times: Sequence[int]) -> pa.Array:
     """Each value so many times."""
     import pyarrow as pa
 
+    if sum(times) > MANY:
+        return values.take(int64(np.repeat(np.arange(len(values)), times)))
     parts = [pa.repeat(value, n) for value, n in zip(values, times, strict=True)]
     return pa.concat_arrays([values.slice(0, 0), *parts])
+
+
+def texts(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """A column of text as objects, None where it lacks a value; each text that repeats is made once."""
+    coded = column.combine_chunks().dictionary_encode()
+    words = np.empty(len(coded.dictionary) + 1, dtype=object)
+    words[:-1] = coded.dictionary.to_pylist()
+    places = flat(coded.indices, np.dtype(np.int32))
+    found: npt.NDArray[Any] = words[np.where(_absent(coded.indices), len(words) - 1, places)]
+    return found
 
 
 def _fixed(kind: pa.DataType, values: Sequence[Any], stored: npt.NDArray[Any]) -> pa.Array:

@@ -72,14 +72,18 @@ def split(where: Conditions, columns: Iterable[str]) -> tuple[Conditions, Condit
     return [item for item in where if item[0] in known], [item for item in where if item[0] not in known]
 
 
-def results_table(runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, str], where: Conditions) -> pa.Table:
-    """All results of these runs, each row with its run's ``names`` (see factor_columns): factors and options."""
+def results_table(
+    runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, str], where: Conditions, ranks: bool = True
+) -> pa.Table:
+    """All results of these runs, each row with its run's ``names`` (see factor_columns): factors and options. Without
+    ``ranks`` not the single ranks of runs of very many."""
     import io
 
     import pyarrow as pa
 
     schema = tables.result_schema().remove_metadata()
     parts = [tables.read_results(io.BytesIO(read_file(path, document, RESULTS))) for path, document in runs]
+    parts = parts if ranks else [_of_whole(part) for part in parts]
     rows = pa.concat_tables([_as(part, schema) for part in parts]) if parts else schema.empty_table()
     n_rows = [len(part) for part in parts]
     columns: dict[str, Any] = {
@@ -95,6 +99,12 @@ def results_table(runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, 
         return table
     asked = {name: table[name].to_pylist() for name, _, _ in where}
     return table.take(arrays.int64(matching_rows(asked, where)))
+
+
+def _of_whole(part: pa.Table) -> pa.Table:
+    """Without its single ranks, where they are very many and not all there is."""
+    singles = len(part) - part["rank"].null_count
+    return part.filter(part["rank"].is_null()) if arrays.MANY < singles < len(part) else part
 
 
 def _as(part: pa.Table, schema: pa.Schema) -> pa.Table:

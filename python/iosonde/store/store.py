@@ -226,13 +226,15 @@ class Store:
         return run
 
     def results(
-        self, experiment: str | None = None, where: Conditions | None = None, include_incomplete: bool = False
-    ) -> pa.Table:
+        self, experiment: str | None = None, where: Conditions | None = None, include_incomplete: bool = False,
+        ranks: bool = True,
+    ) -> pa.Table:  # fmt: skip
         """All results joined with their run's columns and factors; one row for each Observation.
 
         Columns: run, experiment, started_at, source, complete, those of ``schema.ROW_COLUMNS``, then one
         for each factor (``factor_`` before a name that is taken) and each option of the target's file system that was
-        not always the same. Incomplete runs are left out unless asked for, or asked about by a condition.
+        not always the same. Incomplete runs are left out unless asked for, or asked about by a condition. Without
+        ``ranks`` the single ranks of a run that has very many of them, beside rows of the whole, are left out.
         """
         from . import query
 
@@ -244,7 +246,7 @@ class Store:
         chosen = [selected[row] for row in matching_rows(columns, of_runs)]
         every = include_incomplete or takes_incomplete(where or ())
         chosen = [item for item in chosen if every or item[1]["complete"]]
-        return query.results_table([item for item in chosen if self._is_whole(*item)], names, of_results)
+        return query.results_table([item for item in chosen if self._is_whole(*item)], names, of_results, ranks)
 
     def operations(self, run_id: str) -> np.ndarray:
         """All recorded operations of a run, dtype ``schema.OPERATION``, by rank and start; may be empty."""

@@ -23,6 +23,7 @@ Command = Callable[..., Any]
 
 _RESPONSE = "What was measured: columns; of a store operations or metrics; log(Y), Y/nodes. Without it everything."
 _ON = "The factors. Without it those that are known."
+RANK = "rank"  # the column
 _BY = "Within each combination of these columns."
 
 
@@ -49,7 +50,8 @@ class DataOptions:
     def open(self, data: str | None = None) -> Source:
         """DATA (or another one) with the conditions applied; a damaged store is said to be. Raises InputError,
         DataError."""
-        return open_data(str(data or self.data), self.where, self.experiment)
+        ranks = RANK in (*self.on, *self.by, *self.response)
+        return open_data(str(data or self.data), self.where, self.experiment, ranks)
 
     def open_one(self, *cells: str, data: str | None = None, alike: bool = True) -> Source:
         """DATA as ``open`` has it; of a store the last experiment alone, which is said, where several would be one cell
@@ -67,14 +69,16 @@ def one_experiment(source: Source, cells: Sequence[str] = (), alike: bool = True
     return source
 
 
-def open_data(data: str | Store, where: Sequence[str] = (), experiment: str | None = None) -> Source:
-    """DATA (also a store that is open) with the conditions applied; a damaged store is said to be. Raises InputError,
-    DataError."""
+def open_data(
+    data: str | Store, where: Sequence[str] = (), experiment: str | None = None, ranks: bool = False
+) -> Source:
+    """DATA (also a store that is open) with the conditions applied; a damaged store is said to be. The single ranks of
+    runs of very many are there with ``ranks``, or where a condition is about them. Raises InputError, DataError."""
     from iosonde.data.source import open_data as opened
 
     if isinstance(data, str):
         tell_reading(Path(data))
-    source = opened(data, where, experiment)
+    source = opened(data, where, experiment, ranks or any(one.startswith(RANK) for one in where))
     for problem in source.problems:
         talk(f"warning: {problem}")
     return source
