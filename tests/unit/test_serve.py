@@ -118,6 +118,7 @@ def test_two_sides_are_compared(shelf):
     assert "A: nodes=1, B: nodes=2" in said and "95 % intervals" in said
 
 
+@pytest.mark.slow
 def test_the_page_of_a_run_has_its_own_policy(shelf):
     said = asked(shelf, "/report?store=1&run=envelope-7f3a-0001")
     assert said.status == 200 and b"<h1>" in said.body and said.body.count(b"envelope-7f3a-0002") == 0
@@ -136,7 +137,8 @@ def test_what_is_measured_now(shelf, folder):
 
 
 @pytest.mark.parametrize("path", ["/", "/runs", "/live", "/compare", "/run?store=2&run=odd-1", "/runs?where=nods%3D1",
-                                  "/report?store=2&experiment=odd", "/history?store=2&where=complete%3Dany",
+                                  pytest.param("/report?store=2&experiment=odd", marks=pytest.mark.slow),
+                                  "/history?store=2&where=complete%3Dany",
                                   "/run?store=2&run=%3Cscript%3E", f"/runs?where={quote(HOSTILE)}%3D1",
                                   f"/report?store=2&run={quote(HOSTILE)}",
                                   f"/history?store={quote(HOSTILE)}"])  # fmt: skip
