@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from iosonde.core.types import FactorValue
+from iosonde.explain.known_path import KnownPath, ServerTimes
 from iosonde.explain.operations import Operations
 
 
@@ -31,12 +32,16 @@ class OperationGroup:
 
 @dataclass(frozen=True)
 class TrialOperations:
-    """Those of a group in one trial; how many more of their kind failed."""
+    """Those of a group in one trial; how many more of their kind failed. ``path`` and ``servers``: what is known of the
+    way to the servers, and of what these took themselves. ``asked_to_wait``: files were opened so that each has to."""
 
     name: str
     operations: Operations
     failed: int
     notes: tuple[str, ...] = ()
+    path: KnownPath | None = None
+    servers: ServerTimes | None = None
+    asked_to_wait: bool = False
 
 
 class OperationTrials(Protocol):

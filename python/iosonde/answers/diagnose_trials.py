@@ -14,9 +14,11 @@ from iosonde.engine import _native
 from iosonde.explain import sizes
 from iosonde.explain.operations import LEAST, Operations, split
 
+from . import diagnose_path
 from .diagnose_group import OperationGroup, TrialOperations
 
 COLUMNS = OPERATION.names or ()
+_WAITING = {"direct", "sync", "dsync"}
 
 
 class StoredTrials:
@@ -67,13 +69,15 @@ class StoredTrials:
         setting = tuple(levels.items())
         columns = self._store.operation_columns(run.id, COLUMNS)
         known = sizes.units_of(run)
+        path, servers = diagnose_path.path_of(run), diagnose_path.servers_of(self._store, run)
         for phase in run.phases:
             if not phase.is_step or (self._only and not {phase.operation, phase.name} & self._only):
                 continue
             for kind, operations, failed in split(columns, phase, units=known):
                 group = OperationGroup(phase.operation, _native.KINDS[kind], operations.size, setting,
                               setting_text(levels, units))  # fmt: skip
-                yield group, TrialOperations(run.id, operations, failed, tuple(_notes(operations)))
+                yield group, TrialOperations(run.id, operations, failed, tuple(_notes(operations)), path,
+                                             servers.get(group.kind), bool(phase.open_flags & _WAITING))  # fmt: skip
 
 
 def _notes(operations: Operations) -> Iterator[str]:
