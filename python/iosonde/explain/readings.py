@@ -118,7 +118,7 @@ def _in_a_server(one: Pass) -> Reading | None:
         return None
     return Reading(
         SLOW_DISK,
-        f"{server} is slow in itself, its disk or what it runs on: by its own count a {one.kind} takes "
+        f"a slow disk, or what {server} runs on: by its own count a {one.kind} takes "
         f"{format_rate(its_s, 's')} there, {format_rate(others_s, 's')} elsewhere. That is "
         f"{format_rate(excess_s, 's')} of {format_rate(one.lost_s, 's')} that slow ones took longer",
     )
