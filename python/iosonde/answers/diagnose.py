@@ -12,6 +12,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
 from iosonde.data.asked import LAST_DONE
 from iosonde.data.source import Source
+from iosonde.explain import readings
 from iosonde.explain.causes import s410_trials
 from iosonde.explain.causes.s413_drift import FastDrift, drift
 from iosonde.explain.causes.target import Suspect
@@ -81,7 +82,8 @@ class OperationClass:
 class DiagnosedOperations:
     """The operations of one kind and size of an operation, at one setting, over its trials. ``drift``: of fast
     operations over a trial, None where there is none; ``tail``: the share of the time that the slowest 1 % take;
-    ``step_s``: of the clock's ticks in the durations, 0 where it is none. ``notes``: what was not there to see."""
+    ``step_s``: of the clock's ticks in the durations, 0 where it is none. ``notes``: what was not there to see;
+    ``reading``: what all of them together read like, None where nothing."""
 
     group: OperationGroup
     trials: int
@@ -95,6 +97,7 @@ class DiagnosedOperations:
     drawn: DrawnOperations
     step_s: float
     notes: tuple[str, ...]
+    reading: Reading | None
 
     @property
     def slow(self) -> list[OperationClass]:
@@ -114,6 +117,8 @@ class DiagnosedOperations:
             "cost_s": self.cost.cost_s.to_json(), "elapsed_s": self.cost.elapsed_s.to_json(), "unit": self.cost.unit,
             "rate": self.cost.rate.to_json(), "rate_if_fast": self.cost.rate_if_fast.to_json(),
             "tail_time_share": self.tail.to_json(), "drift": self.drift.change.to_json() if self.drift else None,
+            "mechanism": self.reading.mechanism if self.reading else None,
+            "reading": self.reading.words if self.reading else None,
             "step_s": self.step_s, "notes": list(self.notes),
         }  # fmt: skip
 
@@ -227,7 +232,7 @@ def _group(
     classes = tuple(
         OperationClass(_label(density, place), bounds[place] / 1e9, bounds[place + 1] / 1e9,
                        density.typical_ns[place] / 1e9, int(counts[place]), shares[place], of_class(where, place),
-                       found[place], _reading(group, density, place, found[place]))
+                       found[place], _reading(group, density, place, found[place], seen[0]))
         for place in range(density.count)
     )  # fmt: skip
     notes = dict.fromkeys(note for one in seen for note in one.notes)
@@ -235,15 +240,22 @@ def _group(
         group, len(seen), int(counts.sum()), sum(one.failed for one in seen), classes, density,
         cost_of(accounts, density, level), drift(accounts, density.fast, level),
         mean([one.slowest(TAIL) for one in histograms], level).within(0.0, 1.0),
-        seen[-1].drawn, max(one.step_s for one in seen), tuple(notes),
+        seen[-1].drawn, max(one.step_s for one in seen), tuple(notes), _of_all(seen),
     )  # fmt: skip
 
 
 def _reading(
-    group: OperationGroup, density: DensityClasses, place: int, found: Sequence[Reason]
+    group: OperationGroup, density: DensityClasses, place: int, found: Sequence[Reason], first: TrialLook
 ) -> Reading | None:  # fmt: skip
-    times = Times(group.kind, group.size, density.typical_ns[density.fast] / 1e9, density.typical_ns[place] / 1e9)
+    times = Times(group.kind, group.size, density.typical_ns[density.fast] / 1e9, density.typical_ns[place] / 1e9,
+                  first.path, first.servers, first.whole.sent if first.whole else None)  # fmt: skip
     return reading([one.suspect for one in found], times)
+
+
+def _of_all(seen: Sequence[TrialLook]) -> Reading | None:
+    """What all operations read like, where those of each trial do."""
+    found = [readings.of_all(one.whole) if one.whole else None for one in seen]
+    return found[0] if len({one.mechanism if one else None for one in found}) == 1 else None
 
 
 def _between(seen: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:

@@ -10,8 +10,10 @@ from iosonde.core.types import FactorValue
 from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses
 from iosonde.explain.cost import Account
+from iosonde.explain.known_path import KnownPath, ServerTimes
 from iosonde.explain.operations import Operations
 from iosonde.explain.places import PlaceCounts
+from iosonde.explain.readings import Pass
 from iosonde.stats.density.histogram import LogHistogram
 
 from .diagnose_drawn import DrawnOperations
@@ -39,19 +41,24 @@ class OperationGroup:
 @dataclass(frozen=True)
 class TrialOperations:
     """Those of a group in one trial; how many more of their kind failed. ``exact``: the durations of all, where only a
-    sample was recorded and a histogram of the rest kept."""
+    sample was recorded and a histogram of the rest kept. ``path`` and ``servers``: what is known of the way to the
+    servers, and of what these took themselves. ``asked_to_wait``: files were opened so that each has to."""
 
     name: str
     operations: Operations
     failed: int
     notes: tuple[str, ...] = ()
     exact: LogHistogram | None = None
+    path: KnownPath | None = None
+    servers: ServerTimes | None = None
+    asked_to_wait: bool = False
 
 
 @dataclass(frozen=True)
 class TrialLook:
     """One trial: its sums, where each class is, what the operations of each have in common (by class), what is drawn of
-    it. ``step_s``: of the clock's ticks in its durations."""
+    it. ``step_s``: of the clock's ticks in its durations. ``path``, ``servers``: as of the operations; ``whole``: all
+    of them against both."""
 
     trial: str
     account: Account
@@ -61,6 +68,9 @@ class TrialLook:
     failed: int
     step_s: float
     notes: tuple[str, ...]
+    path: KnownPath | None = None
+    servers: ServerTimes | None = None
+    whole: Pass | None = None
 
 
 class OperationTrials(Protocol):

@@ -9,6 +9,7 @@ import numpy as np
 from iosonde.explain.classes import DensityClasses
 from iosonde.explain.cost import Account, account, of_all
 from iosonde.explain.places import places
+from iosonde.explain.readings import Pass
 from iosonde.stats.density.histogram import LogHistogram, clock_step, of_values
 
 from .diagnose_drawn import drawn, rows_of
@@ -32,10 +33,10 @@ def looks(
     """Every trial of the groups with classes."""
     for group, trial in each:
         if group in classes:
-            yield group, _look(trial, classes[group])
+            yield group, _look(trial, group, classes[group])
 
 
-def _look(trial: TrialOperations, classes: DensityClasses) -> TrialLook:
+def _look(trial: TrialOperations, group: OperationGroup, classes: DensityClasses) -> TrialLook:
     operations = trial.operations
     of = classes.of(operations.duration_ns)
     recorded = account(operations, of, classes.count)
@@ -44,7 +45,21 @@ def _look(trial: TrialOperations, classes: DensityClasses) -> TrialLook:
     return TrialLook(trial.name, made, places(operations, of, recorded),
                      trial_suspects(operations, of, classes),
                      drawn(rows, classes, made, longest, operations.placed), trial.failed,
-                     clock_step(operations.duration_ns) / 1e9, trial.notes)  # fmt: skip
+                     clock_step(operations.duration_ns) / 1e9, trial.notes, trial.path, trial.servers,
+                     _whole(trial, group, classes))  # fmt: skip
+
+
+def _whole(trial: TrialOperations, group: OperationGroup, classes: DensityClasses) -> Pass | None:
+    if trial.path is None or trial.servers is None:
+        return None
+    took = trial.operations.duration_ns / 1e9
+    least_s = trial.path.least_s(group.size) + trial.servers.usual_s
+    longer = took - classes.typical_ns[classes.fast] / 1e9
+    return Pass(
+        group.kind, group.size, float(took.sum()), float(np.median(took)), float(longer[longer > 0].sum()),
+        trial.operations.sequential, float((took < least_s).mean()), least_s,
+        trial.servers.count / took.size, trial.asked_to_wait, trial.servers,
+    )  # fmt: skip
 
 
 def whole_account(

@@ -16,13 +16,14 @@ from iosonde.explain.classes import DensityClasses
 from iosonde.explain.operations import LEAST, Operations, split
 from iosonde.stats.density.histogram import LogHistogram, of_buckets
 
-from . import diagnose_look
+from . import diagnose_look, diagnose_path
 from .diagnose_group import OperationGroup, TrialLook, TrialOperations
 from .diagnose_large import LargeRun
 
 COLUMNS = OPERATION.names or ()
 IN_MEMORY = 1 << 24  # operations of a run, of 65 bytes: a larger one is read a part at a time
 GroupOf = Callable[[StoredPhase, int, int], OperationGroup]
+_WAITING = {"direct", "sync", "dsync"}
 
 
 class StoredTrials:
@@ -104,13 +105,14 @@ class StoredTrials:
     def _of_run(self, run: StoredRun) -> Iterator[tuple[OperationGroup, TrialOperations]]:
         group_of, known = self._group_of(run), sizes.units_of(run)
         columns = self._store.operation_columns(run.id, COLUMNS)
+        path, servers = diagnose_path.path_of(run), diagnose_path.servers_of(self._store, run)
         for phase in self._phases(run):
+            waits = bool(phase.open_flags & _WAITING)
             for kind, operations, failed in split(columns, phase, _native.KINDS, units=known):
                 exact = None if phase.recorded_all else _exact(phase, _native.KINDS[kind], operations.size)
-                yield (
-                    group_of(phase, kind, operations.size),
-                    TrialOperations(run.id, operations, failed, tuple(_notes(operations, exact)), exact),
-                )
+                group, notes = group_of(phase, kind, operations.size), tuple(_notes(operations, exact))
+                yield group, TrialOperations(run.id, operations, failed, notes, exact, path, servers.get(group.kind),
+                                             waits)  # fmt: skip
 
 
 def _is_large(run: StoredRun) -> bool:

@@ -49,6 +49,11 @@ class StoredPhase:
         return bool(self.document.get("recorded_all", False))
 
     @property
+    def open_flags(self) -> frozenset[str]:
+        """How its files were opened, besides for reading or writing; empty, too, where nothing says so."""
+        return frozenset(map(str, self.document.get("open_flags") or ()))
+
+    @property
     def placed(self) -> bool:
         """Whether files and offsets of operations are known; of another tool's trace they may not be."""
         return bool(self.document.get("placed", True))

@@ -1,9 +1,10 @@
 """Which optimisation, or which part of the system, structure reads like: from what a class has in common, and from what
 its times can and cannot be.
 
-Two things are physics, not habit. What takes no longer than a copy came from memory (``from_memory``); and what would
-have moved a whole period of bytes faster than any link was a message about them, not their transfer (``_moved``).
-Between what is surely one and surely the other nothing is read.
+Some things are physics, not habit. What takes no longer than a copy came from memory, and what takes less than the
+way to the servers, where that is known, was not waited for (``at_client``); what would have moved a whole period of
+bytes faster than any link was a message about them, not their transfer (``_once``). Between what is surely one and
+surely the other nothing is read.
 """
 
 from __future__ import annotations
@@ -15,15 +16,27 @@ from iosonde.core.units import format_rate, format_size
 from iosonde.core.words import percent
 
 from .causes.target import Suspect
+from .known_path import KnownPath, ServerTimes
 
 READ_AHEAD, WRITE_BEHIND, SLOW_SERVER = "read-ahead", "write-behind", "slow server"
 LOCK, CACHE, WARM_UP, SEEK = "lock", "cache", "warm-up", "seek"
+NO_READ_AHEAD, NO_WRITE_BEHIND = "no read-ahead", "no write-behind"
+SLOW_DISK, SLOW_LINK = "slow disk", "slow link"
 ALIGNMENT, DISTURBANCE = "alignment", "disturbance"
 # A copy within memory: a call, and a rate that none is slower than.
 _CALL_S, _COPY_RATE = 5e-6, 1.5e9
 # Bytes that one operation of a client waits for come at less than the first; a message looks faster than the second.
 _TRANSFER, _MESSAGE = 2.5e9, 10e9
 _RARE = 0.005
+_ALL_OF_A_FILE = 0.7  # kappa
+# Of all operations of a pass so many may not have waited; and what read-ahead of Linux' window has twice.
+_HARDLY, _AHEAD = 0.05, 64 * 1024
+# So many of each reach a server where none is gathered with others, and so many where many are.
+_EACH, _GATHERED = 0.98, 0.75
+# What is lost is asked about from this share of the time on, and a server is slow if it takes so many times as long.
+_MATTERS, _TIMES = 0.2, 2.0
+# Of what slow operations take longer, a server that is to blame takes so much itself; one that is not, at most so much.
+_ITSELF, _NOT_ITSELF = 0.5, 0.25
 
 
 @dataclass(frozen=True)
@@ -37,17 +50,92 @@ class Reading:
 @dataclass(frozen=True)
 class Times:
     """Of the operations that are read: their kind, their size (bytes, 0: none are moved), and the seconds of a usual
-    fast one and a usual slow one."""
+    fast one and a usual slow one; what is known of the path to the servers, and of what these took themselves; and how
+    many operations of this kind reached a server for each that was made (None: not known)."""
 
     kind: str
     size: int
     fast_s: float
     slow_s: float
+    path: KnownPath | None = None
+    servers: ServerTimes | None = None
+    sent: float | None = None
 
     @property
-    def from_memory(self) -> bool:
-        """Whether fast ones take no longer than a copy."""
-        return self.fast_s <= _CALL_S + self.size / _COPY_RATE
+    def at_client(self) -> bool:
+        """Whether fast ones take no longer than a copy, or less than the way to the servers and what these take; or
+        whether many did not reach a server by themselves."""
+        if self.sent is not None and self.sent < _GATHERED:
+            return True
+        own_s = self.servers.least_s if self.servers else 0.0
+        known = bool(self.size and self.path and self.fast_s < self.path.least_s(self.size) + own_s)
+        return known or self.fast_s <= _CALL_S + self.size / _COPY_RATE
+
+    @property
+    def waited(self) -> bool:
+        """Whether fast ones surely waited for a server: they take longer than the way and what the servers usually do;
+        False where nobody knows."""
+        if not (self.size and self.path and self.servers) or self.at_client:
+            return False
+        return self.fast_s >= self.path.least_s(self.size) + self.servers.usual_s
+
+
+@dataclass(frozen=True)
+class Pass:
+    """All operations of one kind and size in a trial, where the way to the servers and these' own times are known.
+
+    ``took_s`` is all their time, ``typical_s`` that of one, ``lost_s`` what those that were slower than the fast ones
+    took longer; ``sequential``: they follow each other through their files; ``faster`` is the share that took less than
+    ``least_s``, the way and what the servers usually took. ``sent``: how many reached a server for each that was made.
+    ``asked``: files were opened so that each has to wait.
+    """
+
+    kind: str
+    size: int
+    took_s: float
+    typical_s: float
+    lost_s: float
+    sequential: bool
+    faster: float
+    least_s: float
+    sent: float
+    asked: bool
+    servers: ServerTimes
+
+
+def of_all(one: Pass) -> Reading | None:
+    """What all of them together read like: a server that itself took what was lost, or nothing that saves them from
+    waiting; None where neither can be said."""
+    return _in_a_server(one) or _all_wait(one)
+
+
+def _in_a_server(one: Pass) -> Reading | None:
+    slowest, excess_s = one.servers.slowest, one.servers.excess_s
+    if slowest is None or one.lost_s < _MATTERS * one.took_s or excess_s < _ITSELF * one.lost_s:
+        return None
+    server, its_s, others_s = slowest
+    if its_s < _TIMES * others_s:
+        return None
+    return Reading(
+        SLOW_DISK,
+        f"a slow disk, or what {server} runs on: by its own count a {one.kind} takes "
+        f"{format_rate(its_s, 's')} there, {format_rate(others_s, 's')} elsewhere. That is "
+        f"{format_rate(excess_s, 's')} of {format_rate(one.lost_s, 's')} that slow ones took longer",
+    )
+
+
+def _all_wait(one: Pass) -> Reading | None:
+    if not one.sequential or one.asked or not 0 < one.size <= _AHEAD:
+        return None
+    if one.faster > _HARDLY or one.sent < _EACH:
+        return None
+    said = (f"each goes to a server by itself and waits, {format_rate(one.typical_s, 's')}, where the way there "
+            f"and back and the server take {format_rate(one.least_s, 's')}")  # fmt: skip
+    if "read" in one.kind:
+        return Reading(NO_READ_AHEAD, f"no read-ahead, or none that is ahead: they follow each other, and {said}")
+    if "write" in one.kind:
+        return Reading(NO_WRITE_BEHIND, f"no write-behind: {said}")
+    return None
 
 
 def reading(suspects: Sequence[Suspect], times: Times) -> Reading | None:
@@ -57,9 +145,26 @@ def reading(suspects: Sequence[Suspect], times: Times) -> Reading | None:
 
 def _of(one: Suspect, times: Times) -> Reading | None:
     rules = {"S401": _period, "S402": _clock, "S404": _from_when_on, "S405": _first, "S406": _place, "S407": _jump,
-             "S409": _stall, "S411": _amount, "S412": _chance}  # fmt: skip
+             "S408": _files, "S409": _stall, "S411": _amount, "S412": _chance}  # fmt: skip
     rule = rules.get(one.code)
-    return rule(one, times) if rule else None
+    found = rule(one, times) if rule else None
+    return _part(found, times) if found and found.mechanism == SLOW_SERVER else found
+
+
+def _part(found: Reading, times: Times) -> Reading:
+    """Of a slow server: whether it takes the time itself, by its own count, or the way to it."""
+    slowest = times.servers.slowest if times.servers else None
+    longer = times.slow_s - times.fast_s
+    if slowest is None or longer <= 0:
+        return found
+    server, its_s, others_s = slowest
+    share = (its_s - others_s) / longer
+    counted = f"{server} takes {format_rate(its_s, 's')} itself, the others {format_rate(others_s, 's')}"
+    if share >= _ITSELF:
+        return Reading(SLOW_DISK, f"{found.words}; in the server, its disk or what it runs on: {counted}")
+    if share <= _NOT_ITSELF:
+        return Reading(SLOW_LINK, f"{found.words}; not in the server, on the way to it: {counted} at most")
+    return found
 
 
 def _period(one: Suspect, times: Times) -> Reading | None:
@@ -67,7 +172,7 @@ def _period(one: Suspect, times: Times) -> Reading | None:
     told = one.evidence
     if "period_bytes" not in told:
         return None
-    if not times.from_memory:
+    if not times.at_client:
         return _server(told["slow_bytes"], told["period_bytes"])
     return _once(told["period_bytes"], times) if told["slow_operations"] == 1 else None
 
@@ -87,7 +192,7 @@ def _once(n_bytes: int, times: Times) -> Reading | None:
 
 
 def _amount(one: Suspect, times: Times) -> Reading | None:
-    if "write" not in times.kind or not times.from_memory:
+    if "write" not in times.kind or not times.at_client:
         return None
     n_bytes = one.evidence["gap_bytes"]
     rate = format_rate(n_bytes / max(times.slow_s - times.fast_s, 1e-9), "bytes/s")
@@ -106,9 +211,9 @@ def _from_when_on(one: Suspect, times: Times) -> Reading | None:
 def _place(one: Suspect, times: Times) -> Reading | None:
     told = one.evidence
     if told["crosses"]:
-        return _once(told["unit_bytes"], times) if times.from_memory else \
+        return _once(told["unit_bytes"], times) if times.at_client else \
             Reading(ALIGNMENT, f"requests that are split at borders of {format_size(told['unit_bytes'])}")  # fmt: skip
-    if not times.from_memory:
+    if not times.at_client:
         return _server(told["width_bytes"], told["unit_bytes"])
     return _once(told["unit_bytes"], times) if told["width_bytes"] <= max(times.size, 1) else None
 
@@ -116,6 +221,15 @@ def _place(one: Suspect, times: Times) -> Reading | None:
 def _server(part: int, whole: int) -> Reading:
     return Reading(SLOW_SERVER, f"a slow server: it holds {format_size(part)} of every {format_size(whole)}, one of "
                                 f"{whole / max(part, 1):.3g} parts")  # fmt: skip
+
+
+def _files(one: Suspect, times: Times) -> Reading | None:
+    """More than one file, as a single one may have been slow for any reason; and all or nothing, as files that follow
+    each other share what disturbed them."""
+    files = one.evidence.get("files", ())
+    if len(files) < 2 or times.at_client or one.agreement.kappa < _ALL_OF_A_FILE:
+        return None
+    return Reading(SLOW_SERVER, f"a slow server: it holds {len(files)} of the {one.evidence['of']} files")
 
 
 def _clock(one: Suspect, times: Times) -> Reading:
@@ -127,10 +241,12 @@ def _stall(one: Suspect, times: Times) -> Reading:
     return Reading(LOCK, "all wait for one thing: a lock, or a server that pauses")
 
 
-def _chance(one: Suspect, times: Times) -> Reading:
+def _chance(one: Suspect, times: Times) -> Reading | None:
     share = one.evidence["probability"]
     if share < _RARE:
         return Reading(DISTURBANCE, "rare and by chance: an interrupt, another process, a retry")
+    if times.waited:
+        return None
     return Reading(CACHE, f"a cache that has it or not, or two ways through the system: {percent(share)} take the slow "
                           "one")  # fmt: skip
 

@@ -56,11 +56,16 @@ def queues(bits_per_s: float | None, delay_s: float | None) -> list[list[str]]:
     if delay_s:
         found.append(["root", "handle", "1:", "netem", "delay", f"{delay_s / _LEGS * 1e6:.0f}us", "limit", str(_HELD)])
     if bits_per_s:
-        burst = max(int(bits_per_s / _BURSTS_PER_S), _LEAST_BURST)
+        burst = burst_bytes(bits_per_s)
         place = ["parent", "1:1"] if delay_s else ["root"]
         found.append([*place, "handle", "2:", "tbf", "rate", f"{bits_per_s:.0f}bit", "burst", str(burst),
                       "latency", _QUEUE])  # fmt: skip
     return found
+
+
+def burst_bytes(bits_per_s: float) -> int:
+    """What passes a link of this rate at once."""
+    return max(int(bits_per_s / _BURSTS_PER_S), _LEAST_BURST)
 
 
 def check_delay(delay_s: float | None) -> None:

@@ -248,6 +248,12 @@ class Store:
         chosen = [item for item in chosen if every or item[1]["complete"]]
         return query.results_table([item for item in chosen if self._is_whole(*item)], names, of_results, ranks)
 
+    def raw_file(self, run_id: str, name: str) -> bytes | None:
+        """The content of one of its raw files, None where it has none of that name. Raises InputError, DataError."""
+        directory, document = self._find(run_id)
+        whole = f"raw/{name}"
+        return rundir.read_file(directory, document, whole) if whole in document["files"] else None
+
     def operations(self, run_id: str) -> np.ndarray:
         """All recorded operations of a run, dtype ``schema.OPERATION``, by rank and start; may be empty."""
         import numpy as np

@@ -41,10 +41,11 @@ def find(target: Target) -> list[Suspect]:
         return []
     groups = [one for one in (_hosts(target), _ranks(target), _files(target)) if one is not None]
     best: tuple[Agreement, str, list[Any]] | None = None
+    of = 0
     for word, names, slow, every in groups:
         made, kept = which_groups(names, slow, every)
         if made.seen and (best is None or made.kappa > best[0].kappa + 0.02):
-            best = made, word, kept
+            best, of = (made, word, kept), len(names)
     if best is None:
         return []
     made, word, kept = best
@@ -55,7 +56,7 @@ def find(target: Target) -> list[Suspect]:
                 "slow")  # fmt: skip
     return [Suspect(CODE, target.place, f"on {which}", sentence, made,
                     "another rank on the same file: if it is slow too, it is the file's server, else the node",
-                    {f"{word}s": sorted(kept)})]  # fmt: skip
+                    {f"{word}s": sorted(kept), "of": of})]  # fmt: skip
 
 
 def _ranks(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | None:

@@ -79,8 +79,9 @@ class Suspect:
 
     @property
     def key(self) -> object:
-        """What tells it from others of its code: a period, a unit, a place. Found again, it is the same."""
-        names = ("period_operations", "unit_bytes", "first", "ranks", "hosts", "files", "late")
+        """What tells it from others of its code: a period, a unit, a place. Found again, it is the same. Not which
+        files: those of one number lie on other servers in the next trial."""
+        names = ("period_operations", "unit_bytes", "first", "ranks", "hosts", "late")
         return next((self.evidence[name] for name in names if name in self.evidence), None)
 
     @property

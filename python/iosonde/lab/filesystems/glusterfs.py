@@ -43,8 +43,10 @@ class _Gluster(Recipe):
         "disperse": "pieces of an erasure code, parity included",
         "redundancy": "of these, parity",
         "shard": "size of the pieces that a file is cut into",
+        "direct_io": "on: the client's kernel keeps no data, Gluster's own caches are all there is [off]",
     }
-    live = volume_options.OPTIONS
+    of_mounts = {"direct_io": "off"}
+    live = {**volume_options.OPTIONS, "direct_io": options["direct_io"]}
     client_process = "glusterfs"
     client_keeps_data = True
 
@@ -65,6 +67,8 @@ class _Gluster(Recipe):
             if (count := int(options.get(name, 1))) > 1 and n_servers % count:
                 raise InputError(f"--set {name}={count}: {n_servers} servers cannot be grouped by {count}",
                                  f"--servers {count * max(1, round(n_servers / count))}")  # fmt: skip
+        if (value := options.get("direct_io", "off")) not in ("on", "off"):
+            raise InputError(f"--set direct_io={value}: neither on nor off")
         if "shard" in options and parse_size(options["shard"]) < 4 * 2**20:
             raise InputError(f"--set shard={options['shard']}: pieces have 4 MiB at least", "--set shard=4MiB")
 
@@ -91,7 +95,8 @@ class _Gluster(Recipe):
     def mount(self, lab: Lab, client: LabHost) -> None:
         """By the FUSE client."""
         client.bind("/var/log/glusterfs")
-        client.run("mount", "-t", "glusterfs", f"{lab.servers[0].address}:/{VOLUME}", str(lab.mount_point))
+        how = ["-o", "direct-io-mode=enable"] if self.of_mount(lab, "direct_io") == "on" else []
+        client.run("mount", "-t", "glusterfs", *how, f"{lab.servers[0].address}:/{VOLUME}", str(lab.mount_point))
 
     def layout(self, lab: Lab) -> Layout:
         """The client sends each copy, or each piece, by itself."""
@@ -118,16 +123,21 @@ class _Gluster(Recipe):
 
     def read(self, lab: Lab, option: str) -> str:
         """What is in force: of the volume, or what it was made with."""
+        if option in self.of_mounts:
+            return self.of_mount(lab, option)
         if option in _MADE_WITH:
             return str(_counts(lab)[option])
         return volume_options.read(lab.servers[0], "features.shard-block-size" if option == "shard" else option)
 
     def change(self, lab: Lab, option: str, value: str) -> None:
-        """Of the volume."""
+        """Of the volume, or of mounts."""
+        if option in self.of_mounts:
+            return super().change(lab, option, value)
         if option in self.options:
             raise InputError(f"{option}: a volume is made with it, and keeps it",
                              f"another lab: iosonde lab up glusterfs --set {option}={value}")  # fmt: skip
         volume_options.change(lab, option, value)
+        return None
 
     def health(self, lab: Lab) -> list[str]:
         """Daemons that are down, clients that miss a brick, copies that do not agree."""

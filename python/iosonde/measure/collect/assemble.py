@@ -233,6 +233,7 @@ def _timed(
         "shared": plan.shared,
         "distinct_bytes": plan.distinct_bytes or None,
         "recorded_all": all(part.recorded_all for part in parts),
+        "open_flags": list(getattr(plan.phase, "open_flags", ())),
         "cache": _cache(parts),
         "histograms": _histograms(parts, kinds),
         "totals": _totals(parts, kinds),

@@ -40,7 +40,8 @@ def lines(made: OperationCauses) -> Iterator[str]:
     for group in single:
         typical = format_rate(group.classes[0].typical_s, "s")
         trend = f" S413: {group.drift.sentence}." if group.drift else ""
-        yield from wrapped(f"{_title(group)}: one class around {typical}.{trend}", "  ")
+        whole = f" It reads like {group.reading.words}." if group.reading else ""
+        yield from wrapped(f"{_title(group)}: one class around {typical}.{whole}{trend}", "  ")
     notes = [*made.notes, *dict.fromkeys(note for group in made.groups for note in group.notes)]
     if notes:
         yield ""
@@ -53,6 +54,9 @@ def _group(group: DiagnosedOperations, level: float) -> Iterator[str]:
     yield ""
     rows = [[one.label, format_rate(one.typical_s, "s"), format_rate(one.high_s, "s"), _share(one.shares.share),
              _share(one.shares.time_share)] for one in group.classes]  # fmt: skip
+    if group.reading:
+        yield from wrapped(f"reads like {group.reading.words}", "  ")
+        yield ""
     yield from table(["class", "typical", "up to", "operations, %", "time, %"], rows, "lrrrr").splitlines()
     yield ""
     for one in group.classes:
