@@ -129,13 +129,18 @@ class OperationCauses(Answer):
     level: float
     notes: tuple[str, ...]
 
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What no diagnosis can see."""
+        return LIMITS
+
     def content(self) -> dict[str, Any]:
         """As ``iosonde diagnose --json``."""
         return {
             "level": self.level,
             "classes": [{**group.group.to_json(), **one.to_json()} for group in self.groups for one in group.classes],
             "groups": [group.to_json() for group in self.groups],
-            "studies": self.study.content()["studies"] if self.study else [], "limits": list(LIMITS),
+            "studies": self.study.content()["studies"] if self.study else [], "limits": list(self.limits),
             "notes": list(self.notes),
         }  # fmt: skip
 

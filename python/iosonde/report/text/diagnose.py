@@ -42,6 +42,8 @@ def lines(made: OperationCauses) -> Iterator[str]:
         trend = f" S413: {group.drift.sentence}." if group.drift else ""
         yield from wrapped(f"{title(group)}: one class around {typical}.{trend}", "  ")
     notes = [*made.notes, *dict.fromkeys(note for group in made.groups for note in group.notes)]
+    if several:
+        notes.append(made.limits[0])
     if notes:
         yield ""
     for note in notes:
