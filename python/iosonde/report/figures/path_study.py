@@ -10,9 +10,11 @@ from iosonde.report.text import escape
 
 from .figure import Figure
 from .vocabulary import (
+    INK,
     MUTED,
     SECONDS,
     SERIES,
+    SHADES,
     SIZES,
     VERMILION,
     Row,
@@ -29,7 +31,7 @@ from .vocabulary import (
 
 _TITLE = "Time against size"
 _WIDTH, _HEIGHT = 400, 300  # px
-_LIKE = (SERIES[2], SERIES[0], SERIES[5], SERIES[4], SERIES[3])
+_LIKE = (SERIES[2], SERIES[0], SERIES[5], SERIES[4], SERIES[3], INK, SHADES[6], SHADES[0])
 
 
 def figure(drawn: Sequence[DrawnPaths]) -> Figure:
@@ -64,7 +66,7 @@ def _panel(one: DrawnPaths) -> Spec:
                         for size, seconds, at, name in one.cells]  # fmt: skip
     points = layer(cells, "point", channels, filled=True, size=26, opacity=0.8, clip=True)
     which = f"{one.direction}s" + (f", {one.study}" if one.study else "")
-    said = "Points: the median of each cell, in the colour of the condition nearest to it. Lines: the conditions."
+    said = "Points: the median of each cell, coloured by the condition nearest to it."
     title = {"text": escape(which), "subtitle": [said], "anchor": "start", "subtitleFontSize": 11,
              "subtitleColor": MUTED, "subtitlePadding": 4, "limit": 600}  # fmt: skip
     return view(*lines, points, width=_WIDTH, height=_HEIGHT, title=title)
