@@ -41,6 +41,8 @@ def test_shares_times_and_cost_are_those_of_the_rule(three):
     part = [float(one["duration_ns"][one["duration_ns"] > 1e5].sum() / one["duration_ns"].sum()) for one in made]
     assert slow.shares.time_share.value == pytest.approx(np.mean(part))
     assert slow.shares.time_share.low < np.mean(part) < slow.shares.time_share.high
+    slowest = [float(np.sort(one["duration_ns"])[-one.size // 100 :].sum() / one["duration_ns"].sum()) for one in made]
+    assert group.tail.value == pytest.approx(np.mean(slowest), rel=0.01)
     usual = [one["duration_ns"][one["duration_ns"] < 1e5].mean() for one in made]
     lost = [float((one["duration_ns"][one["duration_ns"] > 1e5] - mean).sum() / 2e9)
             for one, mean in zip(made, usual, strict=True)]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
 import pytest
 from machine_cells import matrix
 
@@ -48,6 +49,21 @@ def test_the_text_fits_a_terminal_and_names_the_worst(source):
     said = " ".join(line.strip() for line in lines)
     assert "Most was lost by U-off0-reverse R" in said
     assert "~ accesses of 1 MiB and more: fewer than 500 operations a cell" in said
+
+
+def test_what_is_drawn_are_the_cells_at_their_conditions_and_the_lines_of_these(source):
+    [study] = path_study.path_study(source, 0.95).studies
+    [drawn] = study.drawn
+    assert drawn.direction == "read" and len(drawn.cells) == len(study.study.cells)
+    lines = study.study.models["read"].lines
+    assert drawn.names[: len(lines)] == tuple(drawn.lines) == tuple(line.name for line in lines)
+    for size, seconds, at, name in drawn.cells:
+        assert at in drawn.names
+        if name == "U-off0-rnd R" and size <= 65536:  # what nobody can foresee
+            assert at == "uncached"
+        if at in drawn.lines:
+            line = next(line for line in lines if line.name == at)
+            assert seconds == pytest.approx(float(line.seconds(np.array([size]))[0]), rel=0.5)
 
 
 def test_a_state_that_was_not_brought_about_is_said_and_no_line_is_fitted(tmp_path):

@@ -43,6 +43,7 @@ def test_the_text_is_narrow_and_says_class_cause_and_cost(store):
         "→ to confirm: half the request size",
         "If all had been fast:",
         "How sure: 2 hills",
+        "an operation of mixed condition",
     ):
         assert part in said  # fmt: skip
 

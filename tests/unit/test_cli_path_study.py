@@ -6,10 +6,16 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from machine_cells import matrix
 
+from iosonde.answers.path_study import path_study
 from iosonde.cli.commands.run import command as run
 from iosonde.cli.commands.time_model import command as time_model
 from iosonde.core import truth
+from iosonde.core.errors import InputError
+from iosonde.data.source import open_data
+from iosonde.measure import machines
+from iosonde.report.figures.path_study import figure
 from iosonde.store import Store
 
 
@@ -46,3 +52,19 @@ def test_a_study_of_a_machine_needs_no_target_and_keeps_the_truth(tmp_path):
     said = CliRunner().invoke(time_model, [str(tmp_path / "s"), "--json"], catch_exceptions=False)
     [study] = json.loads(said.stdout)["studies"]
     assert [row["pattern"] for row in study["patterns"]] == ["C-off0-seq W W"]
+
+
+def test_its_figure_has_a_panel_for_each_direction(tmp_path):
+    Store.create(tmp_path / "s").append_many(list(machines.runs("read-ahead", matrix())))
+    done = CliRunner().invoke(time_model, [str(tmp_path / "s"), "--plot", str(tmp_path / "f.svg")])
+    assert done.exit_code == 0 and (tmp_path / "f.svg").read_text().startswith("<?xml")
+    [study] = path_study(open_data(tmp_path / "s"), 0.95).studies
+    [panel] = figure(study.drawn).spec["concat"]
+    assert len(panel["layer"]) == len(study.drawn[0].lines) + 1
+    assert len(panel["layer"][-1]["data"]["values"]) == len(study.drawn[0].cells)
+
+
+def test_a_figure_of_anything_else_is_refused(tmp_path):
+    done = CliRunner().invoke(time_model, ["--size", "1MiB", "--copy", "1GB/s", "--plot", str(tmp_path / "f.svg")])
+    assert isinstance(done.exception, InputError) or "draws a study of paths" in done.output
+    assert not (tmp_path / "f.svg").exists()

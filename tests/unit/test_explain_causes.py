@@ -10,7 +10,8 @@ import pytest
 
 from iosonde.explain import causes
 from iosonde.explain.causes import s410_trials
-from iosonde.explain.causes.target import Target
+from iosonde.explain.causes.target import Agreement, Suspect, Target
+from iosonde.explain.readings import Times, reading
 from iosonde.stats.density import histogram
 
 N = 4000
@@ -148,3 +149,9 @@ def test_a_far_hill_and_what_lies_beyond_the_last_are_unexpected():
     assert sample.density_classes(histogram.of_values(fast)).unexpected is None
     large = np.append(fast, 3e5 * np.exp(0.15 * rng.standard_normal(1000)))
     assert sample.density_classes(histogram.of_values(large)).unexpected is None, "a third is no outlier"
+
+
+def test_a_jump_of_writes_reads_like_no_read_ahead():
+    found = Suspect("S407", 1, "jump", "", Agreement(1.0, 1.0, 1.0, 0.0), "", {"backwards": False})
+    words = {kind: reading([found], Times(kind, 4096, 1e-5, 1e-3)).words for kind in ("read", "write")}
+    assert "read-ahead" in words["read"] and "read-ahead" not in words["write"] and "seek" in words["write"]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import InputError
+from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.data.asked import LAST_DONE
 from iosonde.data.source import Source
@@ -133,13 +134,18 @@ class OperationCauses(Answer):
     level: float
     notes: tuple[str, ...]
 
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What no diagnosis can see."""
+        return LIMITS
+
     def content(self) -> dict[str, Any]:
         """As ``iosonde diagnose --json``."""
         return {
             "level": self.level,
             "classes": [{**group.group.to_json(), **one.to_json()} for group in self.groups for one in group.classes],
             "groups": [group.to_json() for group in self.groups],
-            "studies": self.study.content()["studies"] if self.study else [], "limits": list(LIMITS),
+            "studies": self.study.content()["studies"] if self.study else [], "limits": list(self.limits),
             "notes": list(self.notes),
         }  # fmt: skip
 
@@ -187,22 +193,36 @@ def diagnose(
     """Of every operation, kind and size with recorded operations; ``names``: only these operations; ``response``: the
     column of durations of a table. Raises InputError, DataError."""
     found: OperationTrials = StoredTrials(source, names) if source.store else TableTrials(source, names, response)
+    groups, notes = _groups(found, level, bandwidth, _MOST)
+    return OperationCauses(groups, path_study.of_some(source, level, names), level, notes)
+
+
+def of_run(source: Source, run: StoredRun, level: float, most: int) -> OperationCauses:
+    """One run of a store, those operations that took most time. Raises DataError where none has enough."""
+    groups, notes = _groups(StoredTrials(source, (), [run]), level, kernel.STABLE, most)
+    return OperationCauses(groups, None, level, notes)
+
+
+def _groups(
+    found: OperationTrials, level: float, bandwidth: str | float, most: int
+) -> tuple[tuple[DiagnosedOperations, ...], tuple[str, ...]]:
+    """(those that took most time, that with the highest cost first; what was left out)."""
     counted: dict[OperationGroup, list[LogHistogram]] = {}
     for group, made in found.histograms():
         counted.setdefault(group, []).append(made)
     found.check(counted)
     longest = sorted(counted, key=lambda one: -sum(part.total() for part in counted[one]))
-    kept = {group: density_classes(merged(counted[group]), bandwidth) for group in longest[:_MOST]}
+    kept = {group: density_classes(merged(counted[group]), bandwidth) for group in longest[:most]}
     seen: dict[OperationGroup, list[TrialLook]] = {group: [] for group in kept}
     for group, look in found.looks(kept):
         seen[group].append(look)
     done = [_group(group, kept[group], seen[group], counted[group], level) for group in kept]
     notes = list(found.notes)
-    if len(longest) > _MOST:
-        notes.append(f"{_MOST} of {len(longest)} kinds of operations are shown, those that took most time: --metric "
+    if len(longest) > most:
+        notes.append(f"{most} of {len(longest)} kinds of operations are shown, those that took most time: --metric "
                      "names others")  # fmt: skip
     done.sort(key=lambda one: -(one.cost.cost_s.value or 0.0))
-    return OperationCauses(tuple(done), path_study.of_some(source, level, names), level, tuple(notes))
+    return tuple(done), tuple(notes)
 
 
 def of_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:

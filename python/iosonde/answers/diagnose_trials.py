@@ -30,12 +30,13 @@ class StoredTrials:
     """The complete runs of a store with recorded operations; one run, or of a large one a part, is in memory at a time.
     The last one stays."""
 
-    def __init__(self, source: Source, names: Sequence[str]) -> None:
+    def __init__(self, source: Source, names: Sequence[str], runs: Sequence[StoredRun] | None = None) -> None:
+        """Of these ``runs`` alone, or of all."""
         assert source.store is not None
         self._store = source.store
         self._name = source.name
         self._only = set(names)
-        recorded = [run for run in source.runs if run.n_operations]
+        recorded = [run for run in (source.runs if runs is None else runs) if run.n_operations]
         self._runs = [run for run in recorded if run.counts] or recorded
         self._factors = source.known.names
         self._units = source.units()
@@ -57,7 +58,7 @@ class StoredTrials:
     def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
         """The durations of every group of every run."""
         for run in self._runs:
-            if _is_large(run):
+            if is_large(run):
                 yield from self._of_large(run).histograms()
             else:
                 yield from diagnose_look.histograms(self._in_memory(run))
@@ -65,7 +66,7 @@ class StoredTrials:
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
         """What is seen of them."""
         for run in self._runs:
-            if _is_large(run):
+            if is_large(run):
                 yield from self._of_large(run).looks(classes)
             else:
                 yield from diagnose_look.looks(self._in_memory(run), classes)
@@ -115,7 +116,8 @@ class StoredTrials:
                                              waits)  # fmt: skip
 
 
-def _is_large(run: StoredRun) -> bool:
+def is_large(run: StoredRun) -> bool:
+    """Whether its operations are more than should be in memory."""
     return (run.n_operations or 0) > IN_MEMORY
 
 

@@ -23,6 +23,7 @@ from iosonde.explain import path_models
 from iosonde.explain.path_models import Confusion, PathCell, PathModels, PathPart, PatternRow
 
 from .answer import Answer
+from .path_study_drawn import DrawnPaths, drawn_paths
 
 _RESIDENT = 0.99
 _LIMITS = ("operations", "bytes", "time_limit")
@@ -43,12 +44,13 @@ class Study:
 
 @dataclass(frozen=True)
 class StudyTables:
-    """Of one study: its pattern rows, how well states are told apart, and the parts of a read's time."""
+    """Of one study: its pattern rows, how well states are told apart, the parts of a read's time, and what is drawn."""
 
     study: Study
     rows: tuple[PatternRow, ...]
     confusion: tuple[Confusion, ...]
     parts: tuple[PathPart, ...]
+    drawn: tuple[DrawnPaths, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ def _tables(study: Study, level: float) -> StudyTables:
         tuple(path_models.rows(study.cells, study.models, level)),
         tuple(path_models.told_apart(study.cells, models) for models in study.models.values()),
         tuple(path_models.parts(reads, level)) if reads else (),
+        tuple(drawn_paths(study.name, study.cells, models) for models in study.models.values()),
     )
 
 

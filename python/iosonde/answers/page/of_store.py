@@ -39,6 +39,7 @@ from .machine import facts_of
 from .measured import target_of
 from .regressions import models_of_store
 from .reproduce import reproduce_of
+from .slow import slow_of
 from .summaries import summaries_of
 from .timelines import timelines_of
 from .trials import trials_of
@@ -93,6 +94,7 @@ def page_of_store(
         bound=bounding.section(),
         faults=Section(hit.over_trials(overview.by, source.units())),
         fault_plot=_last_hit(source),
+        slow=slow_of(source, level),
         more=_more(source, asked) if told else "",
     )  # fmt: skip
 

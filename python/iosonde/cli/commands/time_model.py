@@ -8,7 +8,9 @@ import click
 
 from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options, split_names
-from iosonde.cli.output import emit, talk
+from iosonde.cli.options.types import FigureFile
+from iosonde.cli.output import emit, talk, write_figure
+from iosonde.core.errors import InputError
 from iosonde.core.units import parse_seconds, parse_size
 
 if TYPE_CHECKING:
@@ -39,9 +41,10 @@ _TIME = "[WHERE=]TIME"
               help="Whether the device has to prepare.")  # fmt: skip
 @click.option("--only", metavar="CONDITION,…", help="Only these: discard, client_cached, server_cached, uncached.")
 @click.option("--mixture", is_flag=True, help="Also say of which two conditions an observed time may be a mixture.")
+@click.option("--plot", type=FigureFile(), metavar="FILE", help="Of a path study: time against size, with the lines.")
 def command(
     asked: DataOptions, sizes: str | None, observed: str | None, parts: str | None, state: str, only: str | None,
-    mixture: bool, **given: tuple[str, ...],
+    mixture: bool, plot: str | None, **given: tuple[str, ...],
 ) -> None:  # fmt: skip
     """The parts of t(size) = m + p + n + c + d, and the nearest condition of an observed time.
 
@@ -59,8 +62,11 @@ def command(
     )
     source = asked.open_one() if asked.data is not None else None
     if source is not None and answers.path_study.is_asked(source, asked.asked.response, operation.parts):
-        _show_study(source, asked)
+        _show_study(source, asked, plot)
         return
+    if plot is not None:
+        raise InputError("--plot draws a study of paths, and this is none",
+                         "measure one: iosonde run path-study --target DIR")  # fmt: skip
     made = answers.time_model.time_model(source, asked.asked, operation, asked.by)
     for note in () if asked.as_json else made.warnings:
         talk(f"~ {note}")
@@ -70,9 +76,12 @@ def command(
 
 def show_study(asked: DataOptions) -> None:
     """Print what a study of paths says; ``iosonde run path-study`` ends with it."""
-    _show_study(asked.open_one(), asked)
+    _show_study(asked.open_one(), asked, None)
 
 
-def _show_study(source: Source, asked: DataOptions) -> None:
+def _show_study(source: Source, asked: DataOptions, plot: str | None) -> None:
     made = answers.path_study.path_study(source, asked.level)
+    if plot is not None:
+        drawn = [one for study in made.studies for one in study.drawn]
+        write_figure(plot, report.figures.path_study.figure(drawn))
     emit(made, report.text.path_study.lines(made), asked.as_json)

@@ -14,7 +14,7 @@ from iosonde.core.on_demand import modules_of
 if TYPE_CHECKING:
     from . import (  # noqa: F401, I001
         bars, bound, depth, diagnose, factors, figure, files, heatmap, importance, kinds, latency, over_time,
-        regression, scaling, settings, timeline,
+        path_study, regression, scaling, settings, timeline,
     )  # fmt: skip
 
 __getattr__ = modules_of(__name__)

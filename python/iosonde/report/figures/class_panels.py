@@ -84,7 +84,9 @@ def ranks(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
     first = [rank for _, _, rank, _, _ in drawn.ranks]
     low, high = min(first), max(first) + drawn.ranks_a_line
     title = "rank" if drawn.ranks_a_line == 1 else f"rank, {drawn.ranks_a_line} in a line"
-    y = number("", "low", (low, high), axis={**flat(title), "format": "d", "tickMinStep": 1})
+    y = number(
+        "", "low", (low, high), axis={**flat(title), "values": list(range(low, high, max(1, (high - low) // 6)))}
+    )
     y = {**y, "scale": {**y["scale"], "reverse": True}}
     rows: list[Row] = [{"x": panel.at(begin), "end": panel.at(end), "low": rank,
                         "high": rank + 0.9 * drawn.ranks_a_line, "series": panel.series(of),

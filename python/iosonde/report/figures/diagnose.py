@@ -11,6 +11,7 @@ from iosonde.core.units import format_rate, format_size
 from iosonde.core.words import counted, percent
 from iosonde.report.text import escape
 
+from . import path_study
 from .class_panels import panels
 from .figure import Figure
 from .vocabulary import (
@@ -41,11 +42,13 @@ _MIDDLE = (SERIES[2], SERIES[4], SERIES[3], SERIES[5])
 
 def figure(made: OperationCauses) -> Figure:
     """A row for each operation with more than one class, those with the highest cost first; where none has, of the
-    first."""
+    first. Above, of a study of paths, time against size."""
     shown = [one for one in made.groups if len(one.classes) > 1][:_MOST] or list(made.groups[:1])
     names = ", ".join(_name(one) for one in shown)
     title = {"text": _TITLE, "anchor": "start", "frame": "bounds", "fontSize": 14, "offset": 14}
-    spec = {"vconcat": [_row(one) for one in shown], "spacing": 34, "title": title,
+    paths = [one for study in (made.study.studies if made.study else ()) for one in study.drawn]
+    rows = [*([path_study.panels(paths)] if paths else []), *(_row(one) for one in shown)]
+    spec = {"vconcat": rows, "spacing": 34, "title": title,
             "resolve": {"scale": dict.fromkeys(("x", "y", "color"), "independent")}}  # fmt: skip
     return Figure(spec, "", f"{_TITLE}: {names}.")
 

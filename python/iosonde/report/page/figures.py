@@ -8,6 +8,7 @@ from typing import Any
 from iosonde.answers.page.content.factors import Influence, JudgedModel
 from iosonde.answers.page.content.page import Page
 from iosonde.core.units import human_scale
+from iosonde.report.figures import diagnose
 from iosonde.report.figures.bars import bars_figure
 from iosonde.report.figures.figure import Figure
 from iosonde.report.figures.importance import Bar, Importance, importance_figure
@@ -24,7 +25,7 @@ from iosonde.report.figures.waterfall import waterfall_figure
 
 from .questions import question_figure
 
-_FIXED = ("tree-", "settings-", "faults-", "questions-")  # as wide as they are
+_FIXED = ("tree-", "settings-", "faults-", "questions-", "slow-")  # as wide as they are
 MEAN = "mean of everything"
 
 
@@ -44,6 +45,7 @@ def _figures(page: Page) -> Iterator[tuple[str, Figure]]:
         ("latency", [None if one.empty else latency_figure(one, page.axis) for one in page.latencies.items]),
         ("timeline", [timeline_figure(timeline) for timeline in page.timelines.items]),
         ("faults", [None if page.fault_plot is None else over_time_figure(page.fault_plot)]),
+        ("slow", [None if page.slow is None else diagnose.figure(page.slow)]),
         ("bound", [roofline_figure(line) for one in page.bound.items for line in one.rooflines]),
         ("questions", [question_figure(one) for one in page.questions]),
         ("losses", [waterfall_figure(bars) for one in page.bound.items for bars in one.losses]),

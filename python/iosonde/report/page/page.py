@@ -26,6 +26,7 @@ from iosonde.report.figures.regression import TITLES, scale_of
 from iosonde.report.figures.settings import lines_of
 from iosonde.report.figures.tree import is_cut
 from iosonde.report.figures.vocabulary import page_config
+from iosonde.report.text import diagnose as diagnose_text
 from iosonde.report.text import escape, estimate_parts, estimate_text
 from iosonde.report.text import faults as fault_text
 
@@ -87,6 +88,8 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
         counted=counted,
         fault_grid=fault_text.grid,
         fault_title=fault_text.title,
+        slow_grid=diagnose_text.grid,
+        slow_title=diagnose_text.title,
         plural=plural,
         estimate_text=estimate_text,
         estimate_parts=estimate_parts,

@@ -41,8 +41,10 @@ def lines(made: OperationCauses) -> Iterator[str]:
         typical = format_rate(group.classes[0].typical_s, "s")
         trend = f" S413: {group.drift.sentence}." if group.drift else ""
         whole = f" It reads like {group.reading.words}." if group.reading else ""
-        yield from wrapped(f"{_title(group)}: one class around {typical}.{whole}{trend}", "  ")
+        yield from wrapped(f"{title(group)}: one class around {typical}.{whole}{trend}", "  ")
     notes = [*made.notes, *dict.fromkeys(note for group in made.groups for note in group.notes)]
+    if several:
+        notes.append(made.limits[0])
     if notes:
         yield ""
     for note in notes:
@@ -50,7 +52,7 @@ def lines(made: OperationCauses) -> Iterator[str]:
 
 
 def _group(group: DiagnosedOperations, level: float) -> Iterator[str]:
-    yield from wrapped(f"{_title(group)}: {len(group.classes)} classes; {100 * level:g} % intervals")
+    yield from wrapped(f"{title(group)}: {len(group.classes)} classes; {100 * level:g} % intervals")
     yield ""
     rows = [[one.label, format_rate(one.typical_s, "s"), format_rate(one.high_s, "s"), _share(one.shares.share),
              _share(one.shares.time_share)] for one in group.classes]  # fmt: skip
@@ -68,7 +70,24 @@ def _group(group: DiagnosedOperations, level: float) -> Iterator[str]:
     yield from wrapped(_sure(group))
 
 
-def _title(group: DiagnosedOperations) -> str:
+def grid(group: DiagnosedOperations) -> list[list[str]]:
+    """A row for each class: its name, how long it takes, its shares of operations and of time, its cost (s of the run),
+    what it reads like or what its operations have in common."""
+    return [[one.label, format_rate(one.typical_s, "s"), _share(one.shares.share), _share(one.shares.time_share),
+             estimate_text(one.shares.cost_s, "s") if one.shares.cost_s.value else "", _why(one)]
+            for one in group.classes]  # fmt: skip
+
+
+def _why(one: OperationClass) -> str:
+    if not one.shares.cost_s.value:
+        return ""
+    found = [*(f"{reason.suspect.code}: {reason.suspect.sentence}" for reason in one.reasons[:1]),
+             *([f"reads like {one.reading.words}"] if one.reading else [])]  # fmt: skip
+    return "; ".join(found) or "cannot tell"
+
+
+def title(group: DiagnosedOperations) -> str:
+    """What is diagnosed, how many operations of how many trials."""
     asked = group.group
     kind = "" if asked.kind == asked.operation else f" {asked.kind}"
     size = f" of {format_size(asked.size)}" if asked.size else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from iosonde.answers.diagnose import OperationCauses
 from iosonde.answers.faults import FaultEffect
 from iosonde.answers.plot.over_time import OverTimePlot
 from iosonde.answers.plot.settings_plot import SettingsPlot
@@ -33,8 +34,8 @@ class Page:
     A Section with neither items nor a word on what is missing is no part of this page, nor are ``trials`` of None.
     ``clocks`` holds the metrics that no figure shows, ``latency_others`` the percentiles of the operations that take
     the smaller part of their phase, ``settings`` the figure at the top; ``fault_plot`` is one trial of those with
-    ``faults`` over its time; ``questions`` are those that it was measured for; ``more`` says how to see the numbers
-    that are not on this page.
+    ``faults`` over its time, ``slow`` the last trial's operations by class; ``questions`` are those that it was
+    measured for; ``more`` says how to see the numbers that are not on this page.
     """
 
     title: str
@@ -61,16 +62,18 @@ class Page:
     settings: SettingsPlot | None = None
     faults: Section[FaultEffect] = Section()
     fault_plot: OverTimePlot | None = None
+    slow: OperationCauses | None = None
     more: str = ""
     questions: tuple[AnsweredQuestion, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Everything that the page shows, for a program: versioned, base units."""
         settings = None if self.settings is None else self.settings.to_dict()
-        hit = {"faults": [one.to_json() for one in self.faults.items]} if self.faults.items else {}
+        hit: dict[str, Any] = {"faults": [one.to_json() for one in self.faults.items]} if self.faults.items else {}
         hit |= {"questions": [one.to_json() for one in self.questions]} if self.questions else {}
-        told = asdict(replace(self, settings=None, faults=Section(), fault_plot=None, questions=()))
-        for name in ("faults", "fault_plot", "questions"):
+        hit |= {"slow": self.slow.content()} if self.slow else {}
+        told = asdict(replace(self, settings=None, faults=Section(), fault_plot=None, slow=None, questions=()))
+        for name in ("faults", "fault_plot", "slow", "questions"):
             del told[name]
         return {"iosonde_report": 1, **told, **hit, "settings": settings}
 

@@ -1,0 +1,45 @@
+"""The page's section on slow operations: the last trial's, where it has several classes, in a figure and a table."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import diagnose_sample as sample
+import numpy as np
+
+from iosonde.answers import diagnose_trials
+from iosonde.answers.page.slow import slow_of
+from iosonde.data.source import open_data
+from iosonde.report.page.figures import page_specs
+from iosonde.report.page.page import page_document, render
+from page_sample import sample_page
+
+
+def store(path, *rules, n: int = 2000, **changes):
+    sample.store(path, [sample.rows(n, 2, rule, np.random.default_rng(1)) for rule in rules], **changes)
+    return open_data(path)
+
+
+def every_8th(rank, number, offset):
+    return number % 8 == 0
+
+
+def test_the_last_trial_is_drawn_with_its_classes(tmp_path):
+    made = slow_of(store(tmp_path / "s", lambda r, i, o: i < 0, every_8th), 0.95)
+    assert [(one.trials, one.n, len(one.classes)) for one in made.groups] == [(1, 4000, 2)]
+    page = dataclasses.replace(sample_page(), slow=made)
+    text = render(page)
+    assert 'id="slow"' in text and 'href="#slow"' in text and "S401: 1 of every 8 operations" in text
+    assert len(json.dumps(page_specs(page)["slow-1"])) < 1_000_000
+    assert page_document(page)["slow"]["classes"][1]["label"] == "slow"
+
+
+def test_where_there_is_nothing_to_say_there_is_no_section(tmp_path, monkeypatch):
+    assert slow_of(store(tmp_path / "one", lambda r, i, o: i < 0), 0.95) is None
+    assert slow_of(store(tmp_path / "few", every_8th, n=10), 0.95) is None
+    several = store(tmp_path / "large", every_8th)
+    monkeypatch.setattr(diagnose_trials, "IN_MEMORY", 100)
+    assert slow_of(several, 0.95) is None
+    text = render(sample_page())
+    assert 'id="slow"' not in text and "slow" not in page_document(sample_page())
