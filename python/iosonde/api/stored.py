@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
@@ -81,31 +82,47 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     return Result(made, lines)
 
 
-def survey_simulate(
-    path: str | Path, *, repetitions: int = 100, seed: int = 0, level: float = 0.95
-) -> Result[Simulation]:
+class SimulationOptions(TypedDict, total=False):
+    """The words of ``iosonde survey simulate``."""
+
+    repetitions: Annotated[int, 100]
+    draws: Annotated[Sequence[int], (64, 256, 1024, 4096)]
+    codecs: Annotated[Names, ()]
+    by: Annotated[str | None, None]
+    until: Annotated[float | None, None]
+    scan: Annotated[str | Path | None, None]
+    seed: Annotated[int, 0]
+    level: Annotated[float, 0.95]
+
+
+@takes(SimulationOptions)
+def survey_simulate(path: str | Path, **options: Unpack[SimulationOptions]) -> Result[Simulation]:
     """How good surveys of a tree are: the truth from all files, against samples drawn again and again.
 
     Parameters
     ----------
     path : path
         The directory; the head of every file in it is read.
-    repetitions : int, optional
-        How many surveys of each kind.
-    seed : int, optional
-        The same draws the same files.
-    level : float, optional
-        The confidence of every interval.
+    **options
+        ``repetitions``: how many surveys of each kind; ``draws``: sizes of the samples; ``codecs``: read all bytes,
+        too, for what these leave of them; ``by``: ``"directory"`` or ``"directory:2"``, each with draws of its own;
+        ``until``: end as soon as the intervals of all shares are so narrow; ``scan``: a file in which the full scan is
+        kept, or from which it is taken; ``seed``; ``level``: of every interval.
 
     Returns
     -------
     Result[Simulation]
-        One row a way of drawing, a number of files, and a type.
+        One row a way of drawing, a number of files, and what was estimated.
     """
-    from iosonde.answers.survey_simulate import simulate
+    from iosonde.answers.survey_simulate import SimulationAsked, simulate
     from iosonde.report.text.survey_more import simulation_lines
 
-    return Result(simulate(str(path), repetitions, seed, checked(level)), simulation_lines)
+    scan = None if options["scan"] is None else str(options["scan"])
+    given = SimulationAsked(
+        str(path), options["repetitions"], options["seed"], checked(options["level"]), tuple(options["draws"]),
+        names(options["codecs"], "codecs"), options["by"], options["until"], scan,
+    )  # fmt: skip
+    return Result(simulate(given), simulation_lines)
 
 
 def survey_plan(
