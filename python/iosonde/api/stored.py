@@ -31,6 +31,7 @@ class SurveyOptions(TypedDict, total=False):
     by: Annotated[str | None, None]
     files_from: Annotated[str | None, None]
     store: Annotated[str | Path | None, None]
+    page: Annotated[str | Path | None, None]
     rate: Annotated[int, 0]
     nice: Annotated[bool, False]
     what_if: Annotated[Names, None]
@@ -53,7 +54,8 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
         for types alone; ``what_if``: changes, as ``"compress=zstd:3,older=1y"`` or ``"archive=64KiB"``;
         ``allocated``: the capacity is what is allocated; ``other_file_systems``, ``snapshots``: enter them; ``by``:
         ``"directory"``, ``"directory:2"`` or ``"owner"``, each with draws of its own; ``files_from``: a list of the
-        files, instead of a walk; ``store``: keep it there, as a run; ``rate``: looks of the walk a second, at most;
+        files, instead of a walk; ``store``: keep it there, as a run; ``page``: write a page of it there, one
+        HTML file; ``rate``: looks of the walk a second, at most;
         ``nice``: the least priority for this thread from now on; ``seed``; ``level``: of every interval.
 
     Returns
@@ -63,7 +65,9 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     """
     from iosonde.answers.survey import SurveyAsked
     from iosonde.answers.survey import survey as answer
+    from iosonde.answers.survey_page import survey_page
     from iosonde.answers.survey_run import SurveyStore
+    from iosonde.report.page.survey import save_survey
     from iosonde.report.text.survey import lines
 
     seconds = parse_seconds(options["seconds"]) if isinstance(options["seconds"], str) else options["seconds"]
@@ -73,12 +77,14 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
         options["files_from"], options["until"], seconds,
         options["by"], options["rate"], options["nice"], names(options["what_if"], "what_if"),
     )  # fmt: skip
-    if options["store"] is None:
-        return Result(answer(given), lines)
-    place = SurveyStore(Path(options["store"]))
-    place.check(given.path)
+    place = None if options["store"] is None else SurveyStore(Path(options["store"]))
+    if place is not None:
+        place.check(given.path)
     made = answer(given)
-    place.keep(made, given)
+    if place is not None:
+        place.keep(made, given)
+    if options["page"] is not None:
+        save_survey(survey_page(made), options["page"])
     return Result(made, lines)
 
 

@@ -128,8 +128,10 @@ def mean(
     level: float,
     answered: npt.ArrayLike | None = None,
     within: npt.ArrayLike | None = None,
+    bounded: bool = True,
 ) -> OfWhole:
-    """The mean over the mass of a value from 0 to 1, as what a file is compressed to.
+    """The mean over the mass of a value from 0 to 1, as what a file is compressed to; it may be near 1 (``bounded``),
+    or is small in any case, as seconds for a byte.
 
     ``within``: the variance of each value, where only pieces of a file were looked at.
     """
@@ -146,7 +148,7 @@ def mean(
     spread = split.variance + within_of_drawn(sample, own, mask) if part else 0.0
     if math.isnan(spread):
         return OfWhole(Estimate(split.value, None, None, level, n, (_ONE,)), None, *bounds)
-    low, high = interval_of_mean(split.values, spread, len(split.values) - 1, _free(split), level)
+    low, high = interval_of_mean(split.values, spread, len(split.values) - 1, _free(split), level, bounded)
     known = t_critical(level, max(1, len(split.values) - 1)) * math.sqrt(inner)
     below, above = math.hypot(part * (split.mean - low), known), math.hypot(part * (high - split.mean), known)
     few = 0 < len(split.values) < _FEW
@@ -165,10 +167,10 @@ def within_of_drawn(sample: DrawnSample, within: Values, answered: npt.NDArray[n
 
 
 def interval_of_mean(
-    values: Values, variance: float, freedom: int, effective: float, level: float
+    values: Values, variance: float, freedom: int, effective: float, level: float, bounded: bool = True
 ) -> tuple[float, float]:  # fmt: skip
     """Of the mean of values from 0 to 1, that has this variance. ``effective``: draws that would say as much of
-    something that no value has."""
+    something that no value has. ``bounded``: the rare values that were not met may be 1."""
     mean = float(values.mean()) if len(values) else 0.0
     if not effective:
         return mean, mean
@@ -178,10 +180,10 @@ def interval_of_mean(
     wider = (t_critical(level, max(1, freedom)) / normal_quantile(0.5 + level / 2)) ** 2
     draws = mean * (1 - mean) / variance / wider
     low, high = binomial_interval(mean * draws, draws, level)
-    if few_decide(values):
+    if bounded and few_decide(values):
         least, most = rare_interval(values, effective, level)
         low, high = min(low, least), max(high, most)
-    if few_decide(1 - values):
+    if bounded and few_decide(1 - values):
         least, most = rare_interval(1 - values, effective, level)
         low, high = min(low, 1 - most), max(high, 1 - least)
     return low, high

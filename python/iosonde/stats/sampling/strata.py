@@ -182,15 +182,15 @@ def _effective(whole: _Whole, p: float, level: float) -> float:
     return effective * (t_critical(level, draws - 1) / t_critical(level, whole.freedom)) ** 2
 
 
-def stratified_mean(strata: Sequence[StratumValues], level: float) -> OfWhole:
-    """The mean over the whole mass of a value from 0 to 1."""
+def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool = True) -> OfWhole:
+    """The mean over the whole mass of a value from 0 to 1, that may be near 1 (``bounded``)."""
     whole, bounds = _whole(strata)
     if not whole.splits:
         return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
     rest = whole.rest / whole.mass
     variance = whole.inner / whole.mass**2 + whole.spread * rest**2
     known = t_critical(level, whole.freedom) * math.sqrt(whole.inner) / whole.mass
-    low, high = interval_of_mean(whole.weighted, whole.spread, whole.freedom, whole.effective, level)
+    low, high = interval_of_mean(whole.weighted, whole.spread, whole.freedom, whole.effective, level, bounded)
     below, above = math.hypot(rest * (whole.of_rest - low), known), math.hypot(rest * (high - whole.of_rest), known)
     found = Estimate(whole.value, whole.value - below, whole.value + above, level, whole.n).within(low=0.0)
     values = np.concatenate([answers_of(one.sample, one.values, one.answered)[0] for one in strata])
