@@ -91,6 +91,11 @@ def test_what_cannot_be_simulated(words, match):
 def test_a_tree_without_a_file_has_no_truth(tmp_path):
     with pytest.raises(InputError, match="no file with contents"):
         simulate(SimulationAsked(str(tmp_path)))
+    (tmp_path / "one").write_text("one")
+    with pytest.raises(InputError, match="of one file"):
+        simulate(SimulationAsked(str(tmp_path)))
+    (tmp_path / "empty").touch()
+    assert all(0 <= one.coverage.value <= 1 for one in simulate(SimulationAsked(str(tmp_path), 5)).shares)
 
 
 @pytest.mark.slow

@@ -94,6 +94,8 @@ def simulate(asked: SimulationAsked, on_progress: Callable[[str, int], object] |
     scan = _scan(asked, on_progress)
     if not len(scan.sizes) or not scan.sizes.sum():
         raise InputError(f"{asked.path}: there is no file with contents that can be read", "name another tree")
+    if len(scan.sizes) < 2:
+        raise InputError(f"{asked.path}: of one file no samples are drawn", "name a tree with more files")
     shares = tuple(resampled(Population(scan), how))
     return Simulation(asked, len(scan.sizes), int(scan.sizes.sum()), scan.left_out, shares, time.monotonic() - began)
 
