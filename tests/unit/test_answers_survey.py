@@ -8,13 +8,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import survey_tree
 from iosonde.answers.survey import Survey, SurveyAsked, survey
 from iosonde.answers.survey_plan import plan
-from iosonde.answers.survey_simulate import BY_COUNT, BY_SIZE, WRONG, Population, simulate, simulated
 from iosonde.core.errors import InputError
 
 
@@ -114,8 +112,6 @@ def test_what_may_not_be_read_is_missing_and_said():
 def test_a_tree_without_a_file(tmp_path):
     made = survey(SurveyAsked(str(tmp_path)))
     assert (made.walked.files, made.files_read, made.estimates) == (0, 0, ())
-    with pytest.raises(InputError, match="no file with contents"):
-        simulate(str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -126,28 +122,6 @@ def test_a_tree_without_a_file(tmp_path):
 def test_what_cannot_be_asked(tmp_path, asked, match):
     with pytest.raises(InputError, match=match):
         survey(SurveyAsked(str(tmp_path), **asked))
-
-
-@pytest.mark.slow
-def test_a_simulation_shows_that_equal_draws_mislead_on_the_capacity(tree):
-    made = simulate(str(tree), repetitions=60)
-    found = {(one.way, one.n, one.kind): one for one in made.shares}
-    right, wrong = found[BY_SIZE, 256, "NetCDF classic"], found[WRONG, 256, "NetCDF classic"]
-    assert right.truth == wrong.truth > 0.5
-    assert right.coverage.value > 0.8 and wrong.coverage.value == 0
-    assert right.worst < 0.1 < wrong.worst
-    assert found[BY_COUNT, 64, "text"].worst > found[BY_COUNT, 256, "text"].worst
-
-
-def test_estimates_of_a_simulation_are_not_biased_but_the_wrong_ones():
-    sizes = np.array([1.0, 2.0, 3.0, 4.0, 90.0] * 40)
-    whole = Population(
-        sizes, {"nc": np.array([1, 0, 1, 0, 0] * 40, bool), "rest": np.array([0, 1, 0, 1, 1] * 40, bool)}
-    )
-    assert (whole.truth("nc", "files"), whole.truth("nc", "capacity")) == pytest.approx((0.4, 0.04))
-    for one in simulated(whole, 200, 1, 0.95, [60]):
-        near = 0.4 if one.way == WRONG and one.kind == "nc" else 0.6 if one.way == WRONG else one.truth
-        assert one.mean == pytest.approx(near, abs=0.02), one
 
 
 def test_a_plan_never_reads_more_than_there_is():

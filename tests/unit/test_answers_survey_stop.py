@@ -11,11 +11,12 @@ import pytest
 import survey_tree
 from iosonde.answers import survey_stop
 from iosonde.answers.survey import SurveyAsked, survey
+from iosonde.answers.survey_resample import Population
 from iosonde.answers.survey_sample import CAPACITY, COUNT, count_sample, size_sample
-from iosonde.answers.survey_simulate import Population
 from iosonde.answers.survey_stop import ALL, PRECISE, TIME, StopRule, read_in_order
 from iosonde.core.errors import InputError
 from iosonde.stats.sampling.shares import share
+from iosonde.survey.scan import TreeScan
 from iosonde.survey.walk import DrawnFiles
 
 
@@ -100,8 +101,8 @@ def until(whole: Population, margin: float, seed: int, most: int):
         for (by, _), one in some.items():
             sample = (count_sample(len(one), len(whole.sizes)) if by == COUNT
                       else size_sample(one, one.columns["size"], float(whole.sizes.sum())))  # fmt: skip
-            for kind, has in whole.kinds.items():
-                yield by, kind, share(sample, has[one.columns["at"]], 0.95).estimate
+            for kind in whole.kinds:
+                yield by, kind, share(sample, whole.has(kind, one.columns["at"]), 0.95).estimate
 
     found = read_in_order(drawn, StopRule(margin, None), lambda files, before: [None] * len(files),
                           lambda some, contents: (one for _, _, one in shares(some, contents)))  # fmt: skip
@@ -113,16 +114,18 @@ def population(files: int = 20_000) -> Population:
     random = np.random.default_rng(5)
     sizes = np.ceil(random.lognormal(9, 2.5, files))
     kind = np.where(random.random(files) < np.clip(np.log(sizes) / 20, 0.05, 0.95), 0, random.integers(1, 3, files))
-    return Population(sizes, {str(one): kind == one for one in range(3)})
+    zeros = np.zeros(files, np.int64)
+    return Population(TreeScan(sizes, zeros.astype(float), ("0", "1", "2"), kind, 1, zeros, 0))
 
 
 @pytest.mark.slow
 def test_intervals_hold_though_they_decide_when_to_stop():
     whole, held, read = population(), {}, []
+    truth = {(one.of, one.name): one.truth for of in (COUNT, CAPACITY) for one in whole.known(of)}
     for seed in range(200):
         shares, drawn = until(whole, 0.05, seed, 385)
         read.append(drawn)
         for by, kind, one in shares:
-            held.setdefault((by, kind), []).append(one.low <= whole.truth(kind, by) <= one.high)
+            held.setdefault((by, kind), []).append(one.low <= truth[by, kind] <= one.high)
     assert max(read) <= 385
     assert min(np.mean(one) for one in held.values()) > 0.89, {of: np.mean(one) for of, one in held.items()}

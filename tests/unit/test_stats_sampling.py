@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from iosonde.core.errors import InputError
+from iosonde.stats.estimate.distributions import binomial_interval
+from iosonde.stats.sampling.rare import few_decide, rare_interval
 from iosonde.stats.sampling.shares import DrawnSample, hansen_hurwitz, mean, share
 from iosonde.stats.sampling.size import margin_of, sample_size, sample_size_of_z
 
@@ -115,3 +117,28 @@ def test_pieces_of_a_file_that_is_certain_count():
     mixed = DrawnSample(100.0, np.array([60.0, *[0.01] * 50]), np.array([1.0, *[0.01] * 50]))
     zeros = mean(mixed, [0.5, *[0.0] * 50], 0.95, within=[0.01, *[0.0] * 50]).estimate
     assert zeros.value - zeros.low > 0.06, "where the rest says nothing of a spread, too"
+
+
+def test_a_mean_that_a_few_draws_decide_has_the_auditors_bound():
+    """Of 0 and 1 Stringer's bound is Clopper and Pearson's limit; of values between it is at least as narrow."""
+    hits = np.array([1.0] * 3 + [0.0] * 197)
+    assert rare_interval(hits, 200, 0.95) == pytest.approx(binomial_interval(3, 200, 0.95))
+    low, high = rare_interval(hits * 0.5, 200, 0.95)
+    assert low == pytest.approx(binomial_interval(3, 200, 0.95)[0] / 2)
+    none, three = binomial_interval(0, 200, 0.95)[1], binomial_interval(3, 200, 0.95)[1]
+    assert high == pytest.approx(none + (three - none) / 2)
+    assert few_decide(hits) and not few_decide(np.full(200, 0.3))
+
+
+def test_a_mean_of_what_is_seldom_holds_the_truth():
+    """Most have none, some a little, few all of it: Student's interval held 3 of 4 times here."""
+    random = np.random.default_rng(4)
+    whole = np.zeros(20_000)
+    whole[:400] = random.random(400) / 50
+    whole[400:460] = random.random(60)
+    held = 0
+    for _ in range(200):
+        drawn = random.choice(whole, 300, replace=False)
+        found = mean(DrawnSample(20_000.0, np.ones(300), np.full(300, 300 / 20_000)), drawn, 0.95).estimate
+        held += found.low <= whole.mean() <= found.high
+    assert held >= 184, held  # of 95 %, fewer come once in 70 times; the seed is fixed

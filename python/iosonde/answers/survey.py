@@ -135,6 +135,7 @@ class Survey(Answer):
     not_beaten: tuple[str, ...] = ()
     what_if: tuple[SurveyWhatIf, ...] = ()
     quantiles: tuple[SurveyEstimate, ...] = ()
+    allocated: bool = False
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey --json``. No name of a file is in it."""
@@ -219,6 +220,7 @@ def _survey(
         not_beaten(samples, codecs, level),
         tuple(what_if(one, samples, summary, walked.now_s, level) for one in asked.changes),
         tuple(quantiles(samples, level, walked.now_s, summary.old is not None)) if walked.files else (),
+        asked.allocated,
     )  # fmt: skip
 
 

@@ -69,7 +69,9 @@ def bytes_of(samples: Samples, codecs: Sequence[str], level: float) -> Iterator[
         return
     for codec in codecs:
         ratio = by_size.mean(partial(left, codec), level)
-        packing, unpacking = (by_size.mean(partial(of, codec), level) for of in (pack_per_byte, unpack_per_byte))
+        packing, unpacking = (
+            by_size.mean(partial(of, codec), level, bounded=False) for of in (pack_per_byte, unpack_per_byte)
+        )
         yield SurveyEstimate("compressed", codec, CAPACITY, "share", ratio)
         yield SurveyEstimate("saved", codec, CAPACITY, "bytes", _rest_of(ratio, mass))
         yield SurveyEstimate("cpu", codec, CAPACITY, "s", packing.times(mass))

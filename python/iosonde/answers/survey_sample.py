@@ -50,10 +50,13 @@ class FileSample:
         values = [where(file, one) for file, one in zip(self.files, self.contents, strict=True)]
         return StratumValues(self.drawn, values, self.answered)
 
-    def mean(self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0) -> OfWhole:
-        """Over the mass, of what each piece of a file has (0 to 1); of files that are not ``where``, ``outside``."""
+    def mean(
+        self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0, bounded: bool = True
+    ) -> OfWhole:  # fmt: skip
+        """Over the mass, of what each piece of a file has (0 to 1; not ``bounded``: always small); of files that are
+        not ``where``, ``outside``."""
         one = self.of_pieces(of, where, outside)
-        return mean(one.sample, one.values, level, one.answered, one.within)
+        return mean(one.sample, one.values, level, one.answered, one.within, bounded)
 
     def of_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
         """The mean of each file's pieces, and the variance of that mean where they are not the whole file."""

@@ -71,13 +71,13 @@ def read_in_order(
         if rule.seconds is not None and time.monotonic() - began >= rule.seconds:
             why = TIME
             break
-        if rule.until is not None and _narrow(list(shares(some, contents)), rule.until):
+        if rule.until is not None and narrow(list(shares(some, contents)), rule.until):
             why = PRECISE
             break
     return ReadInOrder(some, contents, why)
 
 
-def _narrow(shares: list[Estimate], margin: float) -> bool:
+def narrow(shares: list[Estimate], margin: float) -> bool:
     """Where nothing could be looked at, nothing is known."""
     ends = [(one.low, one.high) for one in shares]
     return bool(ends) and all(low is not None and high is not None and high - low <= 2 * margin for low, high in ends)

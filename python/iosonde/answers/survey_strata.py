@@ -94,9 +94,12 @@ class StratifiedSample:
         """The share of the mass in files that are ``where``."""
         return stratified_share([one.are(where) for one in self.parts], level)
 
-    def mean(self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0) -> OfWhole:
-        """Over the mass, of what each piece of a file has (0 to 1); of files that are not ``where``, ``outside``."""
-        return stratified_mean([one.of_pieces(of, where, outside) for one in self.parts], level)
+    def mean(
+        self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0, bounded: bool = True
+    ) -> OfWhole:  # fmt: skip
+        """Over the mass, of what each piece of a file has (0 to 1; not ``bounded``: always small); of files that are
+        not ``where``, ``outside``."""
+        return stratified_mean([one.of_pieces(of, where, outside) for one in self.parts], level, bounded)
 
     def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> OfWhole:
         """Of something that the walk knows of every file that it drew."""

@@ -117,7 +117,7 @@ def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s:
     saved = by_size.mean(lambda piece: 1 - left(change.codec, piece), level, where).times(by_size.mass).estimate
     if not inside.value:
         return SurveyWhatIf(change, None if inside.value is None else saved, inside, warnings=_not_met(change, samples))
-    cpu = by_size.mean(partial(pack_per_byte, change.codec), level, where).times(by_size.mass).estimate
+    cpu = by_size.mean(partial(pack_per_byte, change.codec), level, where, bounded=False).times(by_size.mass).estimate
     rest, packing, unpacking = (_of_part(by_size, partial(of, change.codec), where, level)
                                 for of in (left, pack_per_byte, unpack_per_byte))  # fmt: skip
     return SurveyWhatIf(change, saved, inside, cpu, rest and rest.within(low=0.0, high=1.0), _rate(packing),

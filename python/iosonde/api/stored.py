@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
@@ -30,6 +31,7 @@ class SurveyOptions(TypedDict, total=False):
     by: Annotated[str | None, None]
     files_from: Annotated[str | None, None]
     store: Annotated[str | Path | None, None]
+    page: Annotated[str | Path | None, None]
     rate: Annotated[int, 0]
     nice: Annotated[bool, False]
     what_if: Annotated[Names, None]
@@ -52,7 +54,8 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
         for types alone; ``what_if``: changes, as ``"compress=zstd:3,older=1y"`` or ``"archive=64KiB"``;
         ``allocated``: the capacity is what is allocated; ``other_file_systems``, ``snapshots``: enter them; ``by``:
         ``"directory"``, ``"directory:2"`` or ``"owner"``, each with draws of its own; ``files_from``: a list of the
-        files, instead of a walk; ``store``: keep it there, as a run; ``rate``: looks of the walk a second, at most;
+        files, instead of a walk; ``store``: keep it there, as a run; ``page``: write a page of it there, one
+        HTML file; ``rate``: looks of the walk a second, at most;
         ``nice``: the least priority for this thread from now on; ``seed``; ``level``: of every interval.
 
     Returns
@@ -62,7 +65,9 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     """
     from iosonde.answers.survey import SurveyAsked
     from iosonde.answers.survey import survey as answer
+    from iosonde.answers.survey_page import survey_page
     from iosonde.answers.survey_run import SurveyStore
+    from iosonde.report.page.survey import save_survey
     from iosonde.report.text.survey import lines
 
     seconds = parse_seconds(options["seconds"]) if isinstance(options["seconds"], str) else options["seconds"]
@@ -72,40 +77,58 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
         options["files_from"], options["until"], seconds,
         options["by"], options["rate"], options["nice"], names(options["what_if"], "what_if"),
     )  # fmt: skip
-    if options["store"] is None:
-        return Result(answer(given), lines)
-    place = SurveyStore(Path(options["store"]))
-    place.check(given.path)
+    place = None if options["store"] is None else SurveyStore(Path(options["store"]))
+    if place is not None:
+        place.check(given.path)
     made = answer(given)
-    place.keep(made, given)
+    if place is not None:
+        place.keep(made, given)
+    if options["page"] is not None:
+        save_survey(survey_page(made), options["page"])
     return Result(made, lines)
 
 
-def survey_simulate(
-    path: str | Path, *, repetitions: int = 100, seed: int = 0, level: float = 0.95
-) -> Result[Simulation]:
+class SimulationOptions(TypedDict, total=False):
+    """The words of ``iosonde survey simulate``."""
+
+    repetitions: Annotated[int, 100]
+    draws: Annotated[Sequence[int], (64, 256, 1024, 4096)]
+    codecs: Annotated[Names, ()]
+    by: Annotated[str | None, None]
+    until: Annotated[float | None, None]
+    scan: Annotated[str | Path | None, None]
+    seed: Annotated[int, 0]
+    level: Annotated[float, 0.95]
+
+
+@takes(SimulationOptions)
+def survey_simulate(path: str | Path, **options: Unpack[SimulationOptions]) -> Result[Simulation]:
     """How good surveys of a tree are: the truth from all files, against samples drawn again and again.
 
     Parameters
     ----------
     path : path
         The directory; the head of every file in it is read.
-    repetitions : int, optional
-        How many surveys of each kind.
-    seed : int, optional
-        The same draws the same files.
-    level : float, optional
-        The confidence of every interval.
+    **options
+        ``repetitions``: how many surveys of each kind; ``draws``: sizes of the samples; ``codecs``: read all bytes,
+        too, for what these leave of them; ``by``: ``"directory"`` or ``"directory:2"``, each with draws of its own;
+        ``until``: end as soon as the intervals of all shares are so narrow; ``scan``: a file in which the full scan is
+        kept, or from which it is taken; ``seed``; ``level``: of every interval.
 
     Returns
     -------
     Result[Simulation]
-        One row a way of drawing, a number of files, and a type.
+        One row a way of drawing, a number of files, and what was estimated.
     """
-    from iosonde.answers.survey_simulate import simulate
+    from iosonde.answers.survey_simulate import SimulationAsked, simulate
     from iosonde.report.text.survey_more import simulation_lines
 
-    return Result(simulate(str(path), repetitions, seed, checked(level)), simulation_lines)
+    scan = None if options["scan"] is None else str(options["scan"])
+    given = SimulationAsked(
+        str(path), options["repetitions"], options["seed"], checked(options["level"]), tuple(options["draws"]),
+        names(options["codecs"], "codecs"), options["by"], options["until"], scan,
+    )  # fmt: skip
+    return Result(simulate(given), simulation_lines)
 
 
 def survey_plan(

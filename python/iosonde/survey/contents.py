@@ -57,10 +57,11 @@ class Contents:
 
 @dataclass(frozen=True)
 class LookAsked:
-    """What is done with the bytes of a file; the seed places the pieces of large ones."""
+    """What is done with the bytes of a file; the seed places the pieces of large ones, or ``every_piece`` is read."""
 
     codecs: Sequence[str]
     seed: int
+    every_piece: bool = False
 
 
 def look_at_all(
@@ -106,7 +107,7 @@ def _contents(file: Opened, seen: WalkedFile, asked: LookAsked) -> Contents:
         head = os.pread(file.fd, LONG_HEAD_BYTES, 0)
     kind = kind_of(head, seen.size, seen.path.rpartition(b"/")[2], lambda name: _is_there(name, file.directory))
     pieces, read = [], len(head)
-    for offset, size in _places(seen, asked.seed) if asked.codecs else ():
+    for offset, size in _places(seen, asked) if asked.codecs else ():
         data = os.pread(file.fd, size, offset)
         read += len(data)
         if data:
@@ -122,11 +123,13 @@ def _is_there(name: bytes, directory: int) -> bool:
     return True
 
 
-def _places(seen: WalkedFile, seed: int) -> Iterable[tuple[int, int]]:
+def _places(seen: WalkedFile, asked: LookAsked) -> Iterable[tuple[int, int]]:
     """The whole of a small file; of a large one a piece at random in each quarter, on a block's begin."""
     if seen.size <= WHOLE_BYTES:
         return [(0, seen.size)]
-    draw, part = random.Random(f"{seed} {seen.inode}"), seen.size // PIECES
+    if asked.every_piece:
+        return ((offset, PIECE_BYTES) for offset in range(0, seen.size - PIECE_BYTES + 1, PIECE_BYTES))
+    draw, part = random.Random(f"{asked.seed} {seen.inode}"), seen.size // PIECES
     last = max(1, (part - PIECE_BYTES) // BLOCK_BYTES + 1)
     return [((quarter * part // BLOCK_BYTES + draw.randrange(last)) * BLOCK_BYTES, PIECE_BYTES)
             for quarter in range(PIECES)]  # fmt: skip

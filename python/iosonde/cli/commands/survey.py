@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from iosonde import answers, report
+from iosonde.cli.commands.report import check_place_of_page
 from iosonde.cli.options.level import level_options
-from iosonde.cli.options.types import Duration, SizeType
+from iosonde.cli.options.types import Counts, Duration, SizeType
 from iosonde.cli.output import emit, talk
 from iosonde.cli.progress import Counting
 from iosonde.core.units import parse_rate, parse_share
@@ -22,6 +23,10 @@ class _OfPath(click.Group):
         if args and args[0] not in ("-h", "--help") and args[0] not in self.commands:
             args = [_TREE, *args]
         return super().parse_args(ctx, args)
+
+
+def _codecs(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",")) if text != "none" else ()
 
 
 _TREE = "tree"
@@ -39,58 +44,54 @@ def command() -> None:
 
 @command.command(_TREE, epilog="Example: iosonde survey /projects --precision 2%")
 @click.argument("path")
-@click.option("--precision", metavar="SHARE", default="5%", show_default=True,
-              help="Half the width of the interval of a share, at worst.")  # fmt: skip
-@click.option("--until", metavar="SHARE", help="End as soon as the intervals of all shares are ± that narrow.")
+@click.option("--precision", type=parse_share, metavar="SHARE", default="5%", help="Of a share, ±, at worst (5%).")
+@click.option("--until", metavar="SHARE", type=parse_share, help="End as soon as all shares are ± that narrow.")
 @click.option("--for", "seconds", type=Duration(), metavar="TIME", help="End when so long was read, in random order.")
 @click.option("--files", type=int, metavar="N", help="Instead, read at most N files.")
 @click.option("--by", metavar="PART", help="directory, directory:DEPTH or owner: each has draws of its own.")
 @click.option("--files-from", metavar="LIST", help="No walk: the files are those of a list (-: standard input).")
-@click.option("--codecs", metavar="NAME,…", default="lz4,zstd:3", show_default=True,
-              help="Of zstd, lz4, gzip, bzip2, xz, with a level as zstd:19; none for types alone.")  # fmt: skip
-@click.option("--what-if", multiple=True, metavar="CHANGE",
-              help="What compress=zstd:3,older=1y,type=TIFF or archive=64KiB would do. Repeatable.")  # fmt: skip
+@click.option("--codecs", metavar="NAME,…", type=_codecs, default="lz4,zstd:3", help="Also gzip, bzip2, xz:9; none.")
+@click.option("--what-if", multiple=True, metavar="CHANGE", help="compress=zstd:3,older=1y,type=TIFF; archive=64KiB.")
 @click.option("--allocated", is_flag=True, help="The capacity is what is allocated, not the sizes of files.")
 @click.option("--other-file-systems", is_flag=True, help="Enter those that are mounted in the tree.")
 @click.option("--snapshots", is_flag=True, help="Enter .snapshot, .zfs and .snap.")
 @click.option("--store", metavar="DIR", help="Keep it there, as a run: for show, compare, watch.")
+@click.option("--page", metavar="FILE", help="Write a page of it, with figures: one HTML file.")
 @click.option("--rate", type=int, default=0, metavar="N", help="The walk looks at N entries a second at most.")
 @click.option("--nice", is_flag=True, help="Let all others on the node go first (nice 19, idle I/O class).")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same draws the same files.")
 @level_options
-def tree(
-    precision: str, until: str | None, codecs: str, store: str | None, level: float, as_json: bool, **given: Any
-) -> None:
+def tree(store: str | None, page: str | None, as_json: bool, **given: Any) -> None:
     """Walk PATH, draw files by count and by size, read these, and say what that tells of all."""
-    chosen = tuple(name.strip() for name in codecs.split(",")) if codecs != "none" else ()
-    asked = answers.survey.SurveyAsked(
-        precision=parse_share(precision),
-        until=parse_share(until) if until else None,
-        codecs=chosen,
-        level=level,
-        **given,
-    )
-    kept = answers.survey_run.SurveyStore(Path(store)) if store else None
-    if kept:
+    asked = answers.survey.SurveyAsked(**given)
+    if kept := answers.survey_run.SurveyStore(Path(store)) if store else None:
         kept.check(asked.path)
+    check_place_of_page(page)
     with Counting() as on_progress:
         made = answers.survey_ranks.survey_together(asked, on_progress)
     if made is None:  # of several processes one answers
         return
     if kept:
         talk(f"kept as {kept.keep(made, asked)} in {store}")
+    if page:
+        report.page.survey.save_survey(answers.survey_page.survey_page(made), page, talk)
     emit(made, report.text.survey.lines(made), as_json)
 
 
 @command.command(epilog="Example: iosonde survey simulate /usr --repetitions 1000")
 @click.argument("path")
 @click.option("--repetitions", type=int, default=100, show_default=True, help="Surveys of each kind.")
+@click.option("--draws", type=Counts(), default="64,256,1024,4096", show_default=True, help="Sizes of the samples.")
+@click.option("--codecs", metavar="NAME,…", type=_codecs, default="none", help="Read all bytes, too, and pack them.")
+@click.option("--by", metavar="PART", help="directory or directory:DEPTH: each has draws of its own.")
+@click.option("--until", metavar="SHARE", type=parse_share, help="Instead, end as soon as all are ± that narrow.")
+@click.option("--scan", metavar="FILE", help="Keep the full scan there; if it is there, draw from it.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same draws the same files.")
 @level_options
-def simulate(path: str, repetitions: int, seed: int, level: float, as_json: bool) -> None:
+def simulate(as_json: bool, **given: Any) -> None:
     """Look at every file below PATH, then survey that many times: by count, by size, and the wrong way."""
     with Counting() as on_progress:
-        made = answers.survey_simulate.simulate(path, repetitions, seed, level, on_progress=on_progress)
+        made = answers.survey_simulate.simulate(answers.survey_simulate.SimulationAsked(**given), on_progress)
     emit(made, report.text.survey_more.simulation_lines(made), as_json)
 
 
@@ -98,8 +99,7 @@ def simulate(path: str, repetitions: int, seed: int, level: float, as_json: bool
 @click.option("--population", type=int, required=True, metavar="N", help="How many files there are.")
 @click.option("--capacity", type=SizeType(), required=True, metavar="SIZE", help="What they hold.")
 @click.option("--rate", metavar="RATE", default="1GiB/s", show_default=True, help="What one node reads.")
-@click.option("--per-file", type=Duration(), metavar="TIME", default="10ms", show_default=True,
-              help="What each file takes besides.")  # fmt: skip
+@click.option("--per-file", type=Duration(), metavar="TIME", default="10ms", help="For each file (10ms).")
 @level_options
 def plan(population: int, capacity: int, rate: str, per_file: float, level: float, as_json: bool) -> None:
     """How many files a survey reads for what precision, and what that costs. Nothing is looked at."""

@@ -50,7 +50,7 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
     """The page as HTML text. ``say`` is told what made this slower than it need be."""
     from markupsafe import Markup
 
-    environment = _environment()
+    environment = templates()
     environment.filters["sentence"] = _capital(_names(page))
     drawing, script = library(say), asset("page.js")
     parts, figures = share(page_specs(page))
@@ -78,7 +78,7 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
         question_text=question_text,
         question_sentences=question_sentences,
         strip=(STRIP_WIDTH, STRIP_HEIGHT),
-        policy=_policy(drawing, script),
+        policy=page_policy(drawing, script),
         style=Markup(asset("page.css")),
         library=Markup(drawing),
         script=Markup(script),
@@ -128,7 +128,8 @@ def page_document(page: Page) -> dict[str, Any]:
     return document
 
 
-def _environment() -> Any:
+def templates() -> Any:
+    """The pages' templates, in which all is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -222,10 +223,11 @@ def _chance(p: float) -> str:
 
 def policy() -> str:
     """The content security policy of a page, as the page itself says it."""
-    return _policy(library(lambda sentence: None), asset("page.js"))
+    return page_policy(library(lambda sentence: None), asset("page.js"))
 
 
-def _policy(*scripts: str) -> str:
+def page_policy(*scripts: str) -> str:
+    """Only these scripts run, and nothing is loaded."""
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "

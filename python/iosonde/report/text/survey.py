@@ -90,7 +90,7 @@ def _exact(made: Survey) -> Iterator[str]:
     """What the walk knows of all files."""
     walked = made.walked
     yield "Of all files, no estimates:"
-    for tail in walked.tails:
+    for tail in dict.fromkeys(walked.tails):
         yield from wrapped(f"{percent(tail.share)} of the capacity is in the {percent(tail.files)} of the files with "
                            f"{format_size(tail.least)} and more", "    ", "  ")  # fmt: skip
     if walked.old and walked.files:

@@ -12,7 +12,8 @@ from .layout import table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.survey_plan import PlannedSurvey, SurveyPlan
-    from iosonde.answers.survey_simulate import SimulatedShare, Simulation
+    from iosonde.answers.survey_resample import KnownNumber, SimulatedEstimate
+    from iosonde.answers.survey_simulate import Simulation
 
 _DAY_S = 86_400.0
 
@@ -40,36 +41,60 @@ def _long(seconds: float) -> str:
 
 
 def simulation_lines(made: Simulation) -> Iterator[str]:
-    """The text of a simulation: a block for each way."""
-    whole = f"{counted(made.files, 'file')}, {format_size(made.capacity)}"
-    yield from wrapped(f"{made.path}: {whole}, all of them looked at, then {made.repetitions:,} surveys of each kind, "
-                       f"in {format_seconds(made.seconds)}.")  # fmt: skip
+    """The text of a simulation: a block for each way, and one for the quantiles of that."""
+    asked, whole = made.asked, f"{counted(made.files, 'file')}, {format_size(made.capacity)}"
+    each = f", each part by itself (--by {asked.by})" if asked.by else ""
+    yield from wrapped(f"{asked.path}: {whole}, all of them looked at, then {asked.repetitions:,} surveys of each "
+                       f"kind{each}, in {format_seconds(made.seconds)}.")  # fmt: skip
     for way in dict.fromkeys(one.way for one in made.shares):
-        yield ""
-        yield from _way(way, [one for one in made.shares if one.way == way])
+        mine = [one for one in made.shares if one.way == way]
+        for shares in (True, False):
+            if some := [one for one in mine if (one.known.unit == "share") is shares]:
+                yield ""
+                yield from _way(way, some)
     yield ""
-    yield from wrapped("error: 95 of 100 are within so many points. held: how often the "
-                       f"{percent(made.level)} interval held the truth.")  # fmt: skip
+    yield from wrapped("error: 95 of 100 are within so many points (of quantiles: % of them). held: how often the "
+                       f"{percent(asked.level)} interval held the truth.")  # fmt: skip
+    if asked.until is not None:
+        yield from wrapped(f"Files were read until all shares were ± {decimals(100 * asked.until, 1)} points; the "
+                           "number is the median.")  # fmt: skip
     if made.left_out:
         yield from wrapped(f"~ {counted(made.left_out, 'file')} could not be looked at, and are left out", "  ")
 
 
 _TITLES = {
-    "by count": "Drawn by count, for shares of the files:",
-    "by size": "Drawn by size, for shares of the capacity:",
-    "by size, with replacement": "Drawn by size with replacement, for shares of the capacity:",
-    "wrong": "The wrong way: drawn by count, taken for shares of the capacity:",
+    "by count": "Drawn by count, for the files:",
+    "by size": "Drawn by size, for the capacity:",
+    "by size, with replacement": "Drawn by size with replacement, for the capacity:",
+    "wrong": "The wrong way: drawn by count, taken for the capacity:",
 }
+_NAMES = {"compressed": "left by {}", "zeros": "zeros", "entropy": "entropy", "size": "size, {}", "age": "age, {}"}
 
 
-def _way(way: str, shares: Sequence[SimulatedShare]) -> Iterator[str]:
+def _way(way: str, found: Sequence[SimulatedEstimate]) -> Iterator[str]:
     yield _TITLES[way]
-    sizes = sorted({one.n for one in shares})
+    sizes = sorted({one.n for one in found})
     rows = []
-    for kind in dict.fromkeys(one.kind for one in shares):
-        mine = {one.n: one for one in shares if one.kind == kind}
-        cells = [f"{decimals(100 * mine[n].worst, 1)} {decimals(100 * (mine[n].coverage.value or 0.0), 0)}%"
-                 for n in sizes]  # fmt: skip
-        rows.append((kind, f"{decimals(100 * mine[sizes[0]].truth, 1)} %", *cells))
+    for known in dict.fromkeys(one.known for one in found):
+        mine = {one.n: one for one in found if one.known == known}
+        cells = [f"{_error(mine[n])} {decimals(100 * (mine[n].coverage.value or 0.0), 0)}%" for n in sizes]
+        truth = f"{decimals(100 * known.truth, 1)} %" if known.unit == "share" else _amount(known.unit, known.truth)
+        rows.append((_name(known), truth, *cells))
     heads = [f"error, held at {sizes[0]:,}", *(f"{n:,}" for n in sizes[1:])]
-    yield from table(("type", "truth", *heads), rows, "L" + "r" * (1 + len(sizes))).splitlines()
+    what = "share" if found[0].known.unit == "share" else "quantile"
+    yield from table((what, "truth", *heads), rows, "L" + "r" * (1 + len(sizes))).splitlines()
+
+
+def _name(known: KnownNumber) -> str:
+    name = f"{float(known.name):.0%}" if known.what in ("size", "age") else known.name
+    return _NAMES.get(known.what, "{}").format(name)
+
+
+def _error(one: SimulatedEstimate) -> str:
+    if one.known.unit == "share":
+        return decimals(100 * one.worst, 1)
+    return f"{decimals(100 * one.worst / one.known.truth, 0)}%" if one.known.truth else "–"
+
+
+def _amount(unit: str, value: float) -> str:
+    return format_size(value) if unit == "bytes" else _long(value)

@@ -113,6 +113,7 @@ def poisson_upper_p(count: int, expected: float) -> float:
     return gamma_tails(count, expected)[0]
 
 
+@lru_cache(maxsize=4096)
 def binomial_interval(hits: float, n: float, level: float) -> tuple[float, float]:
     """Limits of a share by Clopper and Pearson (Biometrika 26, 1934, 404-413): they cover at least ``level``."""
     tail = (1 - level) / 2

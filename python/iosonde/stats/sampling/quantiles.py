@@ -1,11 +1,14 @@
 """Quantiles of a population of which some were drawn with known chances.
 
-The interval is Woodruff's (JASA 47, 1952, 635-646): that of the share at and below the quantile, read off the estimated
-distribution. So it holds whatever the distribution looks like, and needs no density.
+The interval has each value at and below which the share of the mass may be the one that was asked for, by the interval
+of that share (Woodruff, JASA 47, 1952, 635-646; Francisco and Fuller, Annals of Statistics 19, 1991, 454-469, whose
+test it inverts). So it holds whatever the distribution looks like, and needs no density.
 """
 
 from __future__ import annotations
 
+import bisect
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -33,18 +36,21 @@ def quantile(
     order = np.argsort(numbers, kind="stable")
     ordered, filled = numbers[order], np.cumsum(masses[order]) / masses.sum()
 
-    def at(share: float) -> float | None:
-        place = int(np.searchsorted(filled, share - 1e-12))
-        return float(ordered[place]) if share > 0 and place < len(ordered) else None
-
-    value = at(q)
-    assert value is not None
+    place = min(int(np.searchsorted(filled, q - 1e-12)), len(ordered) - 1)
+    value = float(ordered[place])
     found = share_below(value)
     seen = found.estimate
-    assert seen.value is not None and seen.low is not None and seen.high is not None
     if seen.low == seen.high:  # all was seen
         return OfWhole(Estimate(value, value, value, level, len(numbers)), 0.0, value, value)
-    # The interval of the share is around the share found, which may be more than q: it is moved to q.
-    low, high = at(q - (seen.value - seen.low)), at(q + (seen.high - seen.value))
+    high = _first(ordered, lambda at: (share_below(at).estimate.low or 0.0) >= q)
+    open_below = (share_below(-math.inf).estimate.high or 0.0) >= q
+    low = None if open_below else _first(ordered, lambda at: (share_below(at).estimate.high or 1.0) >= q)
     warnings = (_BEYOND,) if low is None or high is None else ()
+    low, high = (None if end is None else pick(end, value) for end, pick in ((low, min), (high, max)))
     return OfWhole(Estimate(value, low, high, level, len(numbers), warnings), found.design_effect, value, value)
+
+
+def _first(ordered: npt.NDArray[np.float64], reached: Callable[[float], bool]) -> float | None:
+    """The smallest value for which it is true, as for all above; None: for none."""
+    place = bisect.bisect_left(range(len(ordered)), True, key=lambda at: reached(float(ordered[at])))
+    return float(ordered[place]) if place < len(ordered) else None

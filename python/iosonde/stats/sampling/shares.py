@@ -5,8 +5,9 @@ known; of the rest each was drawn with a chance proportional to its mass (all th
 So the plain mean over those drawn of the rest estimates the mean over the rest's mass: Hansen and Hurwitz (Annals of
 Mathematical Statistics 14, 1943, 333-362), in the ratio form of Horvitz and Thompson (JASA 47, 1952, 663-685). Its
 variance without replacement is Hájek's, each squared deviation times 1 − chance (Hájek, *Sampling from a Finite
-Population*, 1981). The intervals of shares are Clopper and Pearson's on the effective number of draws (Korn and
-Graubard, Survey Methodology 24, 1998, 193-201), those of means Student's.
+Population*, 1981). Intervals are Clopper and Pearson's on the effective number of draws (Korn and Graubard, Survey
+Methodology 24, 1998, 193-201), of means as of shares: of values from 0 to 1 of which few are not 0, Student's would be
+too narrow at the side where the rare ones are, and elsewhere the two agree. Where a few draws decide it is Stringer's.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.distributions import binomial_interval, t_critical
+from iosonde.stats.estimate.distributions import binomial_interval, normal_quantile, t_critical
+
+from .rare import few_decide, rare_interval
 
 Values = npt.NDArray[np.float64]
 _FEW = 30
@@ -95,13 +98,6 @@ class DrawnSplit:
         return (known + (self.rest * self.mean if len(self.values) else 0.0)) / self.mass
 
     @property
-    def alike(self) -> bool:
-        """Whether the rest has values from 0 to 1 without a spread, though other draws were possible."""
-        one = self.values[:1]
-        drawn = len(one) > 0 and bool((self.chances < 1).any())
-        return drawn and bool((self.values == one).all()) and 0 <= float(one[0]) <= 1
-
-    @property
     def variance(self) -> float:
         """Of the mean of the rest, which no draw could change where all of it was drawn."""
         n = len(self.values)
@@ -132,11 +128,12 @@ def mean(
     level: float,
     answered: npt.ArrayLike | None = None,
     within: npt.ArrayLike | None = None,
+    bounded: bool = True,
 ) -> OfWhole:
-    """The mean over the mass of a value from 0 to 1, as what a file is compressed to.
+    """The mean over the mass of a value from 0 to 1, as what a file is compressed to; it may be near 1 (``bounded``),
+    or is small in any case, as seconds for a byte.
 
-    ``within``: the variance of each value, where only pieces of a file were looked at. It counts for what was drawn
-    with certainty; in the spread of the others it is already.
+    ``within``: the variance of each value, where only pieces of a file were looked at.
     """
     numbers, mask = answers_of(sample, values, answered)
     split = split_of(sample, numbers, mask)
@@ -147,27 +144,55 @@ def mean(
     own = np.zeros(len(numbers)) if within is None else np.asarray(within, float)
     sure = sample.certain & mask
     inner = float((sample.masses[sure] ** 2) @ own[sure]) / split.mass**2
-    outer = 0.0 if not len(split.values) else split.variance * (split.rest / split.mass) ** 2
-    if math.isnan(outer):
+    part = split.rest / split.mass if len(split.values) else 0.0
+    spread = split.variance + within_of_drawn(sample, own, mask) if part else 0.0
+    if math.isnan(spread):
         return OfWhole(Estimate(split.value, None, None, level, n, (_ONE,)), None, *bounds)
-    if split.alike:
-        return OfWhole(_of_alike(split, level, n, inner), None, *bounds)
-    half = t_critical(level, max(1, len(split.values) - 1)) * math.sqrt(inner + outer)
+    low, high = interval_of_mean(split.values, spread, len(split.values) - 1, _free(split), level, bounded)
+    known = t_critical(level, max(1, len(split.values) - 1)) * math.sqrt(inner)
+    below, above = math.hypot(part * (split.mean - low), known), math.hypot(part * (high - split.mean), known)
     few = 0 < len(split.values) < _FEW
     warnings = (f"{len(split.values)} files drawn at random are few for an interval of a mean",) if few else ()
-    found = Estimate(split.value, split.value - half, split.value + half, level, n, warnings).within(low=0.0)
-    spread = float(np.var(numbers[mask])) if n > 1 else 0.0
-    return OfWhole(found, design_effect_of(inner + outer, spread, n), *bounds)
+    found = Estimate(split.value, split.value - below, split.value + above, level, n, warnings).within(low=0.0)
+    variance = inner + spread * part**2
+    return OfWhole(found, design_effect_of(variance, float(np.var(numbers[mask])) if n > 1 else 0.0, n), *bounds)
 
 
-def _of_alike(split: DrawnSplit, level: float, n: int, inner: float) -> Estimate:
-    """Where all draws of the rest say the same: others are as rare as draws that met none allow, and 0 or 1. ``inner``
-    is the variance of what was certain."""
-    effective = len(split.values) / float((1 - split.chances).mean())
-    part = binomial_interval(0, effective, level)[1] * split.rest / split.mass
-    known = t_critical(level, max(1, len(split.values) - 1)) * math.sqrt(inner)
-    below, above = math.hypot(part * split.mean, known), math.hypot(part * (1 - split.mean), known)
-    return Estimate(split.value, split.value - below, split.value + above, level, n).within(low=0.0)
+def within_of_drawn(sample: DrawnSample, within: Values, answered: npt.NDArray[np.bool_]) -> float:
+    """What pieces add to the variance of the mean of the rest: in the spread of the draws it is but for the part that
+    the chances take off there (Särndal, Swensson and Wretman, *Model Assisted Survey Sampling*, 1992, 4.3)."""
+    drawn = ~sample.certain & answered
+    n = int(drawn.sum())
+    return float(sample.chances[drawn] @ within[drawn]) / n**2 if n else 0.0
+
+
+def interval_of_mean(
+    values: Values, variance: float, freedom: int, effective: float, level: float, bounded: bool = True
+) -> tuple[float, float]:  # fmt: skip
+    """Of the mean of values from 0 to 1, that has this variance. ``effective``: draws that would say as much of
+    something that no value has. ``bounded``: the rare values that were not met may be 1."""
+    mean = float(values.mean()) if len(values) else 0.0
+    if not effective:
+        return mean, mean
+    if not variance or not 0 < mean < 1:  # others are as rare as draws that met none allow, and 0 or 1
+        rare = binomial_interval(0, effective, level)[1]
+        return mean - rare * mean, mean + rare * (1 - mean)
+    wider = (t_critical(level, max(1, freedom)) / normal_quantile(0.5 + level / 2)) ** 2
+    draws = mean * (1 - mean) / variance / wider
+    low, high = binomial_interval(mean * draws, draws, level)
+    if bounded and few_decide(values):
+        least, most = rare_interval(values, effective, level)
+        low, high = min(low, least), max(high, most)
+    if bounded and few_decide(1 - values):
+        least, most = rare_interval(1 - values, effective, level)
+        low, high = min(low, 1 - most), max(high, 1 - least)
+    return low, high
+
+
+def _free(split: DrawnSplit) -> float:
+    """Draws that would say as much of something that none of them has; 0 where all was drawn."""
+    free = float((1 - split.chances).mean()) if len(split.values) else 0.0
+    return len(split.values) / free if free > 0 else 0.0
 
 
 _NOBODY = "nothing that was drawn could be looked at"
@@ -200,11 +225,11 @@ def bounds_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) 
 def _interval(split: DrawnSplit, level: float) -> tuple[float, float]:
     """Of the share of the rest."""
     n, p = len(split.values), split.mean
-    free = float((1 - split.chances).mean()) if n else 0.0
-    if free <= 0:
+    free = _free(split)
+    if not free:
         return p, p
     variance = split.variance
-    effective = p * (1 - p) / variance if n > 1 and 0 < p < 1 and variance > 0 else n / free
+    effective = p * (1 - p) / variance if n > 1 and 0 < p < 1 and variance > 0 else free
     return binomial_interval(p * effective, effective, level)
 
 

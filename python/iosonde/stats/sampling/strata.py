@@ -18,7 +18,18 @@ import numpy.typing as npt
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval, t_critical
 
-from .shares import DrawnSample, DrawnSplit, OfWhole, answers_of, bounds_of, design_effect_of, split_of
+from .shares import (
+    DrawnSample,
+    DrawnSplit,
+    OfWhole,
+    Values,
+    answers_of,
+    bounds_of,
+    design_effect_of,
+    interval_of_mean,
+    split_of,
+    within_of_drawn,
+)
 
 _WORST = 0.25  # the largest variance that a value from 0 to 1 has: of a stratum with one draw none is known
 _NOBODY = "nothing that was drawn could be looked at"
@@ -66,6 +77,7 @@ class _Whole:
     splits: tuple[DrawnSplit, ...]
     n: int
     inner: float
+    pieces: float  # what pieces of files add to the variance of the total of the rest
 
     @cached_property
     def drawn(self) -> list[DrawnSplit]:
@@ -95,13 +107,28 @@ class _Whole:
         return sum((one.rest / self.rest) ** 2 * _variance(one) for one in self.drawn)
 
     @cached_property
+    def weighted(self) -> Values:
+        """The values of the rest, each by the mass it stands for, so that their plain mean is that of the rest."""
+        many = sum(len(one.values) for one in self.drawn)
+        each = [one.values * (one.rest / len(one.values) * many / self.rest) for one in self.drawn]
+        return np.concatenate(each) if each else np.zeros(0)
+
+    @cached_property
+    def spread(self) -> float:
+        """The same with what pieces add."""
+        return self.variance + self.pieces / self.rest**2 if self.drawn else 0.0
+
+    @cached_property
     def freedom(self) -> int:
         """Draws beyond the first of each stratum."""
         return max(1, sum(len(one.values) - 1 for one in self.drawn))
 
     @cached_property
     def effective(self) -> float:
-        """Draws with equal weights that would say as much of something of which nothing is known."""
+        """Draws with equal weights that would say as much of something of which nothing is known; 0 where all was
+        drawn."""
+        if not self.drawn:
+            return 0.0
         free = [(one.rest / self.rest) ** 2 * float((1 - one.chances).mean()) / len(one.values) for one in self.drawn]
         return 1 / sum(free)
 
@@ -111,7 +138,7 @@ def _variance(one: DrawnSplit) -> float:
 
 
 def _whole(strata: Sequence[StratumValues]) -> tuple[_Whole, tuple[float, float]]:
-    splits, ends, n, inner, mass = [], np.zeros(2), 0, 0.0, 0.0
+    splits, ends, n, inner, pieces, mass = [], np.zeros(2), 0, 0.0, 0.0, 0.0
     for one in strata:
         values, mask = answers_of(one.sample, one.values, one.answered)
         ends += one.sample.mass * np.array(bounds_of(one.sample, values, mask))
@@ -123,8 +150,9 @@ def _whole(strata: Sequence[StratumValues]) -> tuple[_Whole, tuple[float, float]
             own = np.zeros(len(values)) if one.within is None else np.asarray(one.within, float)
             sure = one.sample.certain & mask
             inner += float((one.sample.masses[sure] ** 2) @ own[sure])
+            pieces += split.rest**2 * within_of_drawn(one.sample, own, mask)
     low, high = (ends / mass).tolist() if mass else (0.0, 1.0)
-    return _Whole(tuple(splits), n, inner), (low, high)
+    return _Whole(tuple(splits), n, inner, pieces), (low, high)
 
 
 def stratified_share(strata: Sequence[StratumValues], level: float) -> OfWhole:
@@ -154,17 +182,16 @@ def _effective(whole: _Whole, p: float, level: float) -> float:
     return effective * (t_critical(level, draws - 1) / t_critical(level, whole.freedom)) ** 2
 
 
-def stratified_mean(strata: Sequence[StratumValues], level: float) -> OfWhole:
-    """The mean over the whole mass of a value from 0 to 1."""
+def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool = True) -> OfWhole:
+    """The mean over the whole mass of a value from 0 to 1, that may be near 1 (``bounded``)."""
     whole, bounds = _whole(strata)
     if not whole.splits:
         return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
     rest = whole.rest / whole.mass
-    variance = whole.inner / whole.mass**2 + (whole.variance * rest**2 if whole.drawn else 0.0)
-    below = above = t_critical(level, whole.freedom) * math.sqrt(variance)
-    if whole.drawn and not whole.variance:  # others are as rare as draws that met none allow, and 0 or 1
-        rare = binomial_interval(0, whole.effective, level)[1] * rest
-        below, above = math.hypot(below, rare * whole.of_rest), math.hypot(above, rare * (1 - whole.of_rest))
+    variance = whole.inner / whole.mass**2 + whole.spread * rest**2
+    known = t_critical(level, whole.freedom) * math.sqrt(whole.inner) / whole.mass
+    low, high = interval_of_mean(whole.weighted, whole.spread, whole.freedom, whole.effective, level, bounded)
+    below, above = math.hypot(rest * (whole.of_rest - low), known), math.hypot(rest * (high - whole.of_rest), known)
     found = Estimate(whole.value, whole.value - below, whole.value + above, level, whole.n).within(low=0.0)
     values = np.concatenate([answers_of(one.sample, one.values, one.answered)[0] for one in strata])
     spread = float(np.var(values)) if len(values) > 1 else 0.0

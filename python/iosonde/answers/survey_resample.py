@@ -1,0 +1,323 @@
+"""Surveys of a tree of which all is known, again and again: draws by count, by size, with replacement, and the wrong
+way; of parts by themselves; until intervals are narrow. Estimated as a survey does, beside the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Estimate
+from iosonde.stats.estimate.distributions import binomial_interval
+from iosonde.stats.sampling.quantiles import quantile
+from iosonde.stats.sampling.shares import DrawnSample, hansen_hurwitz, mean, share
+from iosonde.stats.sampling.strata import StratumValues, allocate, stratified_mean, stratified_share
+from iosonde.survey.magic import EMPTY
+from iosonde.survey.scan import TreeScan
+
+from .survey_sample import CAPACITY, COUNT, count_sample
+from .survey_stop import StopRule, narrow
+
+BY_COUNT, BY_SIZE, WITH_REPLACEMENT, WRONG = "by count", "by size", "by size, with replacement", "wrong"
+TYPE, COMPRESSED = "type", "compressed"
+_QUANTILES = (0.5, 0.9)
+_LEAST_SHARE, _MOST_KINDS = 0.001, 8
+Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class KnownNumber:
+    """One number of a tree that a survey estimates, and what it is."""
+
+    what: str
+    name: str
+    of: str
+    unit: str
+    truth: float
+
+
+@dataclass(frozen=True)
+class DrawnAgain:
+    """How files are drawn: ``sizes`` of the samples, of each part by itself (``parts``), or until all shares are as
+    narrow as ``until``."""
+
+    repetitions: int
+    seed: int
+    level: float
+    sizes: Sequence[int]
+    parts: bool = False
+    until: float | None = None
+
+
+@dataclass(frozen=True)
+class SimulatedEstimate:
+    """One number, from ``n`` files that are drawn one way: the truth, and what the repetitions said of it. ``worst``:
+    95 of 100 were no further off."""
+
+    way: str
+    n: int
+    known: KnownNumber
+    mean: float
+    sd: float
+    worst: float
+    coverage: Estimate
+
+    def to_json(self) -> dict[str, Any]:
+        """Its numbers."""
+        one = self.known
+        return {"way": self.way, "what": one.what, "kind": one.name, "of": one.of, "unit": one.unit, "n": self.n,
+                "truth": one.truth, "mean": self.mean, "sd": self.sd, "error_p95": self.worst,
+                "coverage": self.coverage.to_json()}  # fmt: skip
+
+
+class Population:
+    """All files of a scan, and the truth of what surveys estimate."""
+
+    def __init__(self, scan: TreeScan) -> None:
+        self.scan, self.sizes = scan, scan.sizes
+        self.masses = {COUNT: np.ones(len(scan.sizes)), CAPACITY: scan.sizes}
+        self.whole = {of: float(masses.sum()) for of, masses in self.masses.items()}
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """The largest, in one of the two ways."""
+        shares = {name: max(self._share(place, of) for of in self.masses) for place, name in enumerate(self.scan.kinds)}
+        some = sorted((name for name in shares if shares[name] >= _LEAST_SHARE), key=lambda name: -shares[name])
+        return tuple(some[:_MOST_KINDS])
+
+    def has(self, kind: str, chosen: Places) -> npt.NDArray[np.bool_]:
+        """Which of those that were chosen are of a kind."""
+        return self.scan.kind[chosen] == self.scan.kinds.index(kind)
+
+    def known(self, of: str) -> list[KnownNumber]:
+        """The truth: kinds and quantiles, of the capacity what its pieces are like, too."""
+        kinds = [one for one in self.kinds if of == COUNT or one != EMPTY]
+        found = [KnownNumber(TYPE, one, of, "share", self._share(self.scan.kinds.index(one), of)) for one in kinds]
+        if of == CAPACITY and self.scan.pieces:
+            every = np.arange(len(self.sizes))
+            weights = self.sizes / self.whole[CAPACITY]
+            found += [KnownNumber(*_named(name), of, "share", float(weights @ self.exactly(name, every)))
+                      for name in self.scan.pieces]  # fmt: skip
+        for what, values, unit in (("size", self.sizes, "bytes"), ("age", self.scan.ages, "s")):
+            found += [KnownNumber(what, f"{q:g}", of, unit, _quantile(values, self.masses[of], q)) for q in _QUANTILES]
+        return found
+
+    def _share(self, place: int, of: str) -> float:
+        return float(self.masses[of][self.scan.kind == place].sum()) / self.whole[of]
+
+    def exactly(self, name: str, chosen: Places) -> Floats:
+        """Of each file the mean over its four quarters of all their pieces."""
+        sums = np.concatenate([[0.0], np.cumsum(self.scan.pieces[name])])
+        low, high = self._quarters(chosen)
+        many = np.maximum(1, high - low)
+        means = (sums[high] - sums[low]) / many
+        used = (high > low).sum(axis=1)
+        return np.asarray((means * (high > low)).sum(axis=1) / np.maximum(1, used))
+
+    def drawn(self, name: str, chosen: Places, random: np.random.Generator) -> tuple[Floats, Floats]:
+        """Of each file the mean of one piece of each quarter, as a survey reads it, and the variance of that mean."""
+        low, high = self._quarters(chosen)
+        large = (high > low).all(axis=1)
+        at = low + (random.random(low.shape) * (high - low)).astype(np.int64)
+        values = self.scan.pieces[name][np.minimum(at, len(self.scan.pieces[name]) - 1)]
+        whole = self.exactly(name, chosen)
+        means = np.where(large, values.mean(axis=1), whole)
+        return means, np.where(large, values.var(axis=1, ddof=1) / 4, 0.0)
+
+    def _quarters(self, chosen: Places) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Of each file the pieces of its quarters, from where to where; what is one piece is in the last."""
+        first, last = self.scan.first[chosen], self.scan.first[chosen + 1]
+        edges = first[:, None] + (last - first)[:, None] * np.arange(5)[None, :] // 4
+        return edges[:, :-1], edges[:, 1:]
+
+
+def _named(name: str) -> tuple[str, str]:
+    return (name, "") if name in ("zeros", "entropy") else (COMPRESSED, name)
+
+
+def _quantile(values: Floats, masses: Floats, q: float) -> float:
+    """The smallest value at or below which a share q of the mass lies."""
+    order = np.argsort(values, kind="stable")
+    filled = np.cumsum(masses[order])
+    return float(values[order][int(np.searchsorted(filled, q * filled[-1] * (1 - 1e-12)))])
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """Files of the whole, or of each part, that were drawn one way; no chances where one may be drawn twice."""
+
+    chosen: list[Places]
+    samples: list[DrawnSample] | None
+
+
+def resampled(whole: Population, asked: DrawnAgain) -> Iterator[SimulatedEstimate]:
+    """Each way, with each number of draws below that of all files."""
+    said: dict[tuple[str, int], list[tuple[int, list[Estimate]]]] = {}
+    known = {of: whole.known(of) for of in (COUNT, CAPACITY)}
+    random = np.random.default_rng(asked.seed)
+    for _ in range(asked.repetitions):
+        for way, size, n, draw in _draws(whole, random, asked):
+            wanted = _wanted(way, known)
+            found = [_estimate(whole, one, draw, random, asked.level) for one in wanted]
+            said.setdefault((way, size), []).append((n, found))
+    for (way, _), all_found in said.items():
+        n = int(np.median([n for n, _ in all_found]))
+        for place, one in enumerate(_wanted(way, known)):
+            yield _summary(way, n, one, [found[place] for _, found in all_found])
+
+
+def _wanted(way: str, known: dict[str, list[KnownNumber]]) -> list[KnownNumber]:
+    """What a way of drawing is asked: the ways that no survey goes, for types alone."""
+    found = known[COUNT if way == BY_COUNT else CAPACITY]
+    return found if way in (BY_COUNT, BY_SIZE) else [one for one in found if one.what == TYPE]
+
+
+def _draws(
+    whole: Population, random: np.random.Generator, asked: DrawnAgain
+) -> Iterator[tuple[str, int, int, _Draw]]:  # fmt: skip
+    """(way, which size, n, what was drawn) of one repetition; the small samples are the begin of the large ones."""
+    files = len(whole.sizes)
+    numbers = random.random(files)
+    by_size = np.divide(numbers, whole.sizes, out=np.full(files, np.inf), where=whole.sizes > 0)
+    keys = {BY_COUNT: numbers, BY_SIZE: by_size}
+    sizes = [n for n in asked.sizes if n < files] or [max(1, files // 2)]
+    if asked.until is not None:
+        yield from _until(whole, keys, asked)
+        return
+    order = {way: _smallest(one, max(sizes)) for way, one in keys.items()}
+    for n in sizes:
+        for way in keys:
+            alone = _in_parts if asked.parts else _first
+            yield way, n, n, alone(whole, way, keys[way], order[way][: n + 1])
+        if not asked.parts:
+            yield WRONG, n, n, _first(whole, BY_COUNT, numbers, order[BY_COUNT][: n + 1])
+    if not asked.parts:
+        twice = random.choice(files, max(sizes), p=whole.sizes / whole.whole[CAPACITY])
+        for n in sizes:
+            yield WITH_REPLACEMENT, n, n, _Draw([twice[:n]], None)
+
+
+def _first(whole: Population, way: str, keys: Floats, order: Places) -> _Draw:
+    """All but the last of an order, which is the threshold."""
+    chosen = order[:-1]
+    if way == BY_COUNT:
+        return _Draw([chosen], [count_sample(len(chosen), len(whole.sizes))])
+    return _Draw([chosen], [_sample_by_size(whole.sizes[chosen], keys[order[-1]], whole.whole[CAPACITY])])
+
+
+def _sample_by_size(masses: Floats, threshold: float, mass: float) -> DrawnSample:
+    chances = np.minimum(1.0, masses * threshold) if np.isfinite(threshold) else np.ones(len(masses))
+    return DrawnSample(mass, masses, chances)
+
+
+def _in_parts(whole: Population, way: str, keys: Floats, order_of_all: Places) -> _Draw:
+    """As many of the parts, each by itself with its share of the draws."""
+    draws = len(order_of_all) - 1
+    of = COUNT if way == BY_COUNT else CAPACITY
+    parts = whole.scan.part
+    files = np.bincount(parts).tolist()
+    masses = np.bincount(parts, whole.masses[of]).tolist()
+    given = allocate(draws, masses, files)
+    order = np.lexsort((keys, parts))
+    ends = np.cumsum([0, *files])
+    chosen, samples = [], []
+    for part, n in enumerate(given):
+        mine = order[ends[part] : ends[part + 1]]
+        some, after = mine[:n], mine[n : n + 1]
+        chosen.append(some)
+        if of == COUNT:
+            samples.append(count_sample(n, files[part]))
+        else:
+            threshold = float(keys[after[0]]) if len(after) else np.inf
+            samples.append(_sample_by_size(whole.sizes[some], threshold, masses[part]))
+    return _Draw(chosen, samples)
+
+
+def _until(
+    whole: Population, keys: dict[str, Floats], asked: DrawnAgain
+) -> Iterator[tuple[str, int, int, _Draw]]:  # fmt: skip
+    """Both samples side by side, until the intervals of all shares of what was met are narrow, as a survey does."""
+    assert asked.until is not None
+    most = min(max(asked.sizes), len(whole.sizes) - 1)
+    order = {way: _smallest(one, most) for way, one in keys.items()}
+    for n in StopRule(asked.until, None).steps(most):
+        found = {way: _first(whole, way, one, order[way][: n + 1]) for way, one in keys.items()}
+        if narrow(_shares(whole, found, asked.level), asked.until):
+            break
+    for way, draw in found.items():
+        yield way, most, n, draw
+
+
+def _shares(whole: Population, found: dict[str, _Draw], level: float) -> list[Estimate]:
+    met = {kind for draw in found.values() for kind in whole.scan.kind[draw.chosen[0]].tolist()}
+    return [share(draw.samples[0], whole.scan.kind[draw.chosen[0]] == kind, level).estimate
+            for draw in found.values() if draw.samples for kind in met]  # fmt: skip
+
+
+def _smallest(keys: Floats, most: int) -> Places:
+    """The places of the ``most`` smallest and of the one after, in order."""
+    some = np.argpartition(keys, most)[: most + 1]
+    return np.asarray(some[np.argsort(keys[some])])
+
+
+def _estimate(
+    whole: Population, one: KnownNumber, draw: _Draw, random: np.random.Generator, level: float
+) -> Estimate:  # fmt: skip
+    """As a survey makes it."""
+    if draw.samples is None:
+        return hansen_hurwitz(whole.has(one.name, draw.chosen[0]), level)
+    if one.what == TYPE:
+        parts = [StratumValues(sample, whole.has(one.name, some)) for some, sample in _pairs(draw)]
+        return _alone(parts, lambda p: share(p.sample, p.values, level).estimate,
+                      lambda: stratified_share(parts, level).estimate)  # fmt: skip
+    if one.unit == "share":
+        name = one.name or one.what
+        parts = [StratumValues(sample, (values := whole.drawn(name, some, random))[0], None, values[1])
+                 for some, sample in _pairs(draw)]  # fmt: skip
+        return _alone(parts, lambda p: mean(p.sample, p.values, level, None, p.within).estimate,
+                      lambda: stratified_mean(parts, level).estimate)  # fmt: skip
+    return _of_quantile(whole.sizes if one.what == "size" else whole.scan.ages, float(one.name), draw, level)
+
+
+def _pairs(draw: _Draw) -> Iterator[tuple[Places, DrawnSample]]:
+    return zip(draw.chosen, draw.samples or (), strict=True)
+
+
+def _alone(
+    parts: list[StratumValues], of_one: Callable[[StratumValues], Estimate], of_all: Callable[[], Estimate]
+) -> Estimate:  # fmt: skip
+    return of_one(parts[0]) if len(parts) == 1 else of_all()
+
+
+def _of_quantile(values: Floats, q: float, draw: _Draw, level: float) -> Estimate:
+    mine = np.concatenate([values[some] for some in draw.chosen])
+    weights = np.concatenate([sample.weights for _, sample in _pairs(draw)])
+
+    def below(at: float) -> Any:
+        if len(draw.chosen) == 1:
+            return share(next(_pairs(draw))[1], mine <= at, level)
+        return stratified_share([StratumValues(sample, values[some] <= at) for some, sample in _pairs(draw)], level)
+
+    return quantile(mine, weights, q, level, below).estimate
+
+
+def _summary(way: str, n: int, known: KnownNumber, estimates: Sequence[Estimate]) -> SimulatedEstimate:
+    values = np.array([one.value for one in estimates], float)
+    holds = sum(_held(one, known.truth) for one in estimates)
+    low, high = binomial_interval(holds, len(estimates), 0.95)
+    coverage = Estimate(holds / len(estimates), low, high, 0.95, len(estimates))
+    worst = float(np.quantile(np.abs(values - known.truth), 0.95))
+    return SimulatedEstimate(way, n, known, float(values.mean()), float(values.std(ddof=1)), worst, coverage)
+
+
+def _held(one: Estimate, truth: float) -> bool:
+    """One end may be open; an interval without ends says nothing."""
+    if one.low is None and one.high is None:
+        return False
+    slack = 1e-9 * max(1.0, abs(truth))
+    return (one.low is None or one.low <= truth + slack) and (one.high is None or truth <= one.high + slack)

@@ -1,0 +1,133 @@
+"""All files of a tree as they are known after a full scan: sizes, ages, kinds, and what all bytes of them are like.
+
+A scan is the truth that samples are held against. It is kept as a file (NumPy's ``npz``), so that what took an hour to
+read is drawn from again and again. No name of a file or directory is in it.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import InputError
+
+from .contents import Contents, LookAsked, Piece, look_at_all
+from .opening import WalkedFile
+from .walk import WalkAsked, seen_of, walk
+
+MOST_FILES = 1_000_000
+_VERSION = 1
+_AT_ONCE = 4096  # files of which all pieces are in memory
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TreeScan:
+    """Files whose contents are known. Of each: ``sizes`` (bytes), ``ages`` (s, when it was scanned), the place of its
+    kind in ``kinds`` (``kind``), the number of its directory of ``depth`` (``part``).
+
+    ``pieces``: by a name (``zeros``, ``entropy`` of 8 bits, a codec), a value from 0 to 1 of each piece; those of file
+    i are from ``first[i]`` to ``first[i + 1]``. Empty where nothing but the begin of files was read. ``left_out``:
+    files that gave no answer.
+    """
+
+    sizes: Floats
+    ages: Floats
+    kinds: tuple[str, ...]
+    kind: Integers
+    depth: int
+    part: Integers
+    left_out: int
+    pieces: dict[str, Floats] = field(default_factory=dict)
+    first: Integers = field(default_factory=lambda: np.zeros(1, np.int64))
+
+    def save(self, path: str) -> None:
+        """Keep it. Raises InputError where that cannot be written."""
+        beside = Path(f"{path}.part")
+        try:
+            with beside.open("wb") as out:
+                np.savez_compressed(
+                    out, version=_VERSION, sizes=self.sizes, ages=self.ages, kinds=np.array(self.kinds, str),
+                    kind=self.kind, depth=self.depth, part=self.part, left_out=self.left_out, first=self.first,
+                    names=np.array(list(self.pieces), str), values=np.array(list(self.pieces.values()), float),
+                )  # fmt: skip
+            beside.replace(path)
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}", "name a file in a directory that you may write") from error
+
+
+def load_scan(path: str) -> TreeScan:
+    """A scan that was kept. Raises InputError."""
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            if int(found["version"]) != _VERSION:
+                raise InputError(f"{path} is a scan of version {found['version']}", "scan anew, into another file")
+            pieces = dict(zip(found["names"].tolist(), found["values"], strict=True))
+            return TreeScan(found["sizes"], found["ages"], tuple(found["kinds"].tolist()), found["kind"],
+                            int(found["depth"]), found["part"], int(found["left_out"]), pieces,
+                            found["first"])  # fmt: skip
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} is not a scan of a tree", "name a new file, into which one is written") from error
+
+
+def scan_tree(
+    path: str, codecs: Sequence[str] = (), depth: int = 1, on_progress: Callable[[str, int], object] | None = None
+) -> TreeScan:
+    """Read the begin of every file, with codecs all of it. Raises InputError."""
+    walked = walk(WalkAsked(path, 0, MOST_FILES), on_progress and (lambda files: on_progress("files seen", files)))
+    if walked.files > MOST_FILES:
+        raise InputError(f"{path}: {walked.files:,} files are more than are read whole", "name a part of the tree")
+    files, asked = list(seen_of(walked.by_count)), LookAsked(codecs, 0, every_piece=True)
+    rows: list[tuple[WalkedFile, str, int]] = []
+    pieces: dict[str, list[Floats]] = {name: [] for name in ("zeros", "entropy", *codecs) if codecs}
+    for done in range(0, len(files), _AT_ONCE):
+        some = files[done : done + _AT_ONCE]
+        told = on_progress and partial(_told, on_progress, done)
+        looked = look_at_all(path, some, asked, told)
+        known = [(file, one) for file, one in zip(some, looked, strict=True) if not one.why]
+        rows.extend((file, one.kind or "", len(one.pieces)) for file, one in known)
+        for name, values in pieces.items():
+            values.append(_values(name, [one for _, one in known]))
+    joined = {name: np.concatenate(one) if one else np.zeros(0) for name, one in pieces.items()}
+    return _scan(rows, len(files) - len(rows), walked.now_s, depth, joined)
+
+
+def _told(on_progress: Callable[[str, int], object], before: int, done: int) -> None:
+    on_progress("files read", before + done)
+
+
+def _scan(
+    rows: Sequence[tuple[WalkedFile, str, int]], left_out: int, now_s: int, depth: int, pieces: dict[str, Floats]
+) -> TreeScan:  # fmt: skip
+    kinds, kind = np.unique(np.array([name for _, name, _ in rows], str), return_inverse=True)
+    _, part = np.unique(np.array([_part_of(file.path, depth) for file, _, _ in rows], object), return_inverse=True)
+    return TreeScan(
+        np.array([file.size for file, _, _ in rows], float),
+        np.array([max(0.0, now_s - file.modified_ns / 1e9) for file, _, _ in rows], float),
+        tuple(kinds.tolist()), kind.astype(np.int64), depth, part.astype(np.int64), left_out, pieces,
+        np.concatenate([[0], np.cumsum([many for _, _, many in rows])]).astype(np.int64),
+    )  # fmt: skip
+
+
+def _part_of(path: bytes, depth: int) -> bytes:
+    return b"/".join(path.split(b"/")[:-1][:depth])
+
+
+def _values(name: str, looked: Sequence[Contents]) -> Floats:
+    return np.fromiter((_value(name, piece) for one in looked for piece in one.pieces), float)
+
+
+def _value(name: str, piece: Piece) -> float:
+    """As a survey measures it, from 0 to 1."""
+    if name == "zeros":
+        return piece.zeros / piece.blocks if piece.blocks else 0.0
+    if name == "entropy":
+        return piece.entropy / 8
+    return min(1.0, piece.compressed[name] / piece.size)

@@ -1,0 +1,32 @@
+"""``iosonde survey --page`` and ``simulate --scan``: files that are written whole; what is said if they cannot be."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import survey_tree
+from iosonde.cli.commands.survey import command
+from iosonde.core.errors import InputError
+
+
+def test_the_command_writes_it_whole_or_says_why_not(tmp_path):
+    tree, page = tmp_path / "tree", tmp_path / "page.html"
+    survey_tree.make(tree, files=50)
+    found = CliRunner().invoke(command, [str(tree), "--codecs", "none", "--page", str(page)], catch_exceptions=False)
+    assert found.exit_code == 0 and page.read_text(encoding="utf-8").endswith("</html>")
+    with pytest.raises(InputError, match="is not there"):
+        CliRunner().invoke(command, [str(tree), "--page", str(tmp_path / "no" / "p.html")], catch_exceptions=False)
+
+
+def test_a_scan_that_is_kept_is_drawn_from(tmp_path):
+    tree, scan = tmp_path / "tree", tmp_path / "scan.npz"
+    survey_tree.make(tree, files=60)
+    words = ["simulate", str(tree), "--repetitions", "3", "--draws", "10,20", "--scan", str(scan), "--json"]
+    one, two = (json.loads(CliRunner().invoke(command, words, catch_exceptions=False).stdout) for _ in range(2))
+    assert scan.stat().st_size and one["shares"] == two["shares"]
+    assert {share["n"] for share in one["shares"]} == {10, 20}
+    until = CliRunner().invoke(command, [*words, "--until", "20%"], catch_exceptions=False)
+    assert json.loads(until.stdout)["until"] == 0.2
