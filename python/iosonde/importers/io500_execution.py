@@ -54,9 +54,7 @@ class Execution:
 
     def is_same(self, other: Parsed) -> bool:
         """Whether this list tells of this execution: each phase that both have has the same result."""
-        theirs = _results(other)
-        both = self.results.keys() & theirs.keys()
-        return bool(both) and all(_near(self.results[key], theirs[key], SAME_LIST, _half(key)) for key in both)
+        return _same(self.results, _results(other))
 
 
 def is_execution(names: Sequence[str]) -> bool:
@@ -90,7 +88,7 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
         run.lacks(0, "there is no list of results: neither result.txt nor result_summary.txt is complete")
     made = Execution(run, base, [base], results=_results(run), there={_place(row) for row in run.rows})
     for part in lists[1:]:
-        _add(made, part, part.parsed.rows, {}) if made.is_same(part.parsed) else made.left.append(part)
+        _add_list(made, part)
     for part in sorted(phases, key=lambda one: one.name.endswith(".csv")):
         _add_phase(made, part, bool(lists))
     others = {id(part) for part in (*made.used, *made.doubles, *made.left)}
@@ -102,13 +100,24 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
 def _preference(part: FilePart) -> tuple[bool, int]:
     """What is whole before what is not, ``result.txt`` before the summary before a log."""
     name = PurePath(part.name).name
-    return bool(part.parsed.missing), 0 if name == "result.txt" else 1 if _LIST_FILE.match(name) else 2
+    places = ("result.txt", "result_summary.txt")
+    return bool(part.parsed.missing), places.index(name) if name in places else 2 if _LIST_FILE.match(name) else 3
 
 
 def _phase_of(name: str) -> str:
     """``ior-easy-write.txt`` → ``ior_easy_write``; '' for what is no phase's."""
     found = _PHASE_FILE.match(PurePath(name).name)
     return found.group(1).replace("-", "_") if found else ""
+
+
+def _add_list(made: Execution, part: FilePart) -> None:
+    """Another list: of the same execution, of one that an earlier list tells of, or of one more."""
+    if made.is_same(part.parsed):
+        _add(made, part, part.parsed.rows, {})
+    elif any(_same(_results(one.parsed), _results(part.parsed)) for one in made.left):
+        made.doubles.append(part)
+    else:
+        made.left.append(part)
 
 
 def _add_phase(made: Execution, part: FilePart, listed: bool) -> None:
@@ -221,6 +230,11 @@ def _complete(found: dict[str, FactorValue]) -> None:
 
 def _results(run: Parsed) -> dict[tuple[str, str], float]:
     return {(row.operation, row.metric): row.value for row in run.rows if row.metric in _CLOCKED and row.rank is None}
+
+
+def _same(mine: Mapping[tuple[str, str], float], theirs: Mapping[tuple[str, str], float]) -> bool:
+    both = mine.keys() & theirs.keys()
+    return bool(both) and all(_near(mine[key], theirs[key], SAME_LIST, _half(key)) for key in both)
 
 
 def _half(key: tuple[str, str]) -> float:
