@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_import_together import GIB, directory, imported, of, only, result, summary
+from test_import_together import GIB, directory, imported, of, only, result, summary, whole
 
 from iosonde.store import Store
 
@@ -116,6 +116,15 @@ def test_of_two_lists_of_another_execution_one_counts(tmp_path):
     assert imported(tmp_path / "in", tmp_path / "s")["runs"] == 3
     bandwidths = sorted(of(run, "ior_easy_write", "bandwidth_last_done")[0] for run in runs(tmp_path / "s"))
     assert bandwidths == [GIB, 2 * GIB, 4 * GIB]
+
+
+def test_a_list_beside_the_neighbours_execution_is_that_of_its_own(tmp_path):
+    whole(tmp_path / "in/2023/submission-1/results")
+    whole(tmp_path / "in/2023/submission-2/results", 0.5)
+    directory(tmp_path / "in/2023/submission-1", result_summary__txt=summary(0.5))
+    for _ in range(2):
+        imported(tmp_path / "in", tmp_path / "s")
+        assert len(runs(tmp_path / "s")) == 2
 
 
 def test_a_script_that_holds_a_tools_words_is_quoted(tmp_path):

@@ -24,6 +24,8 @@ from iosonde.importers.runs import digest_of, runs_of
 
 # Beside so many executions a file is a summary of a series, and not of one of them.
 MOST_EXECUTIONS = 20
+# So few are looked at together even if nothing stands above them: the list of one is often beside its neighbour, too.
+FEW_EXECUTIONS = 3
 # In larger directories each file is read by itself: all of a group are in memory together.
 MOST_FILES = 500
 _OF_MPI = re.compile(rb"^(?:IOR-\d|-- started at |mdtest-\d)", re.MULTILINE)
@@ -64,7 +66,8 @@ def together(
         for above in folder.parents:
             below.setdefault(above, set()).add(folder)
     head = {folder: folder for folder in executions}
-    for folder in sorted(by_folder, key=lambda one: len(one.parts)):
+    near = {folder for folder, several in below.items() if len(several) <= FEW_EXECUTIONS}
+    for folder in sorted(near | by_folder.keys(), key=lambda one: len(one.parts)):
         if 0 < len(below.get(folder, ())) <= MOST_EXECUTIONS:
             # From the top on: whatever stands above these was met before, and gathered more.
             first = head.get(folder) or min(head[one] for one in below[folder])
