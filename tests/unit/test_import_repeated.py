@@ -106,6 +106,16 @@ def test_the_trees_of_mdtests_csv_make_it_no_other_execution(tmp_path):
     assert [one.value for one in run.observations if one.rank == 0 and one.operation == "mdtest_easy_write"]
 
 
+def test_statistics_over_ranks_are_no_doubles_of_the_lists_value(tmp_path):
+    """mdtest 3.3 prints the fastest rank, the slowest and the mean in one iteration; IO500 takes the first."""
+    spread = MDTEST.replace("16000.000      16000.000      16000.000          0.000",
+                            "16000.000      12000.000      15000.000          1.500")  # fmt: skip
+    imported(directory(tmp_path / "in", result__txt=result(), mdtest_easy_write__txt=spread), tmp_path / "s")
+    run = only(tmp_path / "s")
+    assert of(run, "mdtest_easy_write", "rate_last_done") == [16000] and not of(run, "mdtest_easy_write", "rate_max")
+    assert [of(run, "mdtest_easy_write", f"rate_{one}") for one in ("min", "mean", "sd")] == [[12000], [15000], [1.5]]
+
+
 def test_of_two_lists_of_another_execution_one_counts(tmp_path):
     """The tools' own files belong to ``result_summary.txt``, that of the last of them."""
     files = {"io-500-summary.1.txt": summary(0.5), "io-500-summary.2.txt": summary(0.25),
