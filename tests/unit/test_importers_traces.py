@@ -418,7 +418,8 @@ def test_a_log_of_darshan_that_lost_something_is_marked(tmp_path, monkeypatch):
 )  # fmt: skip
 def test_a_log_of_darshan_that_cannot_be_read_ends_nothing(tmp_path, monkeypatch, module, words):
     run = darshan_log(tmp_path, monkeypatch, module)
-    assert words in said(run, "missing") and not run.rows
+    # A log without pydarshan is no run: with it the same file is one.
+    assert words in said(run, "warnings" if "pip" in words else "missing") and not run.rows
 
 
 def test_files_of_ranks_jobs_and_iterations_are_no_trials_of_each_other():

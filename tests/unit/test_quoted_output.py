@@ -35,7 +35,7 @@ def quoting(directory, output):
 def test_what_quotes_output_is_no_result_of_an_archive(tmp_path):
     there = quoting(tmp_path / "in", MDTEST.read_text())
     (there / "result.txt").write_bytes(MDTEST.read_bytes())
-    (there / "result.1").write_bytes(b"job 2\n" + MDTEST.read_bytes())
+    (there / "result.1").write_bytes(MDTEST.read_bytes().replace(b"09:26:16", b"09:30:00", 1))
     made = iosonde.import_files(there, tmp_path / "s", recursive=True).to_dict()
     assert made["runs"] == 2 and {Path(item["file"]).name for item in made["imported"]} == {"result.txt", "result.1"}
     assert {Path(item["file"]).name: item["format"] for item in made["quoted"]} == dict.fromkeys(QUOTING, "mdtest")

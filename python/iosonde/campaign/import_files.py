@@ -247,7 +247,7 @@ def _batches(plan: ImportPlan, files: Sequence[Found]) -> Iterator[list[list[Fou
     batch: list[list[Found]] = []
     size = count = 0
     whole = plan.form is None and plan.columns is None
-    for group in together(files, lambda one: one.place) if whole else ([one] for one in files):
+    for group in together(files, lambda one: one.place, _begin) if whole else ([one] for one in files):
         more = sum(found.size for found in group)
         if batch and (count + len(group) > BATCH_FILES or size + more > BATCH_BYTES):
             yield batch
@@ -356,6 +356,15 @@ def _import_together(
         form = understood.format if (understood := members[key].understood) else ""
         outcomes[key] = FileOutcome(key, form, there=there, joined=not there)
     return [(outcomes[_key(found)], made.get(_key(found), [])) for found in group]
+
+
+def _begin(found: Found) -> bytes:
+    """The first bytes of a file; none of one that cannot be read."""
+    try:
+        with found.path.open("rb") as file:
+            return file.read(2048)
+    except OSError:
+        return b""
 
 
 def _text_of(found: Found) -> Text:

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TypeVar
 
 from iosonde.core.types import FactorValue, Run
-from iosonde.importers import Text, Understood
+from iosonde.importers import Text, Understood, elbencho_execution
 from iosonde.importers.io500_execution import (
     INFORMATION,
     Execution,
@@ -24,6 +24,12 @@ from iosonde.importers.runs import digest_of, runs_of
 
 # Beside so many executions a file is a summary of a series, and not of one of them.
 MOST_EXECUTIONS = 20
+# So few are looked at together even if nothing stands above them: the list of one is often beside its neighbour, too.
+FEW_EXECUTIONS = 3
+# In larger directories each file is read by itself: all of a group are in memory together.
+MOST_FILES = 500
+_OF_MPI = re.compile(rb"^(?:IOR-\d|-- started at |mdtest-\d)", re.MULTILINE)
+_TEXTS = (".csv", ".txt", ".out", ".log", ".res", "")
 # Settings that came with an execution and that no importer reads: kept beside it.
 KEPT = re.compile(r"(config\S*\.ini|system-information\.txt)$")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@-]+")
@@ -46,9 +52,11 @@ class Member:
         return [FilePart(self.name, one, made.claim) for one in made.runs] if made else []
 
 
-def together(found: Sequence[T], place: Callable[[T], PurePath]) -> Iterator[list[T]]:
+def together(
+    found: Sequence[T], place: Callable[[T], PurePath], begin: Callable[[T], bytes]
+) -> Iterator[list[T]]:  # fmt: skip
     """The files in groups: those of an execution with what stands above it and may tell of it, and every other one by
-    itself. ``place`` is where a file stands."""
+    itself. ``place`` is where a file stands, ``begin`` its first bytes."""
     by_folder: dict[PurePath, list[T]] = {}
     for one in found:
         by_folder.setdefault(place(one).parent, []).append(one)
@@ -58,15 +66,30 @@ def together(found: Sequence[T], place: Callable[[T], PurePath]) -> Iterator[lis
         for above in folder.parents:
             below.setdefault(above, set()).add(folder)
     head = {folder: folder for folder in executions}
-    for folder in sorted(by_folder, key=lambda one: len(one.parts)):
+    near = {folder for folder, several in below.items() if len(several) <= FEW_EXECUTIONS}
+    for folder in sorted(near | by_folder.keys(), key=lambda one: len(one.parts)):
         if 0 < len(below.get(folder, ())) <= MOST_EXECUTIONS:
             # From the top on: whatever stands above these was met before, and gathered more.
             first = head.get(folder) or min(head[one] for one in below[folder])
             head |= dict.fromkeys((folder, *below[folder]), first)
+    for folder, files in by_folder.items():
+        if folder not in head and len(files) <= MOST_FILES and _is_repeated(files, place, begin):
+            head[folder] = folder
     groups: dict[object, list[T]] = {}
     for number, one in enumerate(found):
         groups.setdefault(head.get(place(one).parent, number), []).append(one)
     yield from groups.values()
+
+
+def _is_repeated(files: Sequence[T], place: Callable[[T], PurePath], begin: Callable[[T], bytes]) -> bool:
+    """Whether what one of these files says often stands in another one: beside elbencho's CSV its text, beside the
+    outputs of IOR and mdtest the log of their job."""
+    heads = [begin(one) for one in files if place(one).suffix.lower() in _TEXTS]
+    return any(head.startswith(elbencho_execution.HEAD) for head in heads) or sum(map(_is_of_mpi, heads)) > 1
+
+
+def _is_of_mpi(head: bytes) -> bool:
+    return _OF_MPI.search(head) is not None
 
 
 def runs_together(
@@ -88,6 +111,8 @@ def runs_together(
             own[made.base.name] = [made.parsed]
         for part in (part for one in files for part in one.parts) if made is None else made.left:
             own.setdefault(part.name, []).append(part.parsed)
+        _join_elbencho([one.name for one in files], own)
+        _drop_repeated([one.name for one in files], own)
     runs: dict[str, list[Run]] = {}
     for one in members:
         told = [parsed for at, parsed in enumerate(own.get(one.name, ()))
@@ -97,6 +122,34 @@ def runs_together(
             if one.name in executions:
                 _keep(runs[one.name], executions[one.name], one, kept[one.name])
     return runs, {one.name for one in members if one.understood and one.name not in runs}
+
+
+def _join_elbencho(names: Sequence[str], own: dict[str, list[Parsed]]) -> None:
+    """What several files of a directory say of one execution stays with one of them."""
+    parts = [(name, one) for name in names for one in own.get(name, ()) if one.tool == "elbencho"]
+    if len({name for name, _ in parts}) < 2:
+        return
+    for name, _ in parts:
+        own[name] = [one for one in own[name] if one.tool != "elbencho"]
+    for name, parsed, others in elbencho_execution.join(parts):
+        own[name].append(parsed)
+        if others:
+            parsed.facts["joined_with"] = sorted(PurePath(one).name for one in others)
+
+
+def _drop_repeated(names: Sequence[str], own: dict[str, list[Parsed]]) -> None:
+    """An execution whose output stands in its own file and in the log of the job counts once: in the file with the
+    fewest. It is the same where the tool, its start to the second and each of its numbers are."""
+    seen: set[object] = set()
+    for name in sorted(names, key=lambda one: len(own.get(one, ()))):
+        kept = []
+        for parsed in own.get(name, ()):
+            key = (parsed.tool, parsed.started_at, tuple((row.operation, row.metric, row.value) for row in parsed.rows))
+            if not (parsed.started_at and parsed.rows and key in seen):
+                kept.append(parsed)
+            seen.add(key)
+        if name in own:
+            own[name] = kept
 
 
 def _folders(members: Sequence[Member]) -> list[list[Member]]:

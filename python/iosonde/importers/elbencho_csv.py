@@ -16,6 +16,8 @@ _VALUES = {
     "entries": ("operations", "operations", 1.0), "MiB": ("bytes", "bytes", 1 / MIB),
     "Ent lat us": ("latency", "s", 1e6), "IO lat us": ("access_latency", "s", 1e6),
 }  # fmt: skip
+# --sync and --dropcache come before each phase, and begin no other execution.
+BETWEEN = ("sync", "dropcache", "dropcaches")
 _SUFFIX = {"first": "first_done", "last": "last_done", "min": "min", "avg": "mean", "max": "max"}
 _FACTORS = {"hosts": "nodes", "threads": "threads", "file size": "file_size", "block size": "block_size",
             "dirs": "directories",
@@ -38,7 +40,7 @@ def parse_csv(text: Text, head: int) -> list[Parsed]:
         if len(cells) < len(names) or not operation:
             (runs[-1] if runs else _new(runs)).lacks(at, "the row is cut: left out")
             continue
-        if not runs or operation in seen or row.get("command", "") != command:
+        if not runs or (operation in seen and operation not in BETWEEN) or row.get("command", "") != command:
             run, command = _new(runs), row.get("command", "")
             seen.clear()
             _settings(run, row)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .elbencho_csv import part_of
+from .elbencho_csv import BETWEEN, part_of
 from .parsed import Parsed, Row
 from .reading import Lines, finite, iso_date, json_documents, part
 from .text import Text
@@ -34,7 +34,7 @@ def parse_json(text: Text) -> list[Parsed]:
         elif isinstance(value.get("phase_type"), str):
             config = part(value, "config")
             operation = value["phase_type"].lower()[:60]
-            if command is None or operation in seen or config.get("command") != command:
+            if command is None or (operation in seen and operation not in BETWEEN) or config.get("command") != command:
                 _settings(_new(runs), value, config)
                 command = config.get("command", "")
                 seen.clear()

@@ -54,9 +54,7 @@ class Execution:
 
     def is_same(self, other: Parsed) -> bool:
         """Whether this list tells of this execution: each phase that both have has the same result."""
-        theirs = _results(other)
-        both = self.results.keys() & theirs.keys()
-        return bool(both) and all(_near(self.results[key], theirs[key], SAME_LIST, _half(key)) for key in both)
+        return _same(self.results, _results(other))
 
 
 def is_execution(names: Sequence[str]) -> bool:
@@ -90,7 +88,7 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
         run.lacks(0, "there is no list of results: neither result.txt nor result_summary.txt is complete")
     made = Execution(run, base, [base], results=_results(run), there={_place(row) for row in run.rows})
     for part in lists[1:]:
-        _add(made, part, part.parsed.rows, {}) if made.is_same(part.parsed) else made.left.append(part)
+        _add_list(made, part)
     for part in sorted(phases, key=lambda one: one.name.endswith(".csv")):
         _add_phase(made, part, bool(lists))
     others = {id(part) for part in (*made.used, *made.doubles, *made.left)}
@@ -102,13 +100,24 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
 def _preference(part: FilePart) -> tuple[bool, int]:
     """What is whole before what is not, ``result.txt`` before the summary before a log."""
     name = PurePath(part.name).name
-    return bool(part.parsed.missing), 0 if name == "result.txt" else 1 if _LIST_FILE.match(name) else 2
+    places = ("result.txt", "result_summary.txt")
+    return bool(part.parsed.missing), places.index(name) if name in places else 2 if _LIST_FILE.match(name) else 3
 
 
 def _phase_of(name: str) -> str:
     """``ior-easy-write.txt`` → ``ior_easy_write``; '' for what is no phase's."""
     found = _PHASE_FILE.match(PurePath(name).name)
     return found.group(1).replace("-", "_") if found else ""
+
+
+def _add_list(made: Execution, part: FilePart) -> None:
+    """Another list: of the same execution, of one that an earlier list tells of, or of one more."""
+    if made.is_same(part.parsed):
+        _add(made, part, part.parsed.rows, {})
+    elif any(_same(_results(one.parsed), _results(part.parsed)) for one in made.left):
+        made.doubles.append(part)
+    else:
+        made.left.append(part)
 
 
 def _add_phase(made: Execution, part: FilePart, listed: bool) -> None:
@@ -150,11 +159,12 @@ def _add(made: Execution, part: FilePart, rows: Sequence[Row], names: Mapping[st
             new.append(row)
     # One iteration's largest, smallest and mean are its value again.
     made.there |= set(map(_place, new))
-    new = [row for row in new if row.rank is not None or not _is_of_one(row, made.there)]
+    made.results |= {
+        (row.operation, row.metric): row.value for row in new if row.rank is None and row.metric in _CLOCKED
+    }
+    new = [row for row in new if row.rank is not None or not _is_of_one(row, made)]
     for row in new:
         row.line = 0
-        if row.rank is None and row.metric in _CLOCKED:
-            made.results[row.operation, row.metric] = row.value
     made.parsed.rows += new
     (made.used if new else made.doubles).append(part)
 
@@ -163,12 +173,16 @@ def _place(row: Row) -> tuple[str, str, int | None]:
     return row.operation, row.metric, row.rank
 
 
-def _is_of_one(row: Row, there: set[tuple[str, str, int | None]]) -> bool:
+def _is_of_one(row: Row, made: Execution) -> bool:
+    """Whether this statistic is that of one value, and says it again; of mdtest 3.3 they are over ranks, and differ."""
     kind, _, form = row.metric.rpartition("_")
-    if form not in ("max", "min", "mean", "sd") or row.rank is not None or row.iteration is not None:
+    if form not in ("max", "min", "mean", "sd") or row.iteration is not None:
         return False
-    names = (kind, f"{kind}_last_done") + (("rate_last_done",) if kind == "transfers" else ())
-    return any((row.operation, name, None) in there for name in names)
+    key = (row.operation, f"{kind}_last_done")
+    if key in made.results and (form == "sd" or not _near(made.results[key], row.value, SAME_LIST, _half(key))):
+        return form == "sd" and not row.value
+    names = (kind, key[1]) + (("rate_last_done",) if kind == "transfers" else ())
+    return any((row.operation, name, None) in made.there for name in names)
 
 
 def _settings(made: Execution, information: str) -> None:
@@ -221,6 +235,11 @@ def _complete(found: dict[str, FactorValue]) -> None:
 
 def _results(run: Parsed) -> dict[tuple[str, str], float]:
     return {(row.operation, row.metric): row.value for row in run.rows if row.metric in _CLOCKED and row.rank is None}
+
+
+def _same(mine: Mapping[tuple[str, str], float], theirs: Mapping[tuple[str, str], float]) -> bool:
+    both = mine.keys() & theirs.keys()
+    return bool(both) and all(_near(mine[key], theirs[key], SAME_LIST, _half(key)) for key in both)
 
 
 def _half(key: tuple[str, str]) -> float:

@@ -1,5 +1,6 @@
 """Sources and documents: what a README, a script or a notebook shows of a tool's output is quoted, and no result of its
-own. Known by the name, or by the mark with which a text begins a quotation (a Markdown fence, ``code-block::``)."""
+own. Known by the name, by a script's first line, or by the mark with which a text begins a quotation (a Markdown fence,
+``code-block::``)."""
 
 from __future__ import annotations
 
@@ -37,6 +38,8 @@ def quotes(name: str, text: Text, line: int, form: str = "") -> bool:
     if form in _IN_HTML and path.suffix.lower() in (".html", ".htm"):
         return False
     if path.suffix.lower() in _SUFFIXES or path.name.partition(".")[0].upper() in _NAMES:
+        return True
+    if text.raw.startswith(b"#!"):
         return True
     found = _QUOTATION.search(text.whole)
     return found is not None and (not line or text.line_of(found.start()) < line)

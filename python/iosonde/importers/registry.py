@@ -175,10 +175,10 @@ def _call(name: str, text: Text, function: Callable[[], _T]) -> _T:
 
 
 def _why_unknown(text: Text) -> str:
-    if not text.whole.strip():
-        return "the file is empty"
     if "\0" in text.raw[:4096].decode("latin-1"):
         return "no tool's output that is known here: it is binary"
+    if not text.whole.strip():
+        return "the file is empty"
     return "no tool's output that is known here"
 
 
