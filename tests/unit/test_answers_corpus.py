@@ -5,6 +5,7 @@ import pytest
 
 import corpus_sample as sample
 from iosonde.answers.corpus import HowCorpus, corpus
+from iosonde.answers.rank import rank
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Observation
 from iosonde.data.asked import Asked
@@ -105,6 +106,22 @@ def test_runs_that_do_not_say_their_nodes_are_counted(tmp_path):
     assert phase(made).systems == sample.SYSTEMS - 3 and any(
         "3 runs of 32 say no nodes" in one for one in made.warnings
     )
+
+
+def test_a_ranking_of_a_corpus_with_a_rare_phase_answers(tmp_path):
+    runs = sample.corpus()
+    for place, run in enumerate(runs):
+        if place % 3 == 0:
+            run.factors["network"] = f"net{place % 2}"  # most do not say it
+    for run in runs[:2]:
+        run.observations.append(Observation("rare", "rate_last_done", 1.0, "operations/s"))
+        run.headlines["rare"] = ["rate"]
+    made = rank(open_data(sample.write(tmp_path / "s", runs)), Asked())
+    hard = next(one for one in made.rankings if one.response.startswith("ior_hard_write"))
+    assert "network" not in {one.name for one in hard.factors} and any("network" in one for one in hard.warnings)
+    assert hard.n == len(runs) and [one for one in made.left_out if one.startswith("rare rate")]
+    with pytest.raises(DataError):
+        rank(open_data(tmp_path / "s"), Asked(("rare",)))
 
 
 def test_what_cannot_be_asked_says_what_can(place, tmp_path):
