@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
     from .api.stored import survey_plan, survey_simulate, survey_tree
     from .api.stores import check_store, merge_stores, note_run, redact_store, tag_run
-    from .api.understand import anova, explain_difference, queue, rank, rank_published, regress, scale
+    from .api.understand import anova, corpus, explain_difference, queue, rank, rank_published, regress, scale
     from .api.words import open
     from .core.errors import IosondeError, IosondeWarning
 
@@ -48,7 +48,7 @@ _HOMES = {
     "api.measuring": ("run", "plan", "probe"),
     "api.history": ("watch",),
     "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
-    "api.understand": ("rank", "rank_published", "regress", "anova", "scale", "queue", "explain_difference"),
+    "api.understand": ("rank", "rank_published", "regress", "anova", "corpus", "scale", "queue", "explain_difference"),
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.operations": ("diagnose",),
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),
@@ -60,7 +60,8 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
-    "IosondeError", "IosondeWarning", "advise", "anova", "bound", "check", "check_store", "compare", "describe",
+    "IosondeError", "IosondeWarning", "advise", "anova", "bound", "check", "check_store", "compare", "corpus",
+    "describe",
     "diagnose", "doctor", "explain_difference", "explain_finding", "export", "fit", "held_out", "import_files",
     "merge_stores", "noise", "note_run", "open", "parse", "plan", "plot", "predict", "printed", "probe", "queue",
     "rank", "rank_published", "redact_store", "regress", "run", "scale", "show", "show_as", "show_run", "slowest",

@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 from stats_sample import run, store
 
+import corpus_sample
 import iosonde
 from iosonde.cli.group import COMMANDS, cli
 from iosonde.store import Store
@@ -52,6 +53,8 @@ CASES = [
     ("compare --a-summary mean=177.1,sd=14.2,n=8 --b-summary mean=190,sd=12,n=8",
      lambda p: iosonde.compare(a_summary={"mean": 177.1, "sd": 14.2, "n": 8},
                                b_summary={"mean": 190, "sd": 12, "n": 8})),
+    ("corpus CORPUS --mine submission=s05-0 --on api,year",
+     lambda p: iosonde.corpus(p["CORPUS"], on=["api", "year"], mine="submission=s05-0")),
     ("rank CP --response real_s --on replicas", lambda p: iosonde.rank(p["CP"], **SAMPLE)),
     ("rank MATTERS --response write --on access,processes --block a=access --block b=processes",
      lambda p: iosonde.rank(p["MATTERS"], "write", ["access", "processes"],
@@ -118,6 +121,7 @@ def places(tmp_path_factory) -> dict[str, Path]:
     for room in pkgutil.iter_modules(iosonde.__path__):  # before every call: no room takes a function's place
         importlib.import_module(f"iosonde.{room.name}")
     own = tmp_path_factory.mktemp("parity")
+    corpus_sample.write(own / "corpus", corpus_sample.corpus())
     store(own / "results")
     rng, part = np.random.default_rng(1), store(own / "part")
     part.append(run(2, 9, rng, missing=["rank 1 on n2: killed"]))
@@ -129,6 +133,7 @@ def places(tmp_path_factory) -> dict[str, Path]:
     made = {
         "STORE": "results",
         "PART": "part",
+        "CORPUS": "corpus",
         "TARGET": "target",
         "LINE": "line.csv",
         "SUMS": "sums.json",
@@ -366,6 +371,7 @@ IN_ANOTHER_WAY = {
     "advise": {"write", "system", "as"},  # .answer.files(system, names)
     "show": {"thesis_json", "export", "as", "printed", "slowest"}, "plan": {"schema"},
     "summary": {"all"},  # .to_frame() has every row
+    "corpus": {"all"},  # every=True
     "regress": {"sums"}, "predict": {"describe"}, "check": {"noise"},  # DATA may be sums; functions of their own
     "plot": {"output", "format"},  # .save("name.pdf")
     "validate": {"model"}, "rank": {"coefficients", "levels"},

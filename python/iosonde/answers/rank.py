@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.data.asked import Asked
@@ -18,23 +20,26 @@ from iosonde.model.sensitivity.ranking import Ranking
 from .answer import Answer, of_each
 from .caveats import caveats, of_single_trials
 
+_UNSAID = 0.5  # of the trials
 _MANY_ROWS = 20_000  # more take seconds
 
 
 @dataclass(frozen=True)
 class Rankings(Answer):
     """A Ranking for each response. ``single``: one response was named, and stands alone in the JSON. ``assumed``: the
-    factors of a table, which nobody named."""
+    factors of a table, which nobody named. ``left_out``: the responses that cannot be ranked, each with why."""
 
     rankings: tuple[Ranking, ...]
     single: bool = False
     assumed: bool = False
+    left_out: tuple[str, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde rank --json``."""
         if self.single and len(self.rankings) == 1:
             return self.rankings[0].to_json()
-        return {"rankings": [ranking.to_json() for ranking in self.rankings]}
+        left_out = {"left_out": list(self.left_out)} if self.left_out else {}
+        return {"rankings": [ranking.to_json() for ranking in self.rankings], **left_out}
 
     @property
     def sentence(self) -> str:
@@ -73,13 +78,34 @@ def rank(source: Source, asked: Asked, how: Ranked | None = None) -> Rankings:
         raise InputError("--fixed does not go with --block", "make the fixed factors the first block")
     named = asked.on or tuple(name for chosen in how.blocks.values() for name in chosen)
     found = responses(source, replace(asked, on=named))
-    made = tuple(_ranked(one, bool(named), asked.level, how) for one in found)
-    return Rankings(made, len(asked.response) == 1, source.store is None and not named)
+    made, left_out = _each(found, bool(named), asked, how)
+    return Rankings(made, len(asked.response) == 1, source.store is None and not named, left_out)
+
+
+def _each(
+    found: Sequence[Response], named: bool, asked: Asked, how: Ranked
+) -> tuple[tuple[Ranking, ...], tuple[str, ...]]:
+    """The ranking of each response. Of several that nobody named those without one are left out, with why. Raises
+    InputError, DataError where there is none at all."""
+    made: list[Ranking] = []
+    left_out: list[str] = []
+    problem: DataError | None = None
+    for one in found:
+        try:
+            made.append(_ranked(one, named, asked.level, how))
+        except DataError as error:
+            if asked.response or len(found) == 1:
+                raise
+            problem = problem or error
+            left_out.append(f"{one.title}: {str(error).removeprefix(f'{one.title}: ')}")
+    if problem is not None and not made:
+        raise problem
+    return tuple(made), tuple(left_out)
 
 
 def _ranked(response: Response, named: bool, level: float, how: Ranked) -> Ranking:
     response = response if named else response.with_scattered()
-    names = response.names if named else [name for name in response.names if _levels(response, name) > 1]
+    names, unsaid = (response.names, []) if named else _known(response)
     if not names:
         raise DataError(f"{response.title}: no factor has two levels",
                         "what never varies cannot matter; other columns are named with --on")  # fmt: skip
@@ -91,7 +117,7 @@ def _ranked(response: Response, named: bool, level: float, how: Ranked) -> Ranki
     made = ranked(data, level, fixed, blocks=blocks, progress=_teller(response, len(data), len(names), how))
     return replace(
         made, unit=response.measured_unit if response.transform else response.unit, transform=response.transform,
-        warnings=(*_said(response), *of_single_trials(response, names), *made.warnings),
+        warnings=(*_said(response), *unsaid, *of_single_trials(response, names), *made.warnings),
     )  # fmt: skip
 
 
@@ -110,6 +136,22 @@ def _teller(response: Response, n_rows: int, n_factors: int, how: Ranked) -> Cal
     if n_rows < _MANY_ROWS:
         return lambda what: None
     return lambda what: how.progress(f"{response.title}: {what} of {n_rows} rows by {n_factors} factors …")
+
+
+def _known(response: Response) -> tuple[list[str], list[str]]:
+    """The factors that have two levels over the trials which say all of them, and what is said of the others. One that
+    most trials do not say would take the trials with it."""
+    columns = response.rows.columns
+    varying = [name for name in response.names if _levels(response, name) > 1]
+    often = [name for name in varying if columns[name].missing.mean() <= _UNSAID]
+    if not often:
+        return varying, []
+    whole = ~np.logical_or.reduce([columns[name].missing for name in often])
+    names = [name for name in often if len(set(columns[name].values[whole])) > 1]
+    rare, single = ([name for name in varying if name not in often], [name for name in often if name not in names])
+    said = [f"{', '.join(rare)}: left out, as most trials do not say it"] if rare else []
+    said += [f"{', '.join(single)}: left out, of one level where all others are known"] if single else []
+    return names, said
 
 
 def _levels(response: Response, name: str) -> int:

@@ -23,6 +23,8 @@ from iosonde.stats.definitions.clock import (
 )
 from iosonde.stats.definitions.difference import STOPS, Side
 
+from . import io500_command
+
 _RATES = ("bandwidth", "rate")
 _ENDS = {"last_done": LAST_DONE, "first_done": FIRST_DONE, "sum_of_ranks": SUM_OF_RANKS}
 _DECIMAL = ("dd",)  # tools that print MB of 1000000 bytes
@@ -62,7 +64,9 @@ def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
                 known=tuple(known for known, _ in table),
                 prefix=1 if not bandwidth else 10**6 if tool in _DECIMAL else 2**20,
                 unknown=unknown,
-                settings=_settings(run, tool),
+                settings=io500_command.settings(run, operation, _settings(run, tool))
+                if tool == "io500"
+                else _settings(run, tool),
                 notes=_notes(run, tool),
             )
     return found
@@ -102,6 +106,9 @@ def _table(
             if f"bandwidth_{end}" in metrics
         ]
         return table, frozenset() if whole else frozenset({OPEN, CLOSE})
+    if tool == "io500" and (known := io500_command.inside(run, operation)) is not None:
+        table, _ = _any(metrics, known)
+        return table, frozenset()
     if tool == "mdtest" and (value := metrics.get("rate_last_done") or metrics.get("rate_mean")):
         return [(mdtest.CLOCK, value)], frozenset()
     return _any(metrics, inside)

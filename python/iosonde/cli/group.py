@@ -44,6 +44,7 @@ GROUPS = {
         "regress": "least squares, and whether to believe it",
         "anova": "how much of the variation each factor explains",
         "rank": "which factor matters: shares of the variance",
+        "corpus": "many systems' results, and yours among them",
         "scale": "how a rate grows with nodes, and what limits it",
         "bound": "the most the hardware can deliver, and what limits it",
         "time-model": "where the time of one operation goes",

@@ -13,7 +13,7 @@ from iosonde.core.on_demand import modules_of
 
 if TYPE_CHECKING:
     from . import (  # noqa: F401, I001
-        bars, bound, depth, diagnose, factors, figure, files, heatmap, importance, kinds, latency, over_time,
+        bars, bound, corpus, depth, diagnose, factors, figure, files, heatmap, importance, kinds, latency, over_time,
         path_study, regression, scaling, settings, timeline,
     )  # fmt: skip
 

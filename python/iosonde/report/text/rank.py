@@ -22,11 +22,23 @@ if TYPE_CHECKING:
 LOGARITHMS = {"log": math.e, "log2": 2.0, "log10": 10.0}
 
 
+_MOST = 24  # rankings that are shown whole
+
+
 def lines(answer: Rankings) -> Iterator[str]:
     """The lines of the text, an empty one between rankings."""
-    for place, ranking in enumerate(answer.rankings):
-        yield from [""] if place else []
-        yield from of_one(ranking, answer.assumed, explained=not place)
+    if len(answer.rankings) > _MOST:
+        for ranking in answer.rankings:
+            yield from wrapped(f"{ranking.response}: {ranking.sentence}", "  ")
+        said = f"{len(answer.rankings)} responses in a sentence each: --response names one to see all of it; of a list"
+        yield from ["", *wrapped(f"{said} of many systems see iosonde corpus")]
+    else:
+        for place, ranking in enumerate(answer.rankings):
+            yield from [""] if place else []
+            yield from of_one(ranking, answer.assumed, explained=not place)
+    if answer.left_out:
+        more = f" and {len(answer.left_out) - 1} more (--json)" if len(answer.left_out) > 1 else ""
+        yield from ["", *wrapped(f"~ not ranked: {answer.left_out[0]}{more}", "  ")]
 
 
 def of_one(ranking: Ranking, assumed: bool = False, explained: bool = True) -> Iterator[str]:

@@ -1,0 +1,113 @@
+"""A corpus as text: the spread of each number over systems, what explains it, what stands out, one's own place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.estimate_text import estimate_parts
+from iosonde.core.units import human_scale, significant
+from iosonde.core.words import counted
+
+from .layout import CANNOT_TELL, escape, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.corpus import Corpus, CorpusPhase
+    from iosonde.core.types import Estimate
+
+_COLUMNS = 3  # covariates beside each other
+_OUT = 8  # systems that stand out
+
+
+def lines(answer: Corpus) -> Iterator[str]:
+    """The lines of the text."""
+    yield from wrapped(_head(answer))
+    yield ""
+    per = next((one.per for one in answer.phases if one.per), "")
+    heads = [f"per {per}" if per else "", "systems", "p10", "median", "interval", "p90", "unit"]
+    mine = any(one.placed for one in answer.phases)
+    heads += ["yours"] if mine else []
+    yield from table(heads, [_row(one, mine) for one in answer.phases], "lrrrrrlr"[: len(heads)]).splitlines()
+    if mine:
+        yield from ["", "the share of systems that yours is above"]
+        rows = [[one.name, share(one.placed.share)] for one in answer.phases if one.placed]
+        yield from table(["", "above"], rows, "lr").splitlines()
+    yield from _explained(answer)
+    yield from _standing_out(answer)
+    if answer.linked is not None and answer.linked.share.value is not None:
+        yield ""
+        yield from wrapped(f"Between systems the bandwidth score explains {share(answer.linked.share)} of the metadata "
+                           "score.")  # fmt: skip
+    notes = [f"~ {one}" for one in answer.warnings]
+    if answer.rare:
+        what = counted(answer.rare, "more number")
+        notes.append(f"~ {what} of fewer systems, or parts of these: --all, or --response by name")
+    if notes:
+        yield ""
+    for one in notes:
+        yield from wrapped(one, "  ")
+    if answer.sentence:
+        yield ""
+        yield from wrapped(answer.sentence)
+
+
+def share(one: Estimate) -> str:
+    """``23 % (10–35)``."""
+    if one.value is None:
+        return CANNOT_TELL
+    if one.low is None or one.high is None:
+        return f"{100 * one.value:.0f} % (~)"
+    return f"{100 * one.value:.0f} % ({100 * one.low:.0f}–{100 * one.high:.0f})"
+
+
+def _head(answer: Corpus) -> str:
+    when = f", {answer.years[0]} to {answer.years[1]}" if answer.years else ""
+    return (f"{answer.name}: {counted(answer.runs, 'run')} of {counted(answer.systems, 'system')} "
+            f"({', '.join(answer.clusters)}){when}; each system counts once, {100 * answer.level:g} % intervals over "
+            "systems")  # fmt: skip
+
+
+def _row(one: CorpusPhase, mine: bool) -> list[str]:
+    middle = one.quantiles[0.5]
+    divisor, unit = human_scale(middle.value or 0.0, one.unit)
+    value, interval = estimate_parts(middle, divisor)
+    low, high = (one.quantiles[p].value for p in (0.1, 0.9))
+    row = [one.name, str(one.systems), _number(low, divisor), value, interval, _number(high, divisor), unit]
+    return [*row, "" if one.placed is None else _number(one.placed.value, divisor)] if mine else row
+
+
+def _number(value: float | None, divisor: float) -> str:
+    return CANNOT_TELL if value is None else significant(value / divisor)
+
+
+def _explained(answer: Corpus) -> Iterator[str]:
+    """Shares of the variance, the covariates that explain most in the first columns."""
+    best = {name: max((one.explained[name].share.low or 0.0 for one in answer.phases), default=0.0)
+            for name in answer.on}  # fmt: skip
+    shown = sorted(answer.on, key=lambda name: -best[name])[:_COLUMNS]
+    if not shown or not answer.phases:
+        return
+    yield ""
+    yield "share of the variance (of logarithms, between systems) that each explains alone"
+    rows = [[one.name, *(share(one.explained[name].share) for name in shown)] for one in answer.phases]
+    yield from table(["", *shown], rows, "l" + "r" * len(shown)).splitlines()
+    if len(answer.on) > len(shown):
+        yield from wrapped(f"~ and {len(answer.on) - len(shown)} more: --on names them, --json has all", "  ")
+
+
+def _standing_out(answer: Corpus) -> Iterator[str]:
+    found: dict[str, list[tuple[str, float]]] = {}
+    for one in answer.phases:
+        for out in one.standing_out:
+            found.setdefault(out.system, []).append((one.name, out.times))
+    if not found:
+        return
+    yield ""
+    yield "standing out (times the median system)"
+    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+    for system, several in ordered[:_OUT]:
+        said = ", ".join(f"{escape(title)} {significant(times, 2)}" for title, times in several[:3])
+        more = f" and {len(several) - 3} more" if len(several) > 3 else ""
+        yield from wrapped(f"{system}: {said}{more}", "    ", "  ")
+    if len(found) > _OUT:
+        yield f"  and {len(found) - _OUT} more systems: --json"

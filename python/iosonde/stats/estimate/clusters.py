@@ -1,0 +1,150 @@
+"""Values of which some belong together: submissions of one system are not independent of each other.
+
+Each cluster counts once, and its values share its weight: what is estimated is of a cluster drawn at random. Intervals
+rest on the number of clusters (cluster summaries: Donner & Klar, Design and Analysis of Cluster Randomization Trials,
+2000, ch. 6); an exact binomial one over the values would be far too short.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Estimate
+
+from . import summarise
+from .distributions import t_critical
+from .variance_share import LEAST_DF, SumOfSquares, Variation
+
+Array = npt.NDArray[np.float64]
+
+_FEW = "one cluster shows no spread between clusters"
+
+
+@dataclass(frozen=True)
+class Clustered:
+    """``values`` and the number of the cluster of each, from 0."""
+
+    values: Array
+    clusters: npt.NDArray[np.intp]
+
+    @cached_property
+    def n(self) -> int:
+        """How many clusters."""
+        return len(np.unique(self.clusters))
+
+    @cached_property
+    def weights(self) -> Array:
+        """Of each value, together 1."""
+        _, places, sizes = np.unique(self.clusters, return_inverse=True, return_counts=True)
+        found: Array = 1.0 / (sizes[places] * max(1, len(sizes)))
+        return found
+
+    @cached_property
+    def log_means(self) -> Array:
+        """The mean of the logs of each cluster, by its number. Values are above 0."""
+        return _means(np.log(self.values), self.clusters)
+
+    def geometric_mean(self, level: float) -> Estimate:
+        """Of the clusters' geometric means, with Student's t interval on logs."""
+        return summarise.geometric_mean(np.exp(self.log_means), level)
+
+    def share_below(self, limit: float, level: float) -> Estimate:
+        """The share that lies below ``limit``; what is equal to it counts half.
+
+        Wilson's interval with Student's t for the number of clusters, and an effective number of them: p(1 - p) over
+        the variance of the estimate (Korn & Graubard, Survey Methodology 24, 1998, 193-201).
+        """
+        below = _means((self.values < limit) + 0.5 * (self.values == limit), self.clusters)
+        if self.n < 2:
+            return Estimate(float(below.mean()) if self.n else None, None, None, level, self.n, (_FEW,))
+        share = float(below.mean())
+        low, high = self._wilson(share, float(below.var(ddof=1)) / self.n, level)
+        return Estimate(share, min(low, share), max(high, share), level, self.n)
+
+    def quantile(self, p: float, level: float) -> Estimate:
+        """The value below which the share ``p`` lies, with Woodruff's interval (JASA 47, 1952, 635-646): the values at
+        the ends of the interval of that share. None of it where the clusters are too few to enclose it."""
+        value = self._at(p)
+        needed = summarise.least_n_for_quantile(p, level)
+        if self.n < needed:
+            said = f"needs at least {needed} clusters for a {100 * level:g} % interval, has {self.n}"
+            return Estimate(value, None, None, level, self.n, (said,))
+        below = _means((self.values < value) + 0.5 * (self.values == value), self.clusters)
+        low, high = self._wilson(p, float(below.var(ddof=1)) / self.n, level)
+        return Estimate(value, min(self._at(low), value), max(self._at(high), value), level, self.n)
+
+    def _at(self, p: float) -> float:
+        """The smallest value at or below which ``p`` of the weight lies."""
+        order = np.argsort(self.values, kind="stable")
+        reached = np.cumsum(self.weights[order])
+        place = int(np.searchsorted(reached, p - 1e-12))
+        return float(self.values[order][min(place, len(order) - 1)])
+
+    def _wilson(self, share: float, variance: float, level: float) -> tuple[float, float]:
+        effective = float(self.n)
+        if variance > 0 and 0 < share < 1:  # clusters that agree within themselves have n - 1 here
+            effective = max(effective, share * (1 - share) / variance)
+        t2 = t_critical(level, self.n - 1) ** 2 / effective
+        middle, half = share + t2 / 2, math.sqrt(t2 * (share * (1 - share) + t2 / 4))
+        return max(0.0, (middle - half) / (1 + t2)), min(1.0, (middle + half) / (1 + t2))
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The ``share`` of the variance of the logs between clusters that a covariate explains. ``slope``: of a number, the
+    factor by which the value rises from one to the next unit of it; None of levels. ``levels``: how many counted."""
+
+    share: Estimate
+    slope: Estimate | None
+    levels: int
+
+
+def explained_by_number(values: Clustered, x: Array, level: float) -> Explained:
+    """By a line over a number: one point a cluster, the means of its logs and of its ``x``."""
+    xs, ys = _means(x, values.clusters), values.log_means
+    n, spread = len(ys), float(np.sum((xs - xs.mean()) ** 2))
+    total = float(np.sum((ys - ys.mean()) ** 2))
+    if n < 3 or not spread > 0 or not total > 0:
+        return Explained(Estimate(None, None, None, level, n, ("needs three clusters that differ",)), None, n)
+    slope = float(np.sum((xs - xs.mean()) * (ys - ys.mean()))) / spread
+    rest = max(0.0, total - slope**2 * spread)
+    share = Variation(total, SumOfSquares(rest, n - 2), n).explained_by(SumOfSquares(total - rest, 1), level)
+    half = t_critical(level, n - 2) * math.sqrt(rest / (n - 2) / spread)
+    ends = (math.exp(slope - half), math.exp(slope + half))
+    return Explained(share, Estimate(math.exp(slope), *ends, level, n), n)
+
+
+def explained_by_levels(values: Clustered, levels: npt.NDArray[np.intp], level: float, least: int = 3) -> Explained:
+    """By the means of levels: one point for each cluster at each level. Levels of fewer than ``least`` clusters do not
+    count; degrees of freedom are those of the clusters, also where one has points at several levels."""
+    _, points = np.unique(np.column_stack([levels, values.clusters]), axis=0, return_inverse=True)
+    points = points.reshape(-1)
+    y = _means(np.log(values.values), points)
+    first = np.unique(points, return_index=True)[1]
+    of, cluster = levels[first], values.clusters[first]
+    names, place, sizes = np.unique(of, return_inverse=True, return_counts=True)
+    kept = sizes[place] >= least
+    n, k = len(np.unique(cluster[kept])), int(np.sum(sizes >= least))
+    df = n - k
+    if k < 2 or df < LEAST_DF:
+        said = f"needs two levels of {least} clusters each"
+        return Explained(Estimate(None, None, None, level, n, (said,)), None, k)
+    y, place = y[kept], place[kept]
+    total = float(np.sum((y - y.mean()) ** 2))
+    if not total > 0:
+        return Explained(Estimate(None, None, None, level, n, ("all values are equal",)), None, k)
+    inside = sum(float(np.sum((y[place == i] - y[place == i].mean()) ** 2)) for i in np.unique(place))
+    share = Variation(total, SumOfSquares(inside, df), n).explained_by(SumOfSquares(total - inside, k - 1), level)
+    return Explained(share, None, k)
+
+
+def _means(values: npt.ArrayLike, groups: npt.NDArray[np.intp]) -> Array:
+    x = np.asarray(values, dtype=float)
+    _, places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    found: Array = np.bincount(places, weights=x, minlength=len(sizes)) / sizes
+    return found

@@ -1,0 +1,85 @@
+"""Clustered values: each cluster counts once, and intervals rest on the number of clusters."""
+
+import numpy as np
+import pytest
+
+from iosonde.stats.estimate.clusters import Clustered, explained_by_levels, explained_by_number
+
+
+def drawn(rng, clusters=30, largest=12):
+    sizes = rng.integers(1, largest, clusters)
+    of = np.repeat(np.arange(clusters), sizes)
+    return Clustered(np.exp(rng.normal(size=clusters)[of] + 0.1 * rng.normal(size=len(of))), of)
+
+
+def test_each_cluster_counts_once():
+    many = Clustered(np.array([1.0] * 99 + [10.0]), np.array([0] * 99 + [1]))
+    assert many.share_below(5.0, 0.95).value == pytest.approx(0.5) and many.n == 2
+    assert many.geometric_mean(0.95).value == pytest.approx(10**0.5)
+    assert many.quantile(0.6, 0.95).value == 10.0
+    tied = Clustered(np.array([1.0, 2.0, 3.0]), np.arange(3))
+    assert tied.share_below(2.0, 0.95).value == pytest.approx(0.5)
+
+
+def test_repeating_a_submission_changes_nothing():
+    rng = np.random.default_rng(1)
+    values = np.exp(rng.normal(size=20))
+    once, thrice = Clustered(values, np.arange(20)), Clustered(np.tile(values, 3), np.tile(np.arange(20), 3))
+    for ask in (lambda one: one.share_below(1.0, 0.95), lambda one: one.quantile(0.5, 0.95),
+                lambda one: one.geometric_mean(0.95)):  # fmt: skip
+        a, b = ask(once), ask(thrice)
+        assert (a.value, a.low, a.high) == pytest.approx((b.value, b.low, b.high)) and a.n == b.n == 20
+
+
+def test_the_share_is_about_as_wide_as_a_bootstrap_of_clusters():
+    rng = np.random.default_rng(2)
+    made = drawn(rng, 60)
+    shares = np.array([np.mean(made.values[made.clusters == i] < 1.0) for i in range(60)])
+    resampled = rng.choice(shares, (4000, 60)).mean(axis=1)
+    low, high = np.quantile(resampled, (0.025, 0.975))
+    found = made.share_below(1.0, 0.95)
+    assert found.value == pytest.approx(shares.mean())
+    assert found.low == pytest.approx(low, abs=0.03) and found.high == pytest.approx(high, abs=0.03)
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    rng, held, n = np.random.default_rng(3), {"share": 0, "median": 0, "mean": 0}, 400
+    for _ in range(n):
+        made = drawn(rng, 15)
+        for name, estimate, truth in (("share", made.share_below(1.0, 0.95), 0.5),
+                                      ("median", made.quantile(0.5, 0.95), 1.0),
+                                      ("mean", made.geometric_mean(0.95), 1.0)):  # fmt: skip
+            held[name] += estimate.low <= truth <= estimate.high
+    assert min(held.values()) > 0.925 * n, held
+
+
+def test_few_clusters_say_so():
+    one = Clustered(np.array([1.0, 2.0]), np.zeros(2, dtype=np.intp))
+    assert one.share_below(1.5, 0.95).low is None and one.share_below(1.5, 0.95).warnings
+    five = Clustered(np.arange(1.0, 6.0), np.arange(5))
+    assert five.quantile(0.5, 0.95).low is None and "6 clusters" in five.quantile(0.5, 0.95).warnings[0]
+    assert explained_by_number(one, np.array([1.0, 2.0]), 0.95).share.value is None
+
+
+def test_what_a_number_explains_is_the_square_of_the_correlation():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=40)
+    values = np.exp(2 * x + rng.normal(size=40))
+    found = explained_by_number(Clustered(values, np.arange(40)), x, 0.95)
+    assert found.share.value == pytest.approx(np.corrcoef(x, np.log(values))[0, 1] ** 2)
+    assert np.log(found.slope.value) == pytest.approx(np.polyfit(x, np.log(values), 1)[0])
+    assert found.share.low < found.share.value < found.share.high
+
+
+def test_what_levels_explain_counts_clusters_and_leaves_rare_levels_out():
+    rng = np.random.default_rng(5)
+    levels = np.repeat([0, 1], 10)
+    y = 3.0 * levels + rng.normal(size=20)
+    found = explained_by_levels(Clustered(np.exp(y), np.arange(20)), levels, 0.95)
+    between = 10 * np.sum((np.array([y[:10].mean(), y[10:].mean()]) - y.mean()) ** 2)
+    assert found.share.value == pytest.approx(between / np.sum((y - y.mean()) ** 2)) and found.levels == 2
+    tripled = Clustered(np.exp(np.repeat(y, 3)), np.repeat(np.arange(20), 3))
+    again = explained_by_levels(tripled, np.repeat(levels, 3), 0.95)
+    assert (again.share.low, again.share.high) == pytest.approx((found.share.low, found.share.high))
+    rare = Clustered(np.exp(np.append(y, 99.0)), np.arange(21))
+    assert explained_by_levels(rare, np.append(levels, 2), 0.95).levels == 2
