@@ -1,6 +1,6 @@
 """``python -m glass_sample DIR``: a Git repository of a small file system (tests/glass), to try the gate with.
 
-``main`` passes everything through; the branch ``tidy`` only changes words, ``settle`` waits 10 ms in each write: slower.
+``main`` passes everything through; the branch ``tidy`` only changes words, ``settle`` waits 10 ms in each write.
 """
 
 from __future__ import annotations
