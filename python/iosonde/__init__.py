@@ -64,8 +64,8 @@ __all__ = [
     "diagnose", "doctor", "explain_difference", "explain_finding", "export", "fit", "held_out", "import_files",
     "merge_stores", "noise", "note_run", "open", "parse", "plan", "plot", "predict", "printed", "probe", "prune_store",
     "queue", "rank", "rank_published", "redact_store", "regress", "run", "scale", "show", "show_as", "show_run",
-    "slowest", "summary", "survey_plan", "survey_simulate", "survey_tree", "tag_run", "time_model", "upgrade", "validate",
-    "verify", "watch", "write_report",
+    "slowest", "summary", "survey_plan", "survey_simulate", "survey_tree", "tag_run", "time_model", "upgrade",
+    "validate", "verify", "watch", "write_report",
 ]  # fmt: skip
 
 
