@@ -1,6 +1,7 @@
 """How often `iosonde watch` cries wolf over a year of daily looks, and how soon it sees a step, on simulated stores.
 
     python benches/bench_watch.py [--years N] [--steps N] [--quick]
+    python benches/bench_watch.py --figure docs/images/watch-delay.svg
 
 Prints the tables of docs/method/watching.md. A year of one series is a look each day from day 20 on. The first table is
 of the smallest p of a change among the newest 14 points, up or down, that any look of a year shows: where p keeps its
@@ -13,12 +14,16 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
+from iosonde.report.figures.figure import Figure
+from iosonde.report.figures.vocabulary import SERIES as SERIES_COLOURS
 from iosonde.stats.changes.find import Search, find, newest_chance
 
 SERIES, DAYS, FIRST = 48, 365, 20
+LATEST = 25  # nights after a step that are drawn
 CV = 0.03
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -73,13 +78,58 @@ def power(trials: int, of: int, before: int, after: int, steps: int, seed: int =
     return seen / steps
 
 
+def delays(trials: int, before: int, steps: int, seed: int = 3) -> np.ndarray:
+    """The night after a step, as of ``power`` in one of 48 series, in which it is reported first; 0 where within
+    ``LATEST`` nights it is not."""
+    rng, search, found = np.random.default_rng(seed), Search(), []
+    search = replace(search, rate=search.rate / SERIES)
+    for _ in range(steps):
+        nights = np.mean([normal(rng, before + LATEST) for _ in range(trials)], axis=0)
+        nights[before:] *= 0.95
+        ends = range(before + search.least, before + LATEST + 1)
+        told = (end for end in ends if any(one.last >= before for one in find([nights[:end]], search)[0]))
+        found.append(next(told, before) - before)
+    return np.array(found)
+
+
+def figure(path: Path, steps: int) -> None:
+    """The share of steps that is found within so many nights, drawn."""
+    rows = []
+    for before in (60, 200):
+        for trials in (1, 2, 3, 6):
+            first = delays(trials, before, steps)
+            rows += [{"nights": night, "share": float(((first > 0) & (first <= night)).mean()),
+                      "trials": f"{trials} a night", "before": f"{before} nights known before"}
+                     for night in range(LATEST + 1)]  # fmt: skip
+            print(f"{trials} a night, {before} before: {100 * ((first > 0) & (first <= 10)).mean():.0f} % within 10",
+                  flush=True)  # fmt: skip
+    spec = {
+        "data": {"values": rows},
+        "facet": {"column": {"field": "before", "title": None, "sort": "descending"}},
+        "spec": {
+            "width": 300, "height": 200, "mark": {"type": "line", "interpolate": "step-after"},
+            "encoding": {
+                "x": {"field": "nights", "type": "quantitative", "title": "nights after the step"},
+                "y": {"field": "share", "type": "quantitative", "title": "share of steps of 5 % that is found",
+                      "axis": {"format": ".0%"}, "scale": {"domain": [0, 1]}},
+                "color": {"field": "trials", "type": "nominal", "scale": {"range": list(SERIES_COLOURS)}},
+            },
+        },
+    }  # fmt: skip
+    Figure(spec, "", "The share of steps of 5 % that is found, over the nights after them.").save(path)
+
+
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--years", type=int, default=300)
     options.add_argument("--steps", type=int, default=60)
     options.add_argument("--quick", action="store_true")
     options.add_argument("--noise", choices=list(DRAWS), help="false alarms of this one alone")
+    options.add_argument("--figure", type=Path, help="draw how soon a step is found, and nothing else")
     asked = options.parse_args()
+    if asked.figure:
+        figure(asked.figure, asked.steps)
+        return
     count, steps = (30, 5) if asked.quick else (asked.years, asked.steps)
     levels = (0.2, 0.05, 0.01, 0.05 / SERIES)
     heads = " | ".join(f"p ≤ {100 * p:.2g} %" for p in levels)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .api.pages import plot, write_report
     from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
     from .api.stored import survey_plan, survey_simulate, survey_tree
-    from .api.stores import check_store, merge_stores, note_run, redact_store, tag_run
+    from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
     from .api.understand import anova, corpus, explain_difference, queue, rank, rank_published, regress, scale
     from .api.words import open
     from .core.errors import IosondeError, IosondeWarning
@@ -54,7 +54,7 @@ _HOMES = {
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),
     "api.pages": ("write_report", "plot"),
     "api.sharing": ("parse", "import_files", "show", "show_run", "show_as", "slowest", "printed", "export"),
-    "api.stores": ("check_store", "tag_run", "note_run", "merge_stores", "redact_store"),
+    "api.stores": ("check_store", "tag_run", "note_run", "merge_stores", "redact_store", "prune_store"),
     "api.stored": ("survey_tree", "survey_simulate", "survey_plan"),
     "core.errors": ("IosondeError", "IosondeWarning"),
 }
@@ -63,10 +63,10 @@ __all__ = [
     "IosondeError", "IosondeWarning", "advise", "anova", "bound", "check", "check_store", "compare", "corpus",
     "describe",
     "diagnose", "doctor", "explain_difference", "explain_finding", "export", "fit", "held_out", "import_files",
-    "merge_stores", "noise", "note_run", "open", "parse", "plan", "plot", "predict", "printed", "probe", "queue",
-    "rank", "rank_published", "redact_store", "regress", "run", "scale", "show", "show_as", "show_run", "slowest",
-    "summary", "survey_plan", "survey_simulate", "survey_tree", "tag_run", "time_model", "upgrade", "validate",
-    "verify", "watch", "write_report",
+    "merge_stores", "noise", "note_run", "open", "parse", "plan", "plot", "predict", "printed", "probe", "prune_store",
+    "queue", "rank", "rank_published", "redact_store", "regress", "run", "scale", "show", "show_as", "show_run",
+    "slowest", "summary", "survey_plan", "survey_simulate", "survey_tree", "tag_run", "time_model", "upgrade",
+    "validate", "verify", "watch", "write_report",
 ]  # fmt: skip
 
 

@@ -106,15 +106,18 @@ def test_a_history_is_drawn_with_its_changes(browser, address):
         assert shown.locator("svg .mark-symbol path").count() > 80
         assert shown.locator("svg .mark-rule line").count() >= 2
         page.locator(".change a").first.click()
+        page.wait_for_url("**/run?*")  # a click does not wait for the page that it leads to
         assert "/run?" in page.url and "nightly" in page.locator("pre").inner_text()
 
 
 def test_one_can_go_from_an_experiment_to_its_page(browser, address):
     with opened(browser, address) as page:
         page.get_by_role("link", name="MTC envelope of /mnt/zeus", exact=True).click()
+        page.wait_for_url("**/runs?*")
         assert "experiment=envelope-7f3a" in page.get_by_label("Runs with").input_value()
         page.get_by_role("link", name="envelope-7f3a-0003").click()
         page.get_by_role("link", name="of its experiment").click()
+        page.wait_for_url("**/report?*")
         page.wait_for_selector("html[data-ready]", timeout=60_000)
         assert page.locator("main h1").inner_text()
 
@@ -126,6 +129,7 @@ def test_conditions_are_typed(browser, address):
         page.get_by_role("button", name="Show").click()
         page.get_by_label("and").fill("nodes>=2")
         page.get_by_role("button", name="Show").click()
+        page.wait_for_url("**nodes*")
         assert page.locator("table.list tbody tr").count() == 3
         assert page.get_by_label("Runs with").input_value() == "fs=nfs"
 

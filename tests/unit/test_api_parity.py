@@ -233,6 +233,14 @@ def test_stores_are_looked_after(places, tmp_path):
         iosonde.merge_stores(tmp_path / "rest", mine)
 
 
+def test_what_is_old_goes(places, tmp_path):
+    mine = shutil.copytree(places["STORE"], tmp_path / "mine")
+    words = ["store", "prune", str(mine), "--keep-last", "1", "--older-than", "1h"]
+    made = iosonde.prune_store(mine, keep_last=1, older_than="1h")
+    assert str(made) + "\n" == shown(words) and made.to_dict() == json.loads(shown([*words, "--json"]))
+    assert len(made.to_frame()) == len(made.to_dict()["going"]) + len(made.to_dict()["staying"])
+
+
 def test_pages_of_findings():
     assert iosonde.explain_finding("s104") + "\n" == shown(["explain", "S104"])
     assert iosonde.explain_finding() + "\n" == shown(["explain"])

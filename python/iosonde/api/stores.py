@@ -1,4 +1,4 @@
-"""Look after stores: check one, tag and annotate its runs, merge several, make a copy to give away."""
+"""Look after stores: check, tag and annotate, merge, make a copy to give away, remove what is old."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .result import Result
-from .words import Names, names, warn
+from .words import Names, names, warn, within
 
 if TYPE_CHECKING:
     from iosonde.answers.store import StoreCheck, StoreCopy, StoreMerge
+    from iosonde.answers.store_prune import StorePruning
     from iosonde.core.types import Finding
 
 
@@ -132,6 +133,38 @@ def redact_store(store: str | Path, copy: str | Path, also: Names = None) -> Res
     made = redact(str(store), str(copy), names(also, "also"))
     _left_out(made.redacted.problems)
     return Result(made, copy_lines)
+
+
+def prune_store(
+    store: str | Path, keep_last: int | None = None, older_than: str | float | None = None, remove: bool = False
+) -> Result[StorePruning]:
+    """Remove old experiments with their runs.
+
+    What is tagged, noted, or next to a change that :func:`watch` finds stays. It is ``iosonde store prune``.
+
+    Parameters
+    ----------
+    store : path
+    keep_last : int, optional
+        The newest so many experiments stay.
+    older_than : str or float, optional
+        Only those whose last run is older, as ``"400d"`` or in seconds.
+    remove : bool
+        Do it. Without it nothing is done.
+
+    Returns
+    -------
+    Result[StorePruning]
+        One row an experiment that goes, or is old and stays.
+    """
+    from iosonde.answers.store_prune import prune_store as pruned
+    from iosonde.core.units import parse_seconds
+    from iosonde.report.text.store import prune_lines
+
+    if keep_last is not None:
+        within(keep_last, 1, 10**9, "keep_last")
+    made = pruned(str(store), keep_last, None if older_than is None else parse_seconds(older_than), remove)
+    return Result(made, prune_lines)
 
 
 def _left_out(problems: Sequence[Finding]) -> None:

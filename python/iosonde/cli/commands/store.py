@@ -1,4 +1,4 @@
-"""``iosonde store``: check, tag, annotate, merge and redact stores."""
+"""``iosonde store``: check, tag, annotate, merge, redact and prune stores."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from iosonde import answers, report
+from iosonde.cli.options.types import Duration
 from iosonde.cli.output import emit, show, talk
 from iosonde.core.errors import IncompleteError
 from iosonde.core.types import Finding
@@ -16,7 +17,8 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Stable JSON on std
 
 @click.group(epilog="Example: iosonde store check results")
 def command() -> None:
-    """Look after stores: check one, tag and annotate its runs, merge several, make a copy to give away."""
+    """Look after stores: check one, tag and annotate its runs, merge several, make a copy to give away, remove what
+    is old."""
 
 
 @command.command(epilog="Example: iosonde store check results")
@@ -84,6 +86,19 @@ def redact(store: str, copy: str, also: tuple[str, ...], as_json: bool) -> None:
     made = answers.store.redact(store, copy, also)
     emit(made, report.text.store.copy_lines(made), as_json)
     _left_out(made.redacted.problems)
+
+
+@command.command(epilog="Example: iosonde store prune nightly --older-than 400d --keep-last 200")
+@click.argument("store")
+@click.option("--keep-last", type=click.IntRange(1), metavar="N", help="The newest N experiments stay.")
+@click.option("--older-than", type=Duration(), metavar="TIME", help="Only those whose last run is older, as 400d.")
+@click.option("--remove", is_flag=True, help="Do it. Without it nothing is done, and what would go is shown.")
+@_JSON
+def prune(store: str, keep_last: int | None, older_than: float | None, remove: bool, as_json: bool) -> None:
+    """Remove old experiments of STORE with their runs; shows them first. What is tagged, noted, or next to a change
+    that watch finds stays."""
+    made = answers.store_prune.prune_store(store, keep_last, older_than, remove)
+    emit(made, report.text.store.prune_lines(made), as_json)
 
 
 def _left_out(problems: Sequence[Finding]) -> None:

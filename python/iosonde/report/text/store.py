@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from iosonde.core.units import format_size
+
 from .layout import escape
 
 if TYPE_CHECKING:
     from iosonde.answers.store import StoreCheck, StoreCopy, StoreMerge
+    from iosonde.answers.store_prune import StorePruning
 
 
 def check_lines(made: StoreCheck) -> Iterator[str]:
@@ -34,6 +37,21 @@ def copy_lines(made: StoreCopy) -> Iterator[str]:
     done = made.redacted
     said = ", ".join(_plural(number, kind) for kind, number in sorted(done.replaced.items()))
     yield f"{count(done.runs, 'run')} copied; replaced: {said or 'nothing'}"
+
+
+def prune_lines(made: StorePruning) -> Iterator[str]:
+    """What goes, what stays and why, and how to do it."""
+    for one in made.going:
+        verb = "removed" if made.removed else "would go"
+        yield escape(f"{verb}: {one.id}, {count(len(one.runs), 'run')}, last {one.last[:10]}")
+    for one in made.staying:
+        yield escape(f"stays: {one.id}, {one.why}")
+    total = count(sum(len(one.runs) for one in made.going), "run")
+    size = format_size(sum(one.size for one in made.going))
+    verb = "removed" if made.removed else "would be removed"
+    yield f"{len(made.going)} of {count(made.of, 'experiment')} {verb}: {total}, {size}"
+    if made.going and not made.removed:
+        yield "Nothing was done: --remove does it, and cannot be undone."
 
 
 def count(number: int, name: str) -> str:

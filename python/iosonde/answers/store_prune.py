@@ -1,0 +1,115 @@
+"""Which experiments of a store are old enough to go, and which of them stay all the same, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.stored import StoredRun
+from iosonde.data.asked import Asked
+from iosonde.data.source import open_data
+from iosonde.store import Store, prune
+
+from .answer import Answer
+from .watch import Watching, watch
+
+TAG = "beside-a-change"
+CHANGE, MARKED, UNDATED = "beside a change", "tagged or noted", "without a date"
+
+
+@dataclass(frozen=True)
+class PrunedExperiment:
+    """An experiment that goes, or (``why`` is not '') that would go if it were not for that. ``size``: bytes."""
+
+    id: str
+    runs: tuple[str, ...]
+    last: str
+    size: int
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class StorePruning(Answer):
+    """``removed`` tells whether it was done; ``of`` experiments there are."""
+
+    name: str
+    experiments: tuple[PrunedExperiment, ...]
+    of: int
+    removed: bool
+
+    @property
+    def going(self) -> list[PrunedExperiment]:
+        """Those that go, the oldest first."""
+        return [one for one in self.experiments if not one.why]
+
+    @property
+    def staying(self) -> list[PrunedExperiment]:
+        """Those that are old, and stay."""
+        return [one for one in self.experiments if one.why]
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde store prune --json``."""
+        return {"removed": self.removed, "experiments_there": self.of, "going": [_told(one) for one in self.going],
+                "staying": [{**_told(one), "why": one.why} for one in self.staying]}  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row an experiment."""
+        return [{**_told(one), "why": one.why} for one in self.experiments]
+
+
+def _told(one: PrunedExperiment) -> dict[str, Any]:
+    return {"experiment": one.id, "runs": len(one.runs), "last_run": one.last, "bytes": one.size}
+
+
+def prune_store(name: str, keep_last: int | None, older_than_s: float | None, remove: bool = False) -> StorePruning:
+    """What goes where the newest ``keep_last`` experiments stay, and those whose last run is not older; with ``remove``
+    it is gone afterwards. Experiments with tags or notes stay, and those next to a change that ``watch`` finds with its
+    defaults; these are tagged, before the others go. Raises InputError, DataError; SystemFaultError where the disk
+    fails."""
+    if keep_last is None and older_than_s is None:
+        raise InputError("nothing says what is old", "give --keep-last N, --older-than 400d, or both")
+    store = Store.open(name)
+    runs: dict[str, list[StoredRun]] = {}
+    for one in map(StoredRun, store.runs()):
+        runs.setdefault(one.experiment, []).append(one)
+    last = {key: max(run.started_at for run in some) for key, some in runs.items()}
+    old = sorted(runs, key=lambda key: (last[key], key))
+    old = old[: max(0, len(old) - (keep_last or 0))]
+    if older_than_s is not None:
+        until = datetime.fromtimestamp(datetime.now(UTC).timestamp() - older_than_s, UTC).isoformat()
+        old = [key for key in old if last[key] < until]
+    needed = _beside_changes(name) if old else frozenset()
+    found = tuple(_one(store, key, runs[key], last[key], needed) for key in old)
+    made = StorePruning(name, found, len(runs), remove)
+    if remove:
+        for staying in made.staying:
+            if staying.why == CHANGE:  # without the others nobody could find the change again
+                store.notes.change(staying.runs[0], add=[TAG])
+        for going in made.going:
+            prune.remove(store, going.id, list(going.runs))
+    return made
+
+
+def _one(store: Store, key: str, runs: Sequence[StoredRun], last: str, needed: frozenset[str]) -> PrunedExperiment:
+    ids = tuple(run.id for run in runs)
+    marked = any(any(store.notes.of(run).values()) for run in ids)
+    why = MARKED if marked else CHANGE if key in needed else "" if last else UNDATED
+    return PrunedExperiment(key, ids, last, sum(prune.size_of(store, run) for run in ids), why)
+
+
+def _beside_changes(name: str) -> frozenset[str]:
+    """The experiments of the points next to a change, as many on either side as a change has at the least."""
+    asked = Watching()
+    try:
+        made = watch(open_data(name), Asked(), asked)
+    except DataError:  # nothing was measured that could change
+        return frozenset()
+    found = set[str]()
+    for change in made.changes:
+        places: Mapping[str, int] = {run.id: place for place, run in enumerate(change.series.runs)}
+        first, width = places[change.first_after.run], asked.search.least
+        found |= {run.experiment for run in change.series.runs[max(0, first - width) : first + width]}
+    return frozenset(found)
