@@ -8,10 +8,7 @@ import pytest
 
 import sample_store
 from iosonde.answers.page.questions import answered
-from iosonde.campaign.asked_of import questions_of
 from iosonde.core import questions
-from iosonde.core.errors import InputError
-from iosonde.core.problems import SpecError
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 
@@ -45,14 +42,3 @@ def test_the_words_of_the_command_that_answers_the_same():
     (one,) = questions.read([asked])
     said = "iosonde compare s a b --group fs --response cp --where n>1 --where m=2"
     assert one.command("s") == said.split()
-
-
-def test_a_file_of_questions_is_checked(tmp_path):
-    file = tmp_path / "q.yaml"
-    file.write_text("questions:\n  - question: Why?\n    compare: {grop: fs}\n")
-    with pytest.raises(SpecError) as wrong:
-        questions_of(file)
-    assert any("grop" in f"{one.key} {one.what}" for one in wrong.value.problems)
-    file.write_text("name: x\n")
-    with pytest.raises(InputError, match="asks no questions"):
-        questions_of(file)
