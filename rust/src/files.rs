@@ -12,7 +12,8 @@ use std::ffi::CString;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 pub struct Slot {
-    /// The last component of the present name, and of the one that a rename would give.
+    /// The last component of the present name, and of the one that a rename would give, or that a create beside it
+    /// makes.
     pub name: CString,
     pub new_name: CString,
     pub dir: RawFd,
@@ -56,10 +57,11 @@ impl FileTable {
             return Ok(vec![self.device(backend, *device)?]);
         }
         let suffix = phase.operations().find_map(|operation| operation.suffix());
+        let beside = phase.creates_beside();
         let visits = (0..phase.files.count())
             .map(|index| {
                 let (name, number) = phase.files.name(index);
-                Ok(Visit { slot: self.slot(root, &name, suffix)?, number })
+                Ok(Visit { slot: self.slot(root, &name, suffix, beside)?, number })
             })
             .collect::<Result<Vec<_>>>()?;
         if phase.wants_open_files() {
@@ -81,7 +83,7 @@ impl FileTable {
 
     /// Its name is absolute, which no file's can be.
     fn device<B: Backend>(&mut self, backend: &mut B, device: Device) -> Result<Visit> {
-        let index = self.slot(None, device.path(), None)?;
+        let index = self.slot(None, device.path(), None, false)?;
         let slot = &mut self.slots[index as usize];
         if slot.fd < 0 {
             slot.fd = if B::REAL {
@@ -100,7 +102,7 @@ impl FileTable {
         if dir.is_empty() { name.into_owned() } else { format!("{dir}/{name}") }
     }
 
-    fn slot(&mut self, root: Option<RawFd>, path: &str, suffix: Option<&str>) -> Result<u32> {
+    fn slot(&mut self, root: Option<RawFd>, path: &str, suffix: Option<&str>, beside: bool) -> Result<u32> {
         let (dir_name, name) = path.rsplit_once('/').unwrap_or(("", path));
         let dir_index = self.directory(root, dir_name)?;
         let dir = self.dirs[dir_index as usize].1.as_ref().map_or(-1, |fd| fd.as_raw_fd());
@@ -126,7 +128,7 @@ impl FileTable {
         if let Some(suffix) = suffix {
             // A file that an earlier phase renamed gets its first name back.
             let renamed = slot.name.to_bytes() != name.as_bytes();
-            slot.new_name = if renamed {
+            slot.new_name = if renamed && !beside {
                 beneath::c_string(name)?
             } else {
                 beneath::c_string(&format!("{name}{suffix}"))?

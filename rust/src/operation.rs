@@ -53,7 +53,12 @@ impl<B: Backend> Worker<B> {
         let mut request = self.bare_request(state, planned);
         match kind {
             // Who makes a file may write it, whatever comes next.
-            Kind::Create => request.flags |= libc::O_RDWR,
+            Kind::Create => {
+                request.flags |= libc::O_RDWR;
+                if state.beside {
+                    request.name = request.new_name;
+                }
+            }
             Kind::Open => request.flags &= !libc::O_EXCL,
             _ => {}
         }

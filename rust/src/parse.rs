@@ -136,7 +136,10 @@ fn check_phase(object: &Object, phase: &Phase) -> Result<()> {
     if let Some(first) = suffixes.next()
         && suffixes.any(|other| other != first)
     {
-        return object.fail("all rename steps of a phase must have the same \"to\"");
+        return object.fail("all steps of a phase with a name in \"to\" must have the same");
+    }
+    if phase.creates_beside() && has(&[Kind::Rename]) {
+        return object.fail("rename, and a create with \"to\", in one phase: use two phases");
     }
     Ok(())
 }

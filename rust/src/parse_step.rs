@@ -66,14 +66,11 @@ fn operation(object: &Object) -> Result<Operation> {
             None => data(object)?,
         },
         _ if kind.is_data() => data(object)?,
-        Kind::Rename => {
-            let to = object.need("to")?;
-            let suffix = to.text()?;
-            if suffix.is_empty() || suffix.contains(['/', '\0']) {
-                return to.fail("must be a suffix: not empty, and without \"/\"");
-            }
-            Detail::Rename { suffix: suffix.to_owned() }
-        }
+        Kind::Rename => Detail::Rename { suffix: suffix(&object.need("to")?)? },
+        Kind::Create => match object.get("to") {
+            Some(to) => Detail::Beside { suffix: suffix(&to)? },
+            None => Detail::Plain,
+        },
         Kind::Truncate => Detail::Truncate { length: object.whole("to", 0, MANY)?.unwrap_or(0) },
         Kind::Dontneed => Detail::Advise {
             base: object.whole("base", 0, MANY)?.unwrap_or(0),
@@ -88,6 +85,14 @@ fn operation(object: &Object) -> Result<Operation> {
         _ => Detail::Plain,
     };
     Ok(Operation { kind, detail })
+}
+
+fn suffix(to: &Node) -> Result<String> {
+    let suffix = to.text()?;
+    if suffix.is_empty() || suffix.contains(['/', '\0']) {
+        return to.fail("must be a suffix: not empty, and without \"/\"");
+    }
+    Ok(suffix.to_owned())
 }
 
 /// Pieces by way of a buffer; `count` is of windows.

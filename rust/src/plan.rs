@@ -188,7 +188,7 @@ impl StepState {
             Detail::Compute(compute) => {
                 (planned.extent, planned.length) = (compute.duration_ns(), compute.bytes)
             }
-            Detail::Plain | Detail::Rename { .. } => {}
+            Detail::Plain | Detail::Rename { .. } | Detail::Beside { .. } => {}
         }
     }
 }

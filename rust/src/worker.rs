@@ -85,6 +85,8 @@ pub struct State {
     pub done: u64,
     pub most: u64,
     pub wears_out: bool,
+    /// Whether `create` makes files beside those of the phase.
+    pub beside: bool,
     pub writes: u64,
     pub content_seed: u64,
     pub started_ns: u64,
@@ -127,6 +129,7 @@ impl<B: Backend> Work for Worker<B> {
             done: 0,
             most: spec.max_operations.unwrap_or(u64::MAX),
             wears_out: false,
+            beside: spec.creates_beside(),
             writes: 0,
             content_seed,
             started_ns: 0,

@@ -123,10 +123,10 @@ impl Operation {
         u64::from(self.transfer_size()) * windows
     }
 
-    /// What `rename` puts behind the name.
+    /// What `rename`, or a `create` of another file beside this one, puts behind the name.
     pub fn suffix(&self) -> Option<&str> {
         match &self.detail {
-            Detail::Rename { suffix } => Some(suffix),
+            Detail::Rename { suffix } | Detail::Beside { suffix } => Some(suffix),
             _ => None,
         }
     }
@@ -138,6 +138,7 @@ pub enum Detail {
     Data { range: Range, offsets: Pattern, memory: Pattern },
     Sieve(Sieve),
     Rename { suffix: String },
+    Beside { suffix: String },
     Truncate { length: u64 },
     Advise { base: u64, size: u64 },
     Compute(Compute),
@@ -167,6 +168,11 @@ impl Step {
 }
 
 impl Phase {
+    /// Whether `create` makes other files, beside those of the phase.
+    pub fn creates_beside(&self) -> bool {
+        self.operations().any(|operation| matches!(operation.detail, Detail::Beside { .. }))
+    }
+
     pub fn operations(&self) -> impl Iterator<Item = &Operation> {
         self.steps.iter().flat_map(Step::operations)
     }

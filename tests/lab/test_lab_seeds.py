@@ -14,9 +14,11 @@ from iosonde.store import Store
 SEEDS = Path(__file__).parents[2] / "examples" / "seeds"
 
 
-@pytest.mark.parametrize("name", ["mtc", pytest.param("chep-clients-servers", marks=pytest.mark.slow),
-                                  pytest.param("chep-record-size", marks=pytest.mark.slow),
-                                  pytest.param("chep-processes", marks=pytest.mark.slow)])  # fmt: skip
+SLOW = ("chep-clients-servers", "chep-record-size", "chep-processes", "ficus", "kunkel-paths", "kunkel-sieving",
+        "mtc-tasks")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["mtc", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
 def test_one_command_measures_and_writes_the_page(lab_root, tmp_path, name):
     text = (SEEDS / f"{name}.yaml").read_text()
     for file_system in ("glusterfs", "nfs", "openafs", "xrootd"):

@@ -175,3 +175,11 @@ def test_the_scorecard_weighs_seven_criteria():
     found = scorecard({"a": good, "b": {**good, "features": 1.0}}, {"features": 2.0})
     assert [one.name for one in found] == ["a", "b"] and found[1].total == pytest.approx((6 * 4 + 2) / 8)
     assert found[1].weakest == "features"
+
+
+def test_the_scorecard_takes_criteria_of_ones_own():
+    marks = {"pvfs": {"scalability": 4.0, "transparency": 1.0}, "nfs": {"scalability": 1.0, "transparency": 5.0}}
+    found = scorecard(marks, {"scalability": 3.0})
+    assert [(one.name, one.total, one.weakest) for one in found] == [
+        ("pvfs", 3.25, "transparency"), ("nfs", 2.0, "scalability"),
+    ]  # fmt: skip

@@ -33,6 +33,30 @@ def test_buffered_is_no_flag_and_others_stay():
     assert plan(phase(open_flags=["direct"]))[0].phase.open_flags == ("direct",)
 
 
+def test_a_task_reads_one_file_and_makes_another_beside_it(tmp_path):
+    tiles = {"template": "tile", "count": 2}
+    made = phase(files=tiles, steps=["create", WRITE, "close"])
+    reads = ["open", {"kind": "read", "transfer_size": "1MiB", "size": "4MiB"}, "close"]
+    task = [*reads, {"kind": "create", "to": ".out"}, WRITE | {"size": "1MiB"}, "close"]
+    settings = Settings([made, phase(name="task", files=tiles, measures="rate", counts="create", steps=task)])
+    both = phases.plan(settings, 0, 1, 0)
+    assert both[1].reads == (both[1].phase.files,) and both[1].counted_kind == "create"
+    assert phases.bytes_needed(settings, 1) == 10 * 2**20  # what is made beside is counted besides
+    session = _native.Session(Workload(str(tmp_path), (tuple(one.phase for one in both),)).to_json(), 100)
+    for place in range(2):
+        session.prepare(place)
+        session.run(place, 0)
+    session.close()
+    assert {path.name: path.stat().st_size >> 20 for path in tmp_path.iterdir()} == {
+        "tile000000": 4, "tile000001": 4, "tile000000.out": 1, "tile000001.out": 1,
+    }  # fmt: skip
+
+
+def test_a_name_beside_and_a_rename_in_one_phase_are_refused():
+    with pytest.raises(SettingError, match="two phases"):
+        plan(phase(steps=[{"kind": "create", "to": ".a"}, "close", {"kind": "rename", "to": ".a"}]))
+
+
 def test_names_and_numbers_know_the_rank():
     (one,) = plan(phase(files={"template": "part${PART}/of${RANKS}/by${PEER}-", "count": 3, "first": 2}),
                   rank=3, parts=2)  # fmt: skip

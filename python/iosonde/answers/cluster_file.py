@@ -24,7 +24,7 @@ from iosonde.model.bound.system import LESS_IS_BETTER, idle
 from . import cluster_tables
 from .file_sections import Sections, number
 
-SECTIONS = ("name", "today", "limits", "candidates", "cpus", "measured", "systems", "weights")
+SECTIONS = ("name", "today", "limits", "candidates", "cpus", "measured", "systems", "weights", "criteria")
 _CONTENT = ("today", "limits", "candidates", "cpus", "measured", "systems")  # of which a file needs one
 _CHUNKS = ("data_chunks", "parity_chunks")
 _COUNTS = (*(name for name, reader in READS.items() if reader is whole), *_CHUNKS)

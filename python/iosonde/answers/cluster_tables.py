@@ -47,11 +47,24 @@ def measured(reader: Sections) -> tuple[Configuration, ...]:
     return tuple(found)
 
 
+def criteria(reader: Sections) -> tuple[str, ...]:
+    """The list ``criteria``: what systems are marked by, where it is not the seven that are known."""
+    given = reader.document.data.get("criteria")
+    if given is None:
+        return tuple(CRITERIA)
+    names = [str(one) for one in given] if isinstance(given, list) else []
+    if not names or len(set(names)) < len(names):
+        if not any(one.key == "criteria" for one in reader.problems):  # asked for weights, too
+            reader.wrong(("criteria",), "not a list of different names", "write it like [scalability, transparency]")
+        return tuple(CRITERIA)
+    return tuple(names)
+
+
 def systems(reader: Sections) -> dict[str, dict[str, float]]:
     """The section ``systems``: marks from 0 to 5 by criterion."""
-    found = {}
+    found, names = {}, criteria(reader)
     for name in reader.mapping(("systems",)):
-        marks = reader.numbers(("systems", name), tuple(CRITERIA), all_of_them=True, zero=True)
+        marks = reader.numbers(("systems", name), names, all_of_them=True, zero=True)
         for criterion, mark in marks.items():
             if not 0 <= mark <= 5:
                 reader.wrong(("systems", name, criterion), f"a mark of {mark:g}", "marks go from 0 to 5")
@@ -61,10 +74,11 @@ def systems(reader: Sections) -> dict[str, dict[str, float]]:
 
 def weights(reader: Sections) -> dict[str, float]:
     """The section ``weights``: at least 0, and not all 0."""
-    found = reader.numbers(("weights",), tuple(CRITERIA), zero=True)
+    names = criteria(reader)
+    found = reader.numbers(("weights",), names, zero=True)
     for criterion, weight in found.items():
         if weight < 0:
             reader.wrong(("weights", criterion), f"a weight of {weight:g}", "a weight is 0 or more")
-    if len(found) == len(CRITERIA) and not any(found.values()):
+    if len(found) == len(names) and not any(found.values()):
         reader.wrong(("weights",), "every weight is 0", "leave out the criteria that count once")
     return found

@@ -57,6 +57,7 @@ class ReportOptions(TypedDict, total=False):
     incomplete: Annotated[bool, False]
     metric: Annotated[Names, None]
     clock: Annotated[str, LAST_DONE]
+    questions: Annotated[str | Path | None, None]
     experiment: Annotated[str | None, None]
     level: Annotated[float, 0.95]
 
@@ -77,7 +78,8 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
         on, as ``["nodes", "log2(size)"]``, by default what varies. ``by``: what makes the cells.
         ``bound``: the hardware, as ``{"servers": 4, "net": "117MB/s"}`` (the words of :func:`bound`), or a probe of
         it. ``choose``: settings that one may choose; ``given``: the workload; ``current``: the setting in use, as
-        ``{"stripe_count": 4}``. And ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
+        ``{"stripe_count": 4}``. ``questions``: a file with questions, instead of those of a store's experiment. And
+        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -85,6 +87,7 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
         ``print`` shows its first sentence; ``.path`` is the file, ``.to_dict()`` what the page shows.
     """
     from iosonde.answers.report import Wanted, report
+    from iosonde.campaign.asked_of import questions_of
     from iosonde.report.page.page import render
 
     source = open(data)
@@ -93,6 +96,7 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
         None if options["by"] is None else names(options["by"], "by"), _hardware(options["bound"]), _choosing(options),
         options["experiment"] or source.experiment, conditions(options), checked(options["level"]),
         options["clock"], names(options["metric"], "metric"), tuple(_again(source, output, options)),
+        questions=questions_of(Path(options["questions"])) if options["questions"] else None,
     )  # fmt: skip
     page = report(wanted, lambda _, where, experiment: narrowed(source, where, experiment))
     return Report(page, replace_file(Path(output), render(page).encode()))
@@ -278,7 +282,7 @@ def _again(source: Source, output: str | Path, options: ReportOptions) -> list[s
     given: dict[str, Any] = dict(options)
     words = ["iosonde", "report", source.name, "-o", str(output)]
     given["experiment"] = given["experiment"] or source.experiment
-    for name in ("response", "on", "by", "bound", "choose", "given", "current", "metric", "experiment"):
+    for name in ("response", "on", "by", "bound", "choose", "given", "current", "metric", "questions", "experiment"):
         words += [f"--{name}", _joined(name, given[name])] if given[name] else []
     words += ["--clock", given["clock"]] if given["clock"] != LAST_DONE else []
     words += ["--level", f"{given['level']:g}"] if given["level"] != 0.95 else []
@@ -287,4 +291,4 @@ def _again(source: Source, output: str | Path, options: ReportOptions) -> list[s
 
 def _joined(name: str, given: Any) -> str:
     """As the command line has it: ``a,b``, or ``a=1,b=2``."""
-    return _hardware(given) or "" if name in ("bound", "current") else ",".join(names(given, name))
+    return _hardware(given) or "" if name in ("bound", "current", "questions") else ",".join(names(given, name))

@@ -38,7 +38,7 @@ class AskedQuestion:
         options = {name: value for name, value in self.words.items() if name not in ("levels", "at")}
         given = [one for name, value in options.items() for one in (f"--{name}", ",".join(listed_names(value)))]
         given += [one for point in self.words.get("at", ()) for one in ("--at", str(point))]
-        given += ["--metric", ",".join(self.metric)] if self.metric else []
+        given += ["--metric" if self.kind == DIAGNOSE else "--response", ",".join(self.metric)] if self.metric else []
         given += ["--experiment", experiment] if experiment else []
         given += [one for condition in self.where for one in ("--where", condition)]
         return ["iosonde", self.kind.replace("_", "-"), data, *words, *given]

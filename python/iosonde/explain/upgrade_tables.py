@@ -111,12 +111,13 @@ class Score:
 
 
 def scorecard(marks: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> list[Score]:
-    """The systems, best first. Every system has a mark for each of :data:`CRITERIA`."""
-    weight = {name: weights.get(name, 1.0) for name in CRITERIA}
+    """The systems, best first. Every system has a mark for each criterion: those of :data:`CRITERIA`, or others."""
+    criteria = list(next(iter(marks.values()), {}))
+    weight = {name: weights.get(name, 1.0) for name in criteria}
     whole = sum(weight.values())
     found = []
     for name, given in marks.items():
-        total = sum(weight[criterion] * given[criterion] for criterion in CRITERIA) / whole
-        weakest = max(CRITERIA, key=lambda criterion: weight[criterion] * (5 - given[criterion]))
+        total = sum(weight[criterion] * given[criterion] for criterion in criteria) / whole
+        weakest = max(criteria, key=lambda criterion: weight[criterion] * (5 - given[criterion]))
         found.append(Score(name, dict(given), total, weakest))
     return sorted(found, key=lambda one: -one.total)

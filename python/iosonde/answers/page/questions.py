@@ -55,7 +55,7 @@ def answered(
 def _answered(one: AskedQuestion, opened: Open, how: Asked, name: str) -> AnsweredQuestion:
     command = shlex.join(one.command(name))
     try:
-        answer = _ASK[one.kind](opened(one.where), replace(how, response=(), on=(), metric=one.metric), one)
+        answer = _ASK[one.kind](opened(one.where), replace(how, response=one.metric, on=(), metric=()), one)
     except IosondeError as error:
         return AnsweredQuestion(one.text, one.kind, command, None, error.message, one.published)
     return AnsweredQuestion(one.text, one.kind, command, answer, "", one.published)
@@ -106,6 +106,6 @@ _ASK: dict[str, _Ask] = {
     questions.ADVISE: _advise,
     questions.VALIDATE: lambda source, asked, one: validate(source, _on(asked, one)),
     questions.PLOT: _plot,
-    questions.DIAGNOSE: lambda source, asked, one: diagnose(source, asked.level, asked.metric),
+    questions.DIAGNOSE: lambda source, asked, one: diagnose(source, asked.level, one.metric),
     questions.TIME_MODEL: _time_model,
 }

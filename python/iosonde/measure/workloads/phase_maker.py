@@ -80,7 +80,8 @@ class PhaseMaker:
         first_only = given.get("by") == "first"
         if first_only:
             made_by_first.add(where)
-        only_reads = set(kinds) & set(READS) and not set(kinds) & set(_MAKES)
+        changed = set() if any(step.kind == "create" and step.to for step in phase.steps) else set(kinds) & set(_MAKES)
+        only_reads = set(kinds) & set(READS) and not changed
         reads = (phase.files,) if only_reads and isinstance(phase.files, Files) else ()
         return PhasePlan(
             operation=_operation(phase, counted, kinds),

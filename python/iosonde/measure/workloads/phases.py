@@ -114,8 +114,10 @@ def _files(settings: Settings, ranks: int) -> dict[Any, tuple[int, int]]:
                 continue
             files, passes = one.phase.files, max(one.phase.passes, 1)
             extent = max((_extent(step, passes) for step in one.phase.steps), default=0)
-            count, longest = found.get(files, (0, 0))
-            found[files] = (max(count, _count(files)), max(longest, extent))
+            beside = next((step.to for step in one.phase.steps if step.kind == "create" and step.to), None)
+            key = files if beside is None else (files, beside)
+            count, longest = found.get(key, (0, 0))
+            found[key] = (max(count, _count(files)), max(longest, extent))
     return found
 
 

@@ -32,16 +32,14 @@ _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
 }  # fmt: skip
 
 
-def question_text(one: AnsweredQuestion) -> str:
-    """What its command prints; of a figure its sentences."""
+def question_text(one: AnsweredQuestion) -> list[str]:
+    """The lines that its command prints; none of a figure."""
     answer = one.answer
-    if answer is None:
-        return ""
-    if isinstance(answer, SettingsPlot):
-        return ""
+    if answer is None or isinstance(answer, SettingsPlot):
+        return []
     if isinstance(answer, PathStudy):
-        return "\n".join(path_study.lines(answer))
-    return "\n".join(_LINES[one.kind](answer))
+        return list(path_study.lines(answer))
+    return list(_LINES[one.kind](answer))
 
 
 def question_sentences(one: AnsweredQuestion) -> list[str]:

@@ -206,7 +206,7 @@ def telling(cells: Sequence[dict[str, Any]]) -> list[str]:
     columns = [name for name in dict.fromkeys(name for cell in cells for name in cell) if name != "unit"]
     by_operation = {(cell.get("operation"), cell.get("metric")) for cell in cells}
     if "operation" in columns and len(by_operation) == len({operation for operation, _ in by_operation}):
-        columns.remove("metric")
+        columns = [name for name in columns if name != "metric"]
     return columns
 
 

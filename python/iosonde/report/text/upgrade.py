@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_seconds, human_scale, significant
 from iosonde.core.words import listed
-from iosonde.explain.upgrade_tables import CRITERIA
 from iosonde.model.bound.words import NAMES
 
 from .layout import CANNOT_TELL, WIDTH, table, wrapped
@@ -156,7 +155,7 @@ def _measured(times: Mapping[str, Estimate], steps: Sequence[ConfigurationStep])
 def _scores(found: Sequence[Score]) -> Iterator[str]:
     """The scorecard, best first."""
     header = ["criterion", *(one.name for one in found)]
-    rows = [[name, *(f"{one.marks[name]:g}" for one in found)] for name in CRITERIA]
+    rows = [[name, *(f"{one.marks[name]:g}" for one in found)] for name in found[0].marks]
     rows.append(["weighted mean", *(f"{one.total:.2f}" for one in found)])
     yield from table(header, rows, "l" + "r" * len(found), WIDTH).splitlines()
     yield ""

@@ -1,0 +1,44 @@
+"""The questions of an experiment: read, answered by the analysis that they name, shown; what cannot be is said."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import sample_store
+from iosonde.answers.page.questions import answered
+from iosonde.core import questions
+from iosonde.data.asked import Asked
+from iosonde.data.source import open_data
+
+ASKED = [
+    {"question": "How fast?", "summary": {"by": ["nodes"]}, "published": "81 MiB/s"},
+    {"question": "Is two nodes faster?", "compare": {"group": "nodes", "levels": [1, 2]}, "metric": "read_large"},
+    {"question": "Drawn?", "plot": {"x": "nodes"}},
+    {"question": "Of nothing?", "regress": {"on": "colour"}},
+]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp("s") / "results"
+    sample_store.main(str(path))
+    return path
+
+
+def test_each_is_answered_as_its_command_does_and_what_cannot_be_says_why(store):
+    asked = questions.read(ASKED)
+    made = answered(asked, lambda where: open_data(str(store), where), Asked(), "results")
+    assert [one.question for one in made] == [one["question"] for one in ASKED]
+    assert made[0].published == "81 MiB/s" and made[0].command == "iosonde summary results --by nodes"
+    assert made[1].answer is None or made[1].answer.to_dict()["schema"] == 1
+    assert made[2].answer.panels and made[3].answer is None and "colour" in made[3].missing
+    json.dumps([one.to_json() for one in made])
+
+
+def test_the_words_of_the_command_that_answers_the_same():
+    asked = {"question": "?", "compare": {"group": "fs", "levels": ["a", "b"]}, "where": ["n>1", "m=2"], "metric": "cp"}
+    (one,) = questions.read([asked])
+    said = "iosonde compare s a b --group fs --response cp --where n>1 --where m=2"
+    assert one.command("s") == said.split()

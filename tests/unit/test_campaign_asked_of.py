@@ -1,0 +1,33 @@
+"""Questions of a file, and a benchmark that a file names."""
+
+from __future__ import annotations
+
+import pytest
+
+from iosonde.campaign import benchmarks
+from iosonde.campaign.asked_of import questions_of
+from iosonde.core.errors import InputError
+from iosonde.core.problems import SpecError
+
+
+def test_a_file_of_questions_is_checked(tmp_path):
+    file = tmp_path / "q.yaml"
+    file.write_text("questions:\n  - question: Why?\n    compare: {grop: fs}\n")
+    with pytest.raises(SpecError) as wrong:
+        questions_of(file)
+    assert any("grop" in f"{one.key} {one.what}" for one in wrong.value.problems)
+    file.write_text("name: x\n")
+    with pytest.raises(InputError, match="asks no questions"):
+        questions_of(file)
+
+
+def test_a_file_that_names_a_benchmark_has_its_steps_and_its_factors():
+    made = benchmarks.joined({"name": "x", "benchmark": "user:all", "factors": {"files": [10]}})
+    assert made["name"] == "x" and made["factors"]["files"] == [10] and made["factors"]["cache"] == ["warm"]
+    names = [step["name"] for step in made["steps"]]
+    assert {"cp", "find", "findgrep", "grep", "ls", "mab_compile", "rcp", "rm"} <= set(names) and names[
+        -1
+    ] == "rm_flush"
+    with pytest.raises(InputError, match="benchmark and steps"):
+        benchmarks.joined({"benchmark": "user:cp", "steps": ["true"]})
+    assert benchmarks.joined({"steps": ["true"]}) == {"steps": ["true"]}
