@@ -16,7 +16,11 @@ SEEDS = Path(__file__).parents[2] / "examples" / "seeds"
 
 @pytest.mark.parametrize("name", ["mtc", pytest.param("chep-clients-servers", marks=pytest.mark.slow),
                                   pytest.param("chep-record-size", marks=pytest.mark.slow),
-                                  pytest.param("chep-processes", marks=pytest.mark.slow)])  # fmt: skip
+                                  pytest.param("chep-processes", marks=pytest.mark.slow),
+                                  pytest.param("gluster-hardware", marks=pytest.mark.slow),
+                                  pytest.param("gluster-tunables", marks=pytest.mark.slow),
+                                  pytest.param("translators", marks=pytest.mark.slow),
+                                  pytest.param("proxy-app", marks=pytest.mark.slow)])  # fmt: skip
 def test_one_command_measures_and_writes_the_page(lab_root, tmp_path, name):
     text = (SEEDS / f"{name}.yaml").read_text()
     for file_system in ("glusterfs", "nfs", "openafs", "xrootd"):
