@@ -146,9 +146,11 @@ fn pattern(object: &Object, key: &'static str, default: Pattern, range: Range) -
             "off0" => Ok(Pattern::Off0),
             "seq" => Ok(Pattern::Seq),
             "rnd" => Ok(Pattern::Rnd),
+            "shuffled" => Ok(Pattern::Shuffled),
             "reverse" => Ok(Pattern::Reverse),
-            _ => node
-                .fail(format_args!("{name:?} is none of off0, seq, rnd, reverse, {{stride}}, {{rnd_near}}")),
+            _ => node.fail(format_args!(
+                "{name:?} is none of off0, seq, rnd, shuffled, reverse, {{stride}}, {{rnd_near}}"
+            )),
         };
     }
     let outer = node.object()?;

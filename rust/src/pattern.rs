@@ -1,6 +1,6 @@
 //! Where the next operation goes: in a file, or in a worker's buffer. Computed before the clock is read.
 
-use crate::rng::Rng;
+use crate::rng::{mix, Rng};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pattern {
@@ -9,6 +9,8 @@ pub enum Pattern {
     Seq,
     /// Uniform over all whole blocks.
     Rnd,
+    /// Every whole block once, in a random order that is another one in each sweep.
+    Shuffled,
     /// Blocks with `hole` bytes between them, each moved by up to ± `jitter` bytes.
     Stride {
         hole: u64,
@@ -38,7 +40,7 @@ impl Pattern {
         match self {
             Pattern::Seq | Pattern::Reverse => range.size.div_ceil(transfer),
             Pattern::Stride { hole, .. } => (range.size - transfer) / (transfer + hole) + 1,
-            Pattern::Off0 | Pattern::Rnd | Pattern::RndNear { .. } => range.size / transfer,
+            Pattern::Off0 | Pattern::Rnd | Pattern::Shuffled | Pattern::RndNear { .. } => range.size / transfer,
         }
     }
 }
@@ -51,18 +53,23 @@ pub struct Walk {
     positions: u64,
     /// The number of the next operation modulo `positions`, or, for `RndNear`, the block of the last one.
     at: u64,
+    /// Of the order of this sweep, for `Shuffled`.
+    key: u64,
     rng: Rng,
 }
 
 impl Walk {
     pub fn new(pattern: Pattern, range: Range, rng: Rng) -> Self {
-        let mut walk = Self { pattern, range, positions: pattern.positions(range), at: 0, rng };
+        let mut walk = Self { pattern, range, positions: pattern.positions(range), at: 0, key: 0, rng };
         walk.restart();
         walk
     }
 
     /// Begin anew (for the next file); random patterns go on with their sequence.
     pub fn restart(&mut self) {
+        if self.pattern == Pattern::Shuffled {
+            self.key = self.rng.next();
+        }
         self.at = match self.pattern {
             Pattern::RndNear { .. } => self.rng.below(self.positions),
             _ => 0,
@@ -76,6 +83,7 @@ impl Walk {
         let (place, length) = match self.pattern {
             Pattern::Off0 => (0, self.range.transfer),
             Pattern::Rnd => (self.rng.below(self.positions) * transfer, self.range.transfer),
+            Pattern::Shuffled => (self.shuffled() * transfer, self.range.transfer),
             Pattern::Seq => self.covering(|at, _| at),
             Pattern::Reverse => self.covering(|at, positions| positions - 1 - at),
             Pattern::Stride { hole, jitter } => (self.strided(hole, jitter), self.range.transfer),
@@ -104,6 +112,14 @@ impl Walk {
         (place, u64::from(self.range.transfer).min(self.range.size - place) as u32)
     }
 
+    fn shuffled(&mut self) -> u64 {
+        let block = shuffled(self.advance(), self.positions, self.key);
+        if self.at == 0 {
+            self.key = self.rng.next();
+        }
+        block
+    }
+
     fn strided(&mut self, hole: u64, jitter: u64) -> u64 {
         let transfer = u64::from(self.range.transfer);
         let place = self.advance() * (transfer + hole);
@@ -111,6 +127,25 @@ impl Walk {
             return place;
         }
         (place + self.rng.below(2 * jitter + 1)).saturating_sub(jitter).min(self.range.size - transfer)
+    }
+}
+
+/// Where number `at` of `0..count` stands in the order of `key`; nothing is kept of the others. Four rounds of a balanced
+/// Feistel network over the next even number of bits, taken again until it is inside (J. Black and P. Rogaway, "Ciphers
+/// with arbitrary finite domains", CT-RSA 2002, LNCS 2271, 114-130).
+fn shuffled(at: u64, count: u64, key: u64) -> u64 {
+    let half = (u64::BITS - (count - 1).leading_zeros()).div_ceil(2).max(1);
+    let mask = (1u64 << half) - 1;
+    let mut block = at;
+    loop {
+        let (mut left, mut right) = (block >> half, block & mask);
+        for round in 0..4 {
+            (left, right) = (right, left ^ (mix(right ^ mix(key.wrapping_add(round))) & mask));
+        }
+        block = left << half | right;
+        if block < count {
+            return block;
+        }
     }
 }
 
@@ -138,6 +173,32 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_shuffled_sweep_takes_every_whole_block_once_and_the_next_in_another_order() {
+        for blocks in 1..70u64 {
+            let mut walk = walk(Pattern::Shuffled, blocks * 8 + blocks % 8, 8, blocks);
+            let first = offsets(&mut walk, blocks as usize);
+            let second = offsets(&mut walk, blocks as usize);
+            for sweep in [&first, &second] {
+                let seen: BTreeSet<u64> = sweep.iter().copied().collect();
+                assert_eq!(seen, (0..blocks).map(|block| block * 8).collect(), "{blocks} blocks");
+            }
+            if blocks > 20 {
+                assert_ne!(first, second, "{blocks} blocks");
+            }
+        }
+    }
+
+    #[test]
+    fn each_block_of_a_shuffled_sweep_is_first_equally_often() {
+        let mut counts = [0u32; 10];
+        for seed in 0..10_000 {
+            counts[(offsets(&mut walk(Pattern::Shuffled, 80, 8, seed), 1)[0] / 8) as usize] += 1;
+        }
+        // Each is binomial, 1000 with a standard deviation of 30: five of them.
+        assert!(counts.iter().all(|count| (850..1150).contains(count)), "{counts:?}");
     }
 
     #[test]

@@ -14,8 +14,8 @@ from iosonde.store import Store
 SEEDS = Path(__file__).parents[2] / "examples" / "seeds"
 
 
-SLOW = ("chep-clients-servers", "chep-record-size", "chep-processes", "ficus", "kunkel-paths", "kunkel-sieving",
-        "mtc-tasks")  # fmt: skip
+SLOW = ("chep-clients-servers", "chep-record-size", "chep-processes", "ficus", "gluster-hardware", "gluster-tunables",
+        "kunkel-paths", "kunkel-sieving", "mtc-tasks", "proxy-app", "translators")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["mtc", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])

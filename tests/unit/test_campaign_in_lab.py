@@ -56,6 +56,41 @@ def test_every_whole_plot_has_a_cluster_of_its_own(wanted):
     assert in_lab.next_setting(experiment, {one.index for one in experiment.trials}, wanted, []) is None
 
 
+LEVELS = """
+lab:
+  file_system: glusterfs
+  levels: {disk: {slow: {disk_read: 81MB/s, set: {shard: 4MiB}}, fast: {disk_read: 117MB/s, set: {shard: false}}}}
+repetitions: 1
+steps: ["dd of=${TARGET}/f"]
+"""
+
+
+def test_a_level_may_stand_for_several_words_of_the_lab(tmp_path):
+    file = tmp_path / "e.yaml"
+    file.write_text(LEVELS)
+    wanted, seen = campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True)), []
+    experiment = wanted.experiment()
+    assert wanted.spec.levels("disk") == ("slow", "fast") and wanted.spec.design["hard_to_change"] == ["disk"]
+    while setting := in_lab.next_setting(experiment, set(), wanted, seen):
+        seen.append(setting)
+    assert {one.levels["disk"]: (one.words["disk_read"], one.options["shard"]) for one in seen} == {
+        "slow": ("81MB/s", "4MiB"), "fast": ("117MB/s", "off"),
+    }  # fmt: skip
+    assert all("levels" not in one.words for one in seen)
+
+
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ("fast: {disk_read: 117MB/s, set: {shard: false}}", "fast: {disk_read: 117MB/s}", "do not say the same words"),
+    ("repetitions: 1", "repetitions: 1\nfactors: {disk: [a, b]}", "there is a factor 'disk' already"),
+])  # fmt: skip
+def test_levels_that_mean_nothing_clear_are_refused(tmp_path, old, new, said):
+    file = tmp_path / "e.yaml"
+    file.write_text(LEVELS.replace(old, new))
+    with pytest.raises(SpecError) as raised:
+        campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True))
+    assert said in str(raised.value) + " ".join(raised.value.details)
+
+
 def test_a_cluster_takes_the_trials_that_belong_there(wanted, tmp_path, monkeypatch):
     experiment = wanted.experiment()
     setting = in_lab.next_setting(experiment, set(), wanted, [])
@@ -104,7 +139,7 @@ def test_what_cannot_be_brought_up_is_said_before_anything_is_stored(wanted, tmp
 
 def test_the_schema_has_the_words_of_lab_up():
     known = json.loads(schema_text())["else"]["properties"]["lab"]["properties"]
-    assert set(known) == {*description.WORDS, "set", "profile"}
+    assert set(known) == {*description.WORDS, "set", "levels", "profile"}
 
 
 def test_on_a_real_system_the_lab_is_left_out_and_without_one_it_is_asked_for(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from iosonde.answers.constraints import KeptConstraints
 from iosonde.answers.page import influences
 from iosonde.answers.page.content.factors import LearningPoint
 from iosonde.core.table import Column, Table
@@ -64,6 +65,23 @@ def test_what_if_changes_one_factor_to_its_best_other_level(one):
     assert rows["size"].other == ("4" if rows["size"].now != "4" else "3")
     step = rows["fs"].predicted.value - now
     assert abs(step) == pytest.approx(40, abs=3)
+
+
+def test_what_a_constraint_forbids_is_not_offered():
+    rows = table()
+    rows = rows.take(np.flatnonzero((rows.column("fs").values == "ext4") | (rows.column("size").values < 3)))
+    free, bound = (
+        influences.influences_of_table(rows, ["speed"], ["fs", "size"], 0.95, KeptConstraints(said)).items[0].what_if
+        for said in ((), ("fs == 'ext4' or size <= 2",))
+    )
+    assert free.setting == bound.setting == "fs=ext4, size=3"
+    assert {row.factor for row in free.rows} == {"fs", "size"}
+    assert {row.factor for row in bound.rows} == {"size"}
+
+
+def test_a_constraint_that_was_measured_broken_is_refused():
+    section = influences.influences_of_table(table(), ["speed"], ["fs", "size"], 0.95, KeptConstraints(("size <= 3",)))
+    assert not section.items and "which was measured" in section.missing[0]
 
 
 def test_of_times_less_is_better():

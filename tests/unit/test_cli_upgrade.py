@@ -190,3 +190,31 @@ def test_any_file_ends_in_an_answer_or_in_sentences_with_lines(tmp_path_factory,
             assert error.exit_code == 2 and all("c.yaml" in line for line in error.details or [error.message])
         else:
             assert "nan" not in text.split() and max(map(len, text.splitlines())) <= 80
+
+
+def test_a_change_that_was_measured_is_set_beside_the_bound(tmp_path):
+    file = tmp_path / "c.yaml"
+    file.write_text("""
+today: {clients: 4, servers: 4, network: 100MB/s, measured: {net: slow, servers: 4}}
+candidates:
+  fast: {network: x2, measured: {net: fast}}
+  double: {network: x2, servers: 8, measured: {net: fast, servers: 8}}
+measured:
+  a: {time: [60s, 61s, 59s], net: slow, servers: 4}
+  b: {time: [10s, 10.1s, 9.9s], net: fast, servers: 4}
+  c: {time: [30s, 30.2s, 29.8s], net: fast, servers: 8}
+  d: {time: 80s, net: slow, servers: 2}
+  e: {time: 20s, net: fast, servers: 2}
+""")
+    options = {one["name"]: one["measured"] for one in json.loads(invoke(str(file), "--json"))["options"]}
+    (fast,), (double,) = options["fast"], options["double"]
+    assert (fast["from"], fast["to"], fast["beyond"]) == (
+        "a",
+        "b",
+        True,
+    )  # 6 times, the bound says 2; d is not like today
+    assert fast["speedup_low"] < 6 < fast["speedup_high"]
+    assert (double["from"], double["to"], double["beyond"]) == ("a", "c", False)  # 2 times, as the bound says
+    text = " ".join(invoke(str(file)).split())
+    assert "! fast: measured a → b 6.00 times as fast" in text and "! double" not in text
+    assert "double: measured a → c 2.00 times as fast" in text

@@ -134,12 +134,12 @@ class _Reader(Sections):
         )  # fmt: skip
 
     def cluster(self, today: Mapping[str, Any]) -> Cluster:
-        self.known(today, ("today",), (*_SYSTEM, *_OF_CLUSTER, *_OF_THE_WHOLE, "model"))
+        self.known(today, ("today",), (*_SYSTEM, *_OF_CLUSTER, *_OF_THE_WHOLE, "model", "measured"))
         numbers = {name: self.scalar(("today", name), number) for name in _OF_CLUSTER if name in today}
         model = self.levels(("today", "model"))
         made = Cluster(str(self.document.data.get("name") or "the cluster"), self.quantities(("today",), today, None),
                        self.words(("today",), today), **{k: v for k, v in numbers.items() if v is not None},
-                       model=model)  # fmt: skip
+                       model=model, measured=self.levels(("today", "measured")))  # fmt: skip
         if not self.problems:
             changes = self.document.data.get("candidates")
             later = {name for one in changes.values() if isinstance(one, dict) for name in one} if isinstance(
@@ -151,15 +151,16 @@ class _Reader(Sections):
     def candidate(self, name: str, cluster: Cluster | None) -> UpgradeCandidate:
         at: Key = ("candidates", name)
         given = self.mapping(at)
-        self.known(given, at, (*_SYSTEM, *_ATTRIBUTES, *_ADDED, "model"))
+        self.known(given, at, (*_SYSTEM, *_ATTRIBUTES, *_ADDED, "model", "measured"))
         keys = [key for key in (*_ATTRIBUTES, *_ADDED) if key in given]
         read = {key: self.scalar((*at, key), number, any_sign=key in _ADDED) for key in keys}
         numbers = {key: value for key, value in read.items() if value is not None}
         attributes = {key: numbers.pop(key) for key in _ATTRIBUTES if key in numbers}
         made = UpgradeCandidate(name, self.quantities(at, given, cluster), self.words(at, given),
                          **numbers, attributes=attributes,
-                         model=self.levels((*at, "model")))  # fmt: skip
-        if not (made.system or made.words or made.attributes or made.model) and not self.problems:
+                         model=self.levels((*at, "model")),
+                         measured=self.levels((*at, "measured")))  # fmt: skip
+        if not (made.system or made.words or made.attributes or made.model or made.measured) and not self.problems:
             self.wrong(at, "it changes nothing", "give what it sets, as network: 1170MB/s or servers: x2")
         if cluster and not self.problems:
             self.used(at, {*made.system, *made.words}, {*cluster.system, *cluster.words})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,21 @@ from iosonde.model.fit.features import Examples, Feature
 from iosonde.model.fit.fitted import decode
 
 Broken = Callable[[Mapping[str, Any]], str | None]
+
+
+@dataclass(frozen=True)
+class KeptConstraints:
+    """What settings have to fulfil: constraints that were ``asked`` for, and those of the experiments of ``source``."""
+
+    asked: tuple[str, ...] = ()
+    source: Source | None = None
+
+    def over(self, examples: Examples) -> tuple[Broken, list[str]]:
+        """(the check of settings, why a stored constraint is not kept). Raises InputError where one that was asked for
+        says nothing of these factors, or is broken by what was measured."""
+        typed(self.asked, examples)
+        designed, left = of_experiments(self.source, examples) if self.source is not None else ([], [])
+        return check_of(tuple(dict.fromkeys((*self.asked, *designed))), examples.features), left
 
 
 def check_of(texts: Sequence[str], features: Sequence[Feature], where: str = "--constraint") -> Broken:

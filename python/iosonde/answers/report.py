@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from iosonde.core.questions import AskedQuestion
 from iosonde.core.table import Table
@@ -20,13 +20,17 @@ from .page.bound import start
 from .page.content.page import Page
 from .page.experiment import Opener, open_chosen
 from .page.of_store import page_of_store
-from .page.of_table import page_of_table
+from .page.of_table import TableAsked, page_of_table
 from .page.settings import settings_of
 
 if TYPE_CHECKING:
     from iosonde.store import Store
 
     from .page.advice import Choosing
+
+
+# Options of ``iosonde report`` that are one text, in the order in which they are written.
+NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "metric", "questions", "experiment")
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,8 @@ class Wanted:
     the regressions, by default what varies. ``bound``: the hardware, as ``servers=4,net=117MB/s``, or a probe.
     ``choosing``: settings to choose from. ``clock``: of a store's rates; ``metric``: which of its numbers. ``again``:
     the words that make this page again. ``part``: the runs of DATA, a store, that it is about, where they are not all.
-    ``questions``: what a store is asked, None: what its experiment was measured for.
+    ``questions``: what a store is asked, None: what its experiment was measured for. ``constraints``: what settings
+    have to fulfil that are offered.
     """
 
     data: str
@@ -54,6 +59,17 @@ class Wanted:
     again: tuple[str, ...] = ()
     part: Store | None = None
     questions: Sequence[AskedQuestion] | None = None
+    constraints: tuple[str, ...] = ()
+
+
+def words_again(given: Mapping[str, Any], output: str) -> tuple[str, ...]:
+    """The command that makes the page again: of ``data`` and the options by their names, as texts."""
+    words = [word for name in NAMED if (value := given[name]) for word in (f"--{name}", str(value))]
+    words += ["--clock", given["clock"]] if given["clock"] != LAST_DONE else []
+    words += ["--level", f"{given['level']:g}"] if given["level"] != 0.95 else []
+    words += [word for one in given["where"] for word in ("--where", one)]
+    words += [word for one in given["constraints"] for word in ("--constraint", one)]
+    return ("iosonde", "report", given["data"], "-o", output, *words)
 
 
 def report(asked: Wanted, opened: Opener = open_data) -> Page:
@@ -66,7 +82,7 @@ def report(asked: Wanted, opened: Opener = open_data) -> Page:
 def _of_store(asked: Wanted, opened: Opener) -> Page:
     source, chosen = open_chosen(asked.part or asked.data, asked.experiment, asked.where, opened)
     cells = Asked((), asked.by or (), asked.clock, asked.level, asked.metric)
-    page = page_of_store(source, chosen, cells, asked.again, asked.on, asked.bound)
+    page = page_of_store(source, chosen, cells, asked.again, asked.on, asked.bound, asked.constraints)
     from .page import questions
 
     def narrowed(where: Sequence[str]) -> Source:
@@ -85,7 +101,9 @@ def _of_store(asked: Wanted, opened: Opener) -> Page:
 def _of_table(asked: Wanted, opened: Opener) -> Page:
     source = opened(asked.data, asked.where, asked.experiment)
     table, responses, by = _rows(source, asked)
-    page = page_of_table(table, asked.data, responses, by, asked.on, asked.level, asked.again)
+    page = page_of_table(
+        table, asked.data, TableAsked(responses, by, asked.on, asked.level, asked.again, asked.constraints)
+    )
     if asked.choosing:
         from .page.advice import advice_of_table
 

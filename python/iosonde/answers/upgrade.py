@@ -79,7 +79,7 @@ class Upgrade(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a change."""
-        nested = ("limit", "refused", "first", "model_gain", "remarks")
+        nested = ("limit", "refused", "first", "model_gain", "remarks", "measured")
         return [{key: value for key, value in _option(one).items() if key not in nested} for one in self.options]
 
     def _today(self) -> dict[str, Any] | None:
@@ -101,6 +101,10 @@ def upgrade(asked: ClusterFile, order: str = "gain", model: str | None = None, l
     if asked.cluster is not None and asked.candidates:
         predict, in_bytes = (None, False) if model is None else _predictor(model, asked, asked.cluster, level)
         found = changes.options(asked.cluster, asked.candidates, asked.limits, level, predict, order, in_bytes)
+        made = tables.steps(asked.measured, level)
+        like = asked.cluster.measured
+        found = [replace(one, steps=tables.by_change(asked.measured, made, like, one.candidate.measured))
+                 for one in found]  # fmt: skip
         path = changes.path(asked.cluster, found, asked.limits)
     elif model is not None:
         raise InputError("--model has no candidates to be asked about", "give candidates with model: {factor: level}")
@@ -159,4 +163,6 @@ def _option(one: UpgradeOption) -> dict[str, Any]:
         "per_watt": one.per_watt, "refused": list(one.refused), "trap": one.trap,
         "first": None if one.first is None else {"name": one.first[0], "gain": one.first[1]},
         "model_gain": None if one.model_gain is None else one.model_gain.to_json(), "remarks": list(one.remarks),
+        "measured": [{"from": step.before, "to": step.after, **step.speedup.flat("speedup"),
+                      "beyond": step in one.beyond} for step in one.steps],
     }  # fmt: skip

@@ -60,6 +60,7 @@ class ReportOptions(TypedDict, total=False):
     questions: Annotated[str | Path | None, None]
     experiment: Annotated[str | None, None]
     level: Annotated[float, 0.95]
+    constraints: Annotated[Names, None]
 
 
 @takes(ReportOptions)
@@ -78,8 +79,9 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
         on, as ``["nodes", "log2(size)"]``, by default what varies. ``by``: what makes the cells.
         ``bound``: the hardware, as ``{"servers": 4, "net": "117MB/s"}`` (the words of :func:`bound`), or a probe of
         it. ``choose``: settings that one may choose; ``given``: the workload; ``current``: the setting in use, as
-        ``{"stripe_count": 4}``. ``questions``: a file with questions, instead of those of a store's experiment. And
-        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
+        ``{"stripe_count": 4}``. ``constraints``: what settings fulfil that are offered, as ``"stripes <= servers"``,
+        beside those of the experiment. ``questions``: a file with questions, instead of those of a store's experiment.
+        And ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -97,6 +99,7 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
         options["experiment"] or source.experiment, conditions(options), checked(options["level"]),
         options["clock"], names(options["metric"], "metric"), tuple(_again(source, output, options)),
         questions=questions_of(Path(options["questions"])) if options["questions"] else None,
+        constraints=names(options["constraints"], "constraints"),
     )  # fmt: skip
     page = report(wanted, lambda _, where, experiment: narrowed(source, where, experiment))
     return Report(page, replace_file(Path(output), render(page).encode()))
@@ -279,14 +282,14 @@ def _again(source: Source, output: str | Path, options: ReportOptions) -> list[s
     """The command that makes this page again; none for a table in memory, or where DATA was narrowed before."""
     if not Path(source.name).exists() or source.where:
         return []
-    given: dict[str, Any] = dict(options)
-    words = ["iosonde", "report", source.name, "-o", str(output)]
-    given["experiment"] = given["experiment"] or source.experiment
-    for name in ("response", "on", "by", "bound", "choose", "given", "current", "metric", "questions", "experiment"):
-        words += [f"--{name}", _joined(name, given[name])] if given[name] else []
-    words += ["--clock", given["clock"]] if given["clock"] != LAST_DONE else []
-    words += ["--level", f"{given['level']:g}"] if given["level"] != 0.95 else []
-    return [*words, *(word for condition in conditions(given) for word in ("--where", condition))]
+    from iosonde.answers.report import NAMED, words_again
+
+    given: dict[str, Any] = dict(options) | {
+        "data": source.name, "experiment": options["experiment"] or source.experiment,
+        "where": conditions(options), "constraints": names(options["constraints"], "constraints"),
+    }  # fmt: skip
+    texts = {name: _joined(name, given[name]) for name in NAMED if given[name]}
+    return list(words_again(given | texts, str(output)))
 
 
 def _joined(name: str, given: Any) -> str:

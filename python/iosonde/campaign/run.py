@@ -20,6 +20,7 @@ from iosonde.store.lock import only_one
 from . import in_lab, path_study, preflight, turn
 from .caller import Caller
 from .campaign import Campaign, campaign
+from .lab_budget import LabBudget
 from .measure import Hands, measure
 from .needs import measured_trials
 from .request import Request
@@ -136,6 +137,10 @@ class LabCampaign:
     def store(self) -> str:
         """Where its runs are kept."""
         return self.wanted.store
+
+    def budget(self) -> LabBudget:
+        """For all clusters together, from now on."""
+        return LabBudget(self.wanted.terms.budget_s)
 
     def alone(self) -> AbstractContextManager[None]:
         """Hold the campaign: no other process brings clusters up for it. Raises InputError where one does."""

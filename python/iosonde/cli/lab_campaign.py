@@ -90,11 +90,15 @@ def measure(words: Sequence[str]) -> None:
 
 def _measured(name: str, begun: LabCampaign, words: Sequence[str]) -> bool:
     """Lab by lab; whether a trial is incomplete."""
-    incomplete, seen = False, list[Any]()
+    incomplete, seen, budget = False, list[Any](), begun.budget()
     while setting := begun.next_setting(seen):
+        if not budget.has_room():
+            talk(budget.ended)
+            break
         seen.append(setting)
         before = begun.kept()
-        code = _in_one(name, setting, words)
+        with budget.one_lab():
+            code = _in_one(name, setting, (*words, *budget.words()))
         if code not in (0, PROBLEM_FOUND):
             raise click.exceptions.Exit(code)
         if begun.kept() == before:

@@ -17,9 +17,12 @@ from iosonde.core.types import Estimate
 from iosonde.model.bound.bound import Ceiling, ceiling
 from iosonde.model.bound.system import System
 
+from .upgrade_tables import ConfigurationStep
+
 DRAWS = 400
 SEED = 1
 NOTHING = 0.005  # a gain below half a percent is none
+_APART = 1.25  # single timings that differ by less from the bound are no contradiction
 
 Predict = Callable[[Mapping[str, Any]], Estimate]
 
@@ -42,7 +45,8 @@ class Quantity:
 @dataclass(frozen=True)
 class Cluster:
     """The cluster today: fields of ``System``, and what it costs to have. ``watts`` and ``rack_units`` are of one
-    server and of what is not a server; ``model`` are the settings a model is asked at."""
+    server and of what is not a server; ``model`` are the settings a model is asked at, ``measured`` the factors of the
+    measured configurations that are like it."""
 
     name: str
     system: Mapping[str, Quantity]
@@ -53,12 +57,14 @@ class Cluster:
     nodes_per_rack_unit: float | None = None
     rack_units: float = 0.0
     model: Mapping[str, Any] = field(default_factory=dict)
+    measured: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class UpgradeCandidate:
     """A change: fields of the system that it sets, what it costs, and what it adds (W, U). ``attributes`` replace
-    those of the cluster (``watts_per_server``, ``nodes_per_rack_unit``)."""
+    those of the cluster (``watts_per_server``, ``nodes_per_rack_unit``); ``measured`` are the factors of measured
+    configurations that it changes, and to what."""
 
     name: str
     system: Mapping[str, Quantity]
@@ -68,6 +74,7 @@ class UpgradeCandidate:
     rack_units: float = 0.0
     attributes: Mapping[str, float] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)
+    measured: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,8 @@ class ClusterTotals:
 class UpgradeOption:
     """A change judged. ``gain`` and ``model_gain`` are fractions; ``per_money`` and ``per_watt`` bytes/s gained for
     each unit of money, each further W (None where nothing is spent or nothing is known). ``refused`` are the limits
-    that it breaks. ``first``: without gain by itself, the best change to make first, and the gain on top of that."""
+    that it breaks. ``first``: without gain by itself, the best change to make first, and the gain on top of that.
+    ``steps`` are the pairs of measured configurations that differ by this change."""
 
     candidate: UpgradeCandidate
     ceiling: Ceiling
@@ -107,6 +115,14 @@ class UpgradeOption:
     first: tuple[str, float] | None = None
     model_gain: Estimate | None = None
     remarks: tuple[str, ...] = ()
+    steps: tuple[ConfigurationStep, ...] = ()
+
+    @property
+    def beyond(self) -> tuple[ConfigurationStep, ...]:
+        """Of its ``steps`` those that the bound's gain does not account for: it is outside of the step's interval or,
+        where there is none, off by a quarter and more."""
+        times = 1 + (self.gain.value or 0.0)
+        return tuple(one for one in self.steps if not _accounts(times, one.speedup))
 
     @property
     def trap(self) -> bool:
@@ -295,6 +311,12 @@ def _broken(cluster: Cluster, changes: Sequence[UpgradeCandidate], limits: Upgra
     if dense is not None and least is not None and dense < least:
         said.append(f"has {dense:g} node{'' if dense == 1 else 's'} in a rack unit, wanted are {least:g}")
     return said
+
+
+def _accounts(times: float, measured: Estimate) -> bool:
+    if measured.low is not None and measured.high is not None:
+        return measured.low <= times <= measured.high
+    return measured.value is None or 1 / _APART < measured.value / times < _APART
 
 
 def _or_free(per: float | None, option: UpgradeOption) -> float:

@@ -91,6 +91,28 @@ def best_from(found: Sequence[ConfigurationStep], name: str) -> ConfigurationSte
     return next((one for one in found if one.before == name and len(one.changed) == 1), None)
 
 
+def by_change(
+    found: Sequence[Configuration],
+    made: Sequence[ConfigurationStep],
+    today: Mapping[str, Any],
+    change: Mapping[str, Any],
+) -> tuple[ConfigurationStep, ...]:
+    """Steps from a configuration like ``today`` (its factors, as far as said) to one that differs in the factors of
+    ``change`` alone, which are then as it says. The largest speed-up first."""
+    factors = {one.name: one.factors for one in found}
+
+    def fits(before: Mapping[str, Any], after: Mapping[str, Any], changed: Sequence[str]) -> bool:
+        same = {name: level for name, level in today.items() if name not in change}
+        return (set(changed) == set(change) and _agrees(after, change)
+                and _agrees(before, {**same, **{name: today[name] for name in change if name in today}}))  # fmt: skip
+
+    return tuple(one for one in made if change and fits(factors[one.before], factors[one.after], one.changed))
+
+
+def _agrees(factors: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    return all(factors.get(name) == level for name, level in wanted.items())
+
+
 def _mean(one: Configuration) -> float:
     return sum(one.seconds) / len(one.seconds)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from iosonde.answers.candidates import candidates
+from iosonde.answers.constraints import KeptConstraints
 from iosonde.answers.verdict import verdict
 from iosonde.core.errors import IosondeError
 from iosonde.core.metrics import metric_of
@@ -37,16 +38,20 @@ _Made = TypeVar("_Made")
 
 
 def influences_of_table(
-    table: Table, responses: Sequence[str], settings: Sequence[str], level: float
+    table: Table, responses: Sequence[str], settings: Sequence[str], level: float, limits: KeptConstraints | None = None
 ) -> Section[content.Influence]:
-    """One part for each response of a table."""
+    """One part for each response of a table; ``limits`` are what settings have to fulfil."""
     columns = [table.column(name) for name in responses]
     asked = [(one.name, table, one.name, metric_of(one.label, one.unit).better) for one in columns]
-    return _section(asked, settings, level)
+    return _section(asked, settings, level, limits or KeptConstraints())
 
 
 def influences_of_store(
-    trials: Table, settings: Sequence[str], level: float, titles: dict[tuple[str, str], tuple[str, str]]
+    trials: Table,
+    settings: Sequence[str],
+    level: float,
+    titles: dict[tuple[str, str], tuple[str, str]],
+    limits: KeptConstraints | None = None,
 ) -> Section[content.Influence]:
     """One part for each operation and metric of ``titles``: (heading, unit)."""
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
@@ -55,11 +60,11 @@ def influences_of_store(
         for key, (title, unit) in titles.items()
         if key in rows
     ]
-    return _section(asked, settings, level)
+    return _section(asked, settings, level, limits or KeptConstraints())
 
 
 def _section(
-    asked: Sequence[tuple[str, Table, str, Better]], settings: Sequence[str], level: float
+    asked: Sequence[tuple[str, Table, str, Better]], settings: Sequence[str], level: float, limits: KeptConstraints
 ) -> Section[content.Influence]:
     items, missing, varied = [], [], list(_varied(asked, settings))
     for title, known, response, better, names in varied[:MOST_RESPONSES]:
@@ -68,7 +73,7 @@ def _section(
             missing.append(f"{title}: {rows}; iosonde rank and iosonde fit do.")
             continue
         try:
-            items.append(_influence(title, known, response, names, better, level))
+            items.append(_influence(known, response, names, (title, better, level), limits))
         except IosondeError as error:
             missing.append(f"{title}: {error.message}.")
     if len(varied) > MOST_RESPONSES:
@@ -88,17 +93,20 @@ def _varied(
 
 
 def _influence(
-    title: str, table: Table, response: str, names: Sequence[str], better: Better, level: float
+    table: Table, response: str, names: Sequence[str], words: tuple[str, Better, float], limits: KeptConstraints
 ) -> content.Influence:
+    title, better, level = words
     data = examples(table, response, names)
     missing: list[str] = []
+    kept, left = limits.over(data)
+    missing += [f"{one[:1].upper()}{one[1:]}." for one in left]
     ranking = _or_said(lambda: _ranking(data, level), "No ranking", missing)
     made = _or_said(lambda: _chosen(data, level), "No model", missing)
     if made is None:
         return content.Influence(title, data.unit, ranking, None, None, None, tuple(missing))
     return content.Influence(
         title, data.unit, ranking, _judged(data, made, level), _tree(data, made),
-        what_if.rows_of(data, made.model, better, level), tuple(missing),
+        what_if.rows_of(data, made.model, better, level, kept), tuple(missing),
     )  # fmt: skip
 
 

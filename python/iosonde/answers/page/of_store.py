@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from iosonde.answers.constraints import KeptConstraints
 from iosonde.answers.faults import FaultEffects
 from iosonde.answers.latencies import Percentiles
 from iosonde.answers.operations import visit
@@ -47,10 +48,11 @@ from .trials import trials_of
 
 def page_of_store(
     source: Source, chosen: Chosen, asked: Asked, command: Sequence[str] = (), on: Sequence[str] = (),
-    bound: str | None = None,
+    bound: str | None = None, constraints: tuple[str, ...] = (),
 ) -> Page:  # fmt: skip
     """Everything that the page shows but advice. ``asked.on`` make the cells, by default what varies; ``on`` are terms
-    for the regressions instead of these; ``bound`` is what ``--bound`` says. The operations of each run are read once.
+    for the regressions instead of these; ``bound`` is what ``--bound`` says, ``constraints`` what settings
+    have to fulfil beside those of the experiment. The operations of each run are read once.
     """
     runs, level = source.runs, asked.level
     percentiles, shapes = Percentiles(source, level), Shapes(measured(source, asked).by)
@@ -89,7 +91,8 @@ def page_of_store(
                              {} if told else {(one.operation, one.metric): one.includes for one in bars}),
         models=models,
         influences=influences_of_store(
-            trials, columns_of(on, trials) if on else _scattered(source, trials, overview.by), level, titles
+            trials, columns_of(on, trials) if on else _scattered(source, trials, overview.by), level, titles,
+            KeptConstraints(constraints, source),
         ),
         bound=bounding.section(),
         faults=Section(hit.over_trials(overview.by, source.units())),

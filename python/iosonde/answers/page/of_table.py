@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from iosonde.answers.constraints import KeptConstraints
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.level_text import setting_text
 from iosonde.core.table import Table
@@ -33,11 +35,22 @@ from .summaries import summaries_of
 _NAMED = 2
 
 
-def page_of_table(
-    table: Table, path: str, responses: Sequence[str], by: Sequence[str] | None, on: Sequence[str], level: float,
-    command: Sequence[str],
-) -> Page:  # fmt: skip
+@dataclass(frozen=True)
+class TableAsked:
+    """What a page of a table is to show: ``responses``, what makes the cells (``by``), terms of the regressions
+    (``on``); ``constraints`` are what settings have to fulfil that are offered, ``command`` makes the page again."""
+
+    responses: Sequence[str]
+    by: Sequence[str] | None
+    on: Sequence[str]
+    level: float
+    command: Sequence[str] = ()
+    constraints: tuple[str, ...] = ()
+
+
+def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
     """Everything that the page shows; what is not named is guessed as ``check`` does. Raises InputError, DataError."""
+    responses, by, on, level = asked.responses, asked.by, asked.on, asked.level
     grouped = by if by is not None else columns_of(on, table) if on else None
     seen = guess(table, responses, grouped)
     explained = models_of_table(table, seen.responses, seen.settings, on, level)
@@ -58,10 +71,10 @@ def page_of_table(
         timelines=Section(),
         trials=None,
         facts=Section(),
-        reproduce=_reproduce(table, path, command),
+        reproduce=_reproduce(table, path, asked.command),
         summary=summaries_of(made),
         models=explained,
-        influences=influences_of_table(table, seen.responses, seen.settings, level),
+        influences=influences_of_table(table, seen.responses, seen.settings, level, KeptConstraints(asked.constraints)),
     )
 
 

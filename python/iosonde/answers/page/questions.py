@@ -66,7 +66,7 @@ def _summary(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
 
 
 def _compare(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
-    sides = Sides(one.names("levels"), str(one.words.get("group", "")) or None, one.names("by"))
+    sides = Sides(one.names("levels"), str(one.words.get("group", "")) or None, one.names("by"), pair=one.names("pair"))
     return compare(source, asked, sides)
 
 

@@ -1,6 +1,10 @@
-"""From one setting of a model: each factor changed alone to its best other level, as rows of a page."""
+"""From one setting of a model: each factor changed alone to its best other level, as rows of a page. What a constraint
+forbids is not offered."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -14,18 +18,23 @@ from iosonde.model.fit.fitted import Model, ask
 from .content.factors import WhatIf, WhatIfs
 
 _MOST_LEVELS = 50  # that are asked of one factor
+Broken = Callable[[Mapping[str, Any]], str | None]  # the constraint that a setting breaks
 
 
-def rows_of(data: Examples, model: Model, better: Better, level: float) -> WhatIfs | None:
-    """From the measured setting whose mean is the median of all settings' means. None for a model that says the same
-    everywhere, or nothing there."""
+def rows_of(
+    data: Examples, model: Model, better: Better, level: float, broken: Broken = lambda _: None
+) -> WhatIfs | None:
+    """From the measured setting whose mean is the median of all settings' means, to settings that break no constraint
+    (``broken``). None for a model that says the same everywhere, or nothing there."""
     if model.family == "mean":
         return None
     setting = _middle(data)
     now = _asked(model, setting, level)
     if now is None:
         return None
-    rows = [row for feature in data.features if (row := _best(model, setting, feature, better, level)) is not None]
+    others = [(feature, _allowed(setting, feature, broken)) for feature in data.features]
+    found = [_best(model, setting, one, levels, better, level) for one, levels in others]
+    rows = [row for row in found if row is not None]
     sign = -1.0 if better is Better.HIGHER else 1.0
     rows.sort(key=lambda row: sign * (row.predicted.value or 0.0))
     told = ", ".join(f"{feature.name}={_shown(setting[feature.name], feature)}" for feature in data.features)
@@ -44,9 +53,16 @@ def _level(feature: Feature, value: float) -> Cell:
     return value if feature.numeric else feature.levels[int(value)]
 
 
-def _best(model: Model, setting: dict[str, Cell], feature: Feature, better: Better, level: float) -> WhatIf | None:
+def _allowed(setting: dict[str, Cell], feature: Feature, broken: Broken) -> list[Cell]:
+    """The other levels of a factor that may stand beside the rest of the setting."""
+    others = [one for one in feature.levels if one != setting[feature.name]]
+    return [one for one in others if broken({**setting, feature.name: one}) is None]
+
+
+def _best(
+    model: Model, setting: dict[str, Cell], feature: Feature, others: list[Cell], better: Better, level: float
+) -> WhatIf | None:
     now = setting[feature.name]
-    others = [one for one in feature.levels if one != now]
     found = [
         (other, said)
         for other in others[:_MOST_LEVELS]

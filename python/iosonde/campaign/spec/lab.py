@@ -2,7 +2,8 @@
 
 A list makes a factor of a word: net: [99.3mbit, 580mbit]. Such factors are hard to change: the trials of one repetition
 that share their levels are one whole plot, measured in a cluster that was brought up for them alone. So of two trials
-of a cell each has a cluster of its own, and n counts clusters too.
+of a cell each has a cluster of its own, and n counts clusters too. ``levels`` makes factors of several words at once:
+levels: {disk: {slow: {disk_read: 81MB/s, disk_write: 100MB/s}, fast: {...}}}.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from iosonde.core.yaml_text import Document, Key, key_text
 KEY = "lab"
 SET = "set"  # options of the file system
 PROFILE = "profile"  # whether servers count what they do in each trial
+LEVELS = "levels"  # factor → level → the words that it stands for
 
 
 def told(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,8 +33,9 @@ def file_systems(data: Mapping[str, Any]) -> list[str]:
 
 
 def factors(lab: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Name → levels of the factors that a lab's lists make; that of an option is its last word."""
-    return {_name(path): value for path, value in _words(lab) if isinstance(value, list)}
+    """Name → levels of the factors that a lab's lists and its ``levels`` make; that of an option is its last word."""
+    made = {_name(path): value for path, value in _words(lab) if isinstance(value, list)}
+    return made | {name: list(levels) for name, levels in lab.get(LEVELS, {}).items()}
 
 
 def at(lab: Mapping[str, Any], levels: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -45,6 +48,10 @@ def at(lab: Mapping[str, Any], levels: Mapping[str, Any]) -> tuple[dict[str, Any
             options[path[1]] = _text(chosen)
         else:
             words[path[0]] = chosen
+    for name, meant in lab.get(LEVELS, {}).items():
+        told = meant[levels[name]]
+        words |= {word: value for word, value in told.items() if word != SET}
+        options |= {option: _text(value) for option, value in told.get(SET, {}).items()}
     return words, options
 
 
@@ -82,6 +89,13 @@ def _wrong(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key, st
         if name in document.data.get("factors", {}) or name in made:
             yield (KEY, *path), f"there is a factor '{name}' already", "rename the other one"
         made[name] = (KEY, *path)
+    for name, meant in lab.get(LEVELS, {}).items():
+        if name in document.data.get("factors", {}) or name in made:
+            yield (KEY, LEVELS, name), f"there is a factor '{name}' already", "rename the other one"
+        made[name] = (KEY, LEVELS, name)
+        said = [{*one, *one.get(SET, {})} for one in meant.values()]
+        if any(one != said[0] for one in said):
+            yield (KEY, LEVELS, name), "its levels do not say the same words", "let each level say all of them"
     for key in ("until", "against"):
         if made and key in document.data:
             yield (key,), "it cannot end a campaign in several labs yet", "give repetitions"
@@ -91,7 +105,7 @@ def _words(lab: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
     for word, value in lab.items():
         if word == SET:
             yield from (((SET, option), level) for option, level in value.items())
-        elif word != PROFILE:
+        elif word not in (PROFILE, LEVELS):
             yield (word,), value
 
 

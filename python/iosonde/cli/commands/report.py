@@ -16,8 +16,6 @@ from iosonde.core.pairs import pairs_of
 from iosonde.core.whole_file import replace_file
 from iosonde.data.asked import LAST_DONE
 
-_NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "metric", "questions", "experiment")
-
 
 @click.command(epilog="Example: iosonde report results -o report.html")
 @click.argument("data")
@@ -36,6 +34,8 @@ _NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "metric
 @click.option("--given", metavar="C,…", help="For --choose: the workload; by default every other setting that varies.")
 @click.option("--current", metavar="A=V,…", help="For --choose: the setting in use, which the gain is then over.")
 @click.option("--questions", metavar="FILE", help="Store: what is asked of it: the key 'questions' of a YAML file.")
+@click.option("--constraint", "constraints", multiple=True, metavar="EXPR",
+              help="What settings fulfil that are offered, as 'stripes <= servers'.")  # fmt: skip
 @click.option("--experiment", metavar="ID|all", help="Store: this experiment instead of the last.")
 @click.option("--where", multiple=True, metavar="COND", help="Only what fulfils it, as 'nodes>=2'. Repeatable.")
 @metric_option
@@ -65,7 +65,7 @@ def check_place_of_page(output: str | None) -> None:
 
 def write_page_of(store: str, experiment: str, level: float, output: str) -> None:
     """The page of one experiment, which ``iosonde report`` makes again."""
-    given: dict[str, Any] = dict.fromkeys(_NAMED) | {"clock": LAST_DONE, "where": (), "choose": None}
+    given: dict[str, Any] = dict.fromkeys(answers.report.NAMED) | {"clock": LAST_DONE, "where": (), "constraints": ()}
     _write(_wanted(given | {"data": store, "experiment": experiment, "level": level}, output), output)
     talk(f"the page: {output}")
 
@@ -90,8 +90,9 @@ def _wanted(given: dict[str, Any], output: str) -> answers.report.Wanted:
         level=given["level"],
         clock=given["clock"],
         metric=tuple(split_names(given["metric"])),
-        again=tuple(_command(given, output)),
         questions=campaign.asked_of.questions_of(Path(given["questions"])) if given["questions"] else None,
+        again=answers.report.words_again(given, output),
+        constraints=given["constraints"],
     )
 
 
@@ -103,12 +104,3 @@ def _choosing(choose: str | None, given: str | None, current: str | None) -> ans
     workload = None if given is None else tuple(split_names(given))
     in_use = None if current is None else pairs_of(current, "--current")
     return answers.page.advice.Choosing(tuple(split_names(choose)), workload, in_use)
-
-
-def _command(given: dict[str, Any], output: str) -> list[str]:
-    """The words that make this page again."""
-    words = [word for name in _NAMED if (value := given[name]) for word in (f"--{name}", value)]
-    words += ["--clock", given["clock"]] if given["clock"] != LAST_DONE else []
-    words += ["--level", f"{given['level']:g}"] if given["level"] != 0.95 else []
-    conditions = [word for condition in given["where"] for word in ("--where", condition)]
-    return ["iosonde", "report", given["data"], "-o", output, *words, *conditions]

@@ -21,6 +21,7 @@ from .recipe import Layout, Recipe, ServerState
 
 _OWN = ("/var/lib/glusterd", "/var/log/glusterfs")
 _MADE_WITH = ("replica", "disperse", "redundancy")
+_ON = ("on", "enable")
 # At its first start glusterd has the settings of geo-replication written by a dozen Python processes: 2 to 5 s a server
 # of what no lab uses. One that only tells its version is taken at its word.
 _QUICK_START = """\
@@ -42,7 +43,7 @@ class _Gluster(Recipe):
         "replica": "copies of each file, on so many servers",
         "disperse": "pieces of an erasure code, parity included",
         "redundancy": "of these, parity",
-        "shard": "size of the pieces that a file is cut into",
+        "shard": "size of the pieces that a file is cut into; off: none",
         "direct_io": "on: the client's kernel keeps no data, Gluster's own caches are all there is [off]",
     }
     of_mounts = {"direct_io": "off"}
@@ -69,7 +70,7 @@ class _Gluster(Recipe):
                                  f"--servers {count * max(1, round(n_servers / count))}")  # fmt: skip
         if (value := options.get("direct_io", "off")) not in ("on", "off"):
             raise InputError(f"--set direct_io={value}: neither on nor off")
-        if "shard" in options and parse_size(options["shard"]) < 4 * 2**20:
+        if _in_pieces(options) and parse_size(options["shard"]) < 4 * 2**20:
             raise InputError(f"--set shard={options['shard']}: pieces have 4 MiB at least", "--set shard=4MiB")
 
     def start(self, lab: Lab) -> None:
@@ -87,7 +88,7 @@ class _Gluster(Recipe):
         where = [f"{one.address}:{bricks.brick_of(one)}" for one in lab.servers]
         gluster(first, "volume", "create", VOLUME, *kind, *where, "force")
         wanted = {name: value for name, value in asked.items() if "." in name}
-        if "shard" in asked:
+        if _in_pieces(asked):
             wanted |= {"features.shard": "on", "features.shard-block-size": str(parse_size(asked["shard"]))}
         volume_options.put(first, wanted)
         gluster(first, "volume", "start", VOLUME)
@@ -102,7 +103,7 @@ class _Gluster(Recipe):
         """The client sends each copy, or each piece, by itself."""
         counts = _counts(lab)
         parts, parity = max(counts["disperse"], 1), counts["redundancy"]
-        sharded = volume_options.read(lab.servers[0], "features.shard") in ("on", "enable")
+        sharded = volume_options.read(lab.servers[0], "features.shard") in _ON
         spread = len(lab.servers) if sharded else parts
         return Layout(max(counts["replica"], 1), "client", parts - parity, parity, spread)
 
@@ -127,6 +128,8 @@ class _Gluster(Recipe):
             return self.of_mount(lab, option)
         if option in _MADE_WITH:
             return str(_counts(lab)[option])
+        if option == "shard" and volume_options.read(lab.servers[0], "features.shard") not in _ON:
+            return "off"
         return volume_options.read(lab.servers[0], "features.shard-block-size" if option == "shard" else option)
 
     def change(self, lab: Lab, option: str, value: str) -> None:
@@ -193,6 +196,10 @@ def _start_daemon(server: LabHost) -> None:
     for there in _OWN:
         server.bind(there)
     server.shell(_QUICK_START + _START)
+
+
+def _in_pieces(options: Mapping[str, str]) -> bool:
+    return options.get("shard", "off") != "off"
 
 
 def _heals(lab: Lab) -> bool:

@@ -101,10 +101,26 @@ def _options(found: Sequence[UpgradeOption], steps: Sequence[tuple[str, float, f
                                f"({_between(option.model_gain)}){said}", "  ")  # fmt: skip
         elif option.remarks:
             yield from wrapped(f"  {name}: {'; '.join(option.remarks)}", "  ")
+        yield from wrapped(_beside_measured(option), "  ") if option.steps else ()
     if all(option.gain.low is None for option in found):
         yield from wrapped("~ gains have no interval: write measured inputs as [low, high]", "  ")
     known = any(option.gain.low is not None for option in found)
     yield from wrapped(_closing(steps, level if known else None))
+
+
+def _beside_measured(option: UpgradeOption) -> str:
+    """What the bound says of a change beside what it brought where it was measured, the furthest apart first."""
+    beyond = option.beyond
+    said = []
+    for one in beyond or option.steps:
+        interval = "" if one.speedup.low is None else f" ({_between(one.speedup, 1.0)})"
+        said.append(f"{one.before} → {one.after} {_times(one.speedup.value)} times as fast{interval}")
+    words = (
+        f"! {option.candidate.name}: measured {', '.join(said)}, the bound says {1 + (option.gain.value or 0.0):.2f}"
+    )
+    if not beyond:
+        return f"  {words[2:]}"
+    return f"{words}: what limited there is none of its terms. Go by what was measured"
 
 
 def _closing(steps: Sequence[tuple[str, float, float]], level: float | None) -> str:

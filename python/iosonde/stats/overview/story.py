@@ -34,15 +34,17 @@ from .types import OverviewRow
 _SIZES = ("nodes", "ranks")
 _MOST = 3  # responses that the sentence speaks of
 _MOST_FACTORS = 4  # that are named
+_SEEN = 0.05  # a share worth a word where it has no test
 
 
 @dataclass(frozen=True)
 class Share:
-    """What a factor explains of a response: a fraction of its variation, and the p value of there being none."""
+    """What a factor explains of a response: a fraction of its variation, and the p value of there being none;
+    None where nothing is there to hold it against: it is set once for several trials, and no error between these."""
 
     factor: str
     explained: Estimate
-    p: float
+    p: float | None
 
     @property
     def share(self) -> float:
@@ -131,10 +133,22 @@ def _matters(shares: Sequence[tuple[Share, float | None]], alpha: float) -> str:
     told = _told(shares, alpha)
     low = told[0].explained.low
     first = [one for one in told if low is not None and (one.explained.high or 0.0) >= low] or told[:1]
-    verb = f"matter{'' if len(first) > 1 else 's'}{' most' if len(shares) > len(first) or len(first) > 1 else ''}"
+    open_ = [one for one, p in shares if p is None]
+    most = not open_ and (len(shares) > len(first) or len(first) > 1)
+    verb = f"matter{'' if len(first) > 1 else 's'}{' most' if most else ''}"
     said = f"{listed([one.factor for one in first])} {verb}: {listed([one.text for one in first])} of the variation"
     rest = ", ".join(f"{one.factor} {one.text}" for one in told[len(first) :])
-    return f"{said}, then {rest}" if rest else said
+    said += f", then {rest}" if rest else ""
+    return f"{said}; {_open(open_)}" if open_ else said
+
+
+def _open(untold: Sequence[Share]) -> str:
+    """What of the factors without a test explains most, as far as that is seen."""
+    ordered = sorted(untold, key=lambda one: -one.share)
+    names = [f"{one.factor} ({percent(one.share)})" for one in ordered if one.share >= _SEEN][:_MOST_FACTORS]
+    if not names:
+        return f"{_any([one.factor for one in ordered])} cannot be told from what differs between bring-ups"
+    return f"{listed(names)} cannot be told from what differs between bring-ups: more repetitions would"
 
 
 def shares_of(cells: Sequence[TrialCell], level: float) -> list[Share]:
@@ -171,7 +185,7 @@ def _in_strata(
     total: float, level: float,
 ) -> list[Share]:  # fmt: skip
     """The same where trials share bring-ups: what is set once for several is held against the error between bring-ups,
-    and nothing is said of it where there is none."""
+    and has no test where there is none."""
     x = np.column_stack([np.ones(y.size), *coded.values()])
     units = strata.of_units(list(shared.T))
     made = strata.strata(y, x, units, level) if total > 0 else None
@@ -183,7 +197,12 @@ def _in_strata(
         others = [one for other, one in coded.items() if other != name]
         without, lower = _left(y, others)
         depth = made.depth(columns)
-        if rank > lower and made.told(depth):
+        if rank <= lower:
+            continue
+        if not made.told(depth):
+            alone = max(0.0, without - whole) / total
+            found.append(Share(name, Estimate(alone, None, None, level, y.size), None))
+        else:
             effect = SumOfSquares(max(0.0, without - whole), rank - lower)
             explained = Variation(total, made.strata[depth].error, y.size).explained_by(effect, level)
             test = made.test(np.column_stack([np.ones(y.size), *others]), columns)

@@ -1,0 +1,31 @@
+"""The budget of a campaign in several labs: what is left goes to each, and none begins that would not be done."""
+
+from __future__ import annotations
+
+import pytest
+
+from iosonde.campaign import lab_budget
+from iosonde.campaign.lab_budget import LabBudget
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(lab_budget.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_a_lab_is_begun_while_the_longest_one_would_still_be_done(clock):
+    budget = LabBudget(60.0, began=clock[0])
+    assert budget.has_room() and budget.words() == ("--budget", "60s")
+    for took, left, room in ((25, "35s", True), (5, "30s", True), (10, "20s", False)):
+        with budget.one_lab():
+            clock[0] += took
+        assert (budget.words()[1], budget.has_room()) == (left, room)
+    assert "the budget of 1 min" in budget.ended and "goes on" in budget.ended
+
+
+def test_without_a_budget_there_is_always_room(clock):
+    budget = LabBudget(None, began=clock[0])
+    clock[0] += 1e9
+    assert budget.has_room() and budget.words() == ()
