@@ -16,11 +16,11 @@ from iosonde.answers.survey_resample import (
     WITH_REPLACEMENT,
     WRONG,
     DrawnAgain,
-    Population,
     resampled,
 )
 from iosonde.answers.survey_simulate import SimulationAsked, simulate
 from iosonde.core.errors import InputError
+from iosonde.survey.population import Population
 from iosonde.survey.scan import TreeScan, load_scan, scan_tree
 
 

@@ -11,11 +11,11 @@ import pytest
 import survey_tree
 from iosonde.answers import survey_stop
 from iosonde.answers.survey import SurveyAsked, survey
-from iosonde.answers.survey_resample import Population
 from iosonde.answers.survey_sample import CAPACITY, COUNT, count_sample, size_sample
 from iosonde.answers.survey_stop import ALL, PRECISE, TIME, StopRule, read_in_order
 from iosonde.core.errors import InputError
 from iosonde.stats.sampling.shares import share
+from iosonde.survey.population import Population
 from iosonde.survey.scan import TreeScan
 from iosonde.survey.walk import DrawnFiles
 

@@ -5,40 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval
 from iosonde.stats.sampling.quantiles import quantile
 from iosonde.stats.sampling.shares import DrawnSample, hansen_hurwitz, mean, share
 from iosonde.stats.sampling.strata import StratumValues, allocate, stratified_mean, stratified_share
-from iosonde.survey.magic import EMPTY
-from iosonde.survey.scan import TreeScan
+from iosonde.survey.population import CAPACITY, COUNT, TYPE, Floats, KnownNumber, Places, Population
 
-from .survey_sample import CAPACITY, COUNT, count_sample
+from .survey_sample import count_sample
 from .survey_stop import StopRule, narrow
 
 BY_COUNT, BY_SIZE, WITH_REPLACEMENT, WRONG = "by count", "by size", "by size, with replacement", "wrong"
-TYPE, COMPRESSED = "type", "compressed"
-_QUANTILES = (0.5, 0.9)
-_LEAST_SHARE, _MOST_KINDS = 0.001, 8
-Floats = npt.NDArray[np.float64]
-Places = npt.NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class KnownNumber:
-    """One number of a tree that a survey estimates, and what it is."""
-
-    what: str
-    name: str
-    of: str
-    unit: str
-    truth: float
 
 
 @dataclass(frozen=True)
@@ -73,78 +54,6 @@ class SimulatedEstimate:
         return {"way": self.way, "what": one.what, "kind": one.name, "of": one.of, "unit": one.unit, "n": self.n,
                 "truth": one.truth, "mean": self.mean, "sd": self.sd, "error_p95": self.worst,
                 "coverage": self.coverage.to_json()}  # fmt: skip
-
-
-class Population:
-    """All files of a scan, and the truth of what surveys estimate."""
-
-    def __init__(self, scan: TreeScan) -> None:
-        self.scan, self.sizes = scan, scan.sizes
-        self.masses = {COUNT: np.ones(len(scan.sizes)), CAPACITY: scan.sizes}
-        self.whole = {of: float(masses.sum()) for of, masses in self.masses.items()}
-
-    @cached_property
-    def kinds(self) -> tuple[str, ...]:
-        """The largest, in one of the two ways."""
-        shares = {name: max(self._share(place, of) for of in self.masses) for place, name in enumerate(self.scan.kinds)}
-        some = sorted((name for name in shares if shares[name] >= _LEAST_SHARE), key=lambda name: -shares[name])
-        return tuple(some[:_MOST_KINDS])
-
-    def has(self, kind: str, chosen: Places) -> npt.NDArray[np.bool_]:
-        """Which of those that were chosen are of a kind."""
-        return self.scan.kind[chosen] == self.scan.kinds.index(kind)
-
-    def known(self, of: str) -> list[KnownNumber]:
-        """The truth: kinds and quantiles, of the capacity what its pieces are like, too."""
-        kinds = [one for one in self.kinds if of == COUNT or one != EMPTY]
-        found = [KnownNumber(TYPE, one, of, "share", self._share(self.scan.kinds.index(one), of)) for one in kinds]
-        if of == CAPACITY and self.scan.pieces:
-            every = np.arange(len(self.sizes))
-            weights = self.sizes / self.whole[CAPACITY]
-            found += [KnownNumber(*_named(name), of, "share", float(weights @ self.exactly(name, every)))
-                      for name in self.scan.pieces]  # fmt: skip
-        for what, values, unit in (("size", self.sizes, "bytes"), ("age", self.scan.ages, "s")):
-            found += [KnownNumber(what, f"{q:g}", of, unit, _quantile(values, self.masses[of], q)) for q in _QUANTILES]
-        return found
-
-    def _share(self, place: int, of: str) -> float:
-        return float(self.masses[of][self.scan.kind == place].sum()) / self.whole[of]
-
-    def exactly(self, name: str, chosen: Places) -> Floats:
-        """Of each file the mean over its four quarters of all their pieces."""
-        sums = np.concatenate([[0.0], np.cumsum(self.scan.pieces[name])])
-        low, high = self._quarters(chosen)
-        many = np.maximum(1, high - low)
-        means = (sums[high] - sums[low]) / many
-        used = (high > low).sum(axis=1)
-        return np.asarray((means * (high > low)).sum(axis=1) / np.maximum(1, used))
-
-    def drawn(self, name: str, chosen: Places, random: np.random.Generator) -> tuple[Floats, Floats]:
-        """Of each file the mean of one piece of each quarter, as a survey reads it, and the variance of that mean."""
-        low, high = self._quarters(chosen)
-        large = (high > low).all(axis=1)
-        at = low + (random.random(low.shape) * (high - low)).astype(np.int64)
-        values = self.scan.pieces[name][np.minimum(at, len(self.scan.pieces[name]) - 1)]
-        whole = self.exactly(name, chosen)
-        means = np.where(large, values.mean(axis=1), whole)
-        return means, np.where(large, values.var(axis=1, ddof=1) / 4, 0.0)
-
-    def _quarters(self, chosen: Places) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Of each file the pieces of its quarters, from where to where; what is one piece is in the last."""
-        first, last = self.scan.first[chosen], self.scan.first[chosen + 1]
-        edges = first[:, None] + (last - first)[:, None] * np.arange(5)[None, :] // 4
-        return edges[:, :-1], edges[:, 1:]
-
-
-def _named(name: str) -> tuple[str, str]:
-    return (name, "") if name in ("zeros", "entropy") else (COMPRESSED, name)
-
-
-def _quantile(values: Floats, masses: Floats, q: float) -> float:
-    """The smallest value at or below which a share q of the mass lies."""
-    order = np.argsort(values, kind="stable")
-    filled = np.cumsum(masses[order])
-    return float(values[order][int(np.searchsorted(filled, q * filled[-1] * (1 - 1e-12)))])
 
 
 @dataclass(frozen=True)

@@ -52,14 +52,14 @@ def areas_figure(one: SharedOut) -> Figure:
         rows.append({"x": short(x), "x2": short(x + width), "y": short(y), "y2": short(y + height), "fill": colour,
                      "said": said if fits else "", "middle": short(x + width / 2), "centre": short(y + height / 2),
                      "tip": f"{name}: {size}{percent(value / whole)}"})  # fmt: skip
-    x, y = ({"field": field, "type": "quantitative", "axis": None, "scale": {"domain": [0, end], "nice": False}}
+    across, down = ({"field": field, "type": "quantitative", "axis": None, "scale": {"domain": [0, end], "nice": False}}
             for field, end in (("x", _WIDTH), ("y", _HEIGHT)))  # fmt: skip
     fill = {"field": "fill", "type": "nominal", "scale": None, "legend": None}
     spec = view(
-        layer(rows, "rect", {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "fill": fill},
+        layer(rows, "rect", {"x": across, "x2": {"field": "x2"}, "y": down, "y2": {"field": "y2"}, "fill": fill},
               fillOpacity=0.4, stroke=PAPER, strokeWidth=2),
         layer([row for row in rows if row["said"]], "text",
-              {"x": {**x, "field": "middle"}, "y": {**y, "field": "centre"}, "text": {"field": "said"}},
+              {"x": {**across, "field": "middle"}, "y": {**down, "field": "centre"}, "text": {"field": "said"}},
               fontSize=11, color=INK),
         width=_WIDTH, height=_HEIGHT,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from .layout import table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.survey_plan import PlannedSurvey, SurveyPlan
-    from iosonde.answers.survey_resample import KnownNumber, SimulatedEstimate
+    from iosonde.answers.survey_resample import SimulatedEstimate
     from iosonde.answers.survey_simulate import Simulation
 
 _DAY_S = 86_400.0
@@ -79,13 +79,14 @@ def _way(way: str, found: Sequence[SimulatedEstimate]) -> Iterator[str]:
         mine = {one.n: one for one in found if one.known == known}
         cells = [f"{_error(mine[n])} {decimals(100 * (mine[n].coverage.value or 0.0), 0)}%" for n in sizes]
         truth = f"{decimals(100 * known.truth, 1)} %" if known.unit == "share" else _amount(known.unit, known.truth)
-        rows.append((_name(known), truth, *cells))
+        rows.append((_name(mine[sizes[0]]), truth, *cells))
     heads = [f"error, held at {sizes[0]:,}", *(f"{n:,}" for n in sizes[1:])]
     what = "share" if found[0].known.unit == "share" else "quantile"
     yield from table((what, "truth", *heads), rows, "L" + "r" * (1 + len(sizes))).splitlines()
 
 
-def _name(known: KnownNumber) -> str:
+def _name(one: SimulatedEstimate) -> str:
+    known = one.known
     name = f"{float(known.name):.0%}" if known.what in ("size", "age") else known.name
     return _NAMES.get(known.what, "{}").format(name)
 
