@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from iosonde.core.units import human_scale
+from iosonde.core.words import counted
 from iosonde.report.text import estimate_text
 
 from .figure import Figure, together
@@ -77,7 +78,8 @@ def _panel(phases: Sequence[CorpusPhase], answer: Corpus) -> Figure:
         *([layer(mine, "point", channels, filled=True, size=80, shape="diamond", opacity=1)] if mine else []),
         width=_WIDE, height=max(2, len(said)) * _ROW,
     )  # fmt: skip
-    title = f"{'Bandwidth' if divisor > 1e6 else 'Rate'}{per}: {answer.runs} runs of {answer.systems} systems"
+    of = f"{counted(answer.runs, 'run')} of {counted(answer.systems, 'system')}"
+    title = f"{'Bandwidth' if divisor > 1e6 else 'Rate'}{per}: {of}"
     return Figure(spec, title, f"{title}, by phase, with the median of systems and its interval.")
 
 

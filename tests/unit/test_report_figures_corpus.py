@@ -1,0 +1,25 @@
+"""The figure of a corpus: each run, the median of systems, one's own result; a panel for each unit."""
+
+import corpus_sample as sample
+from iosonde.answers.corpus import HowCorpus, corpus
+from iosonde.data.asked import Asked
+from iosonde.data.source import open_data
+from iosonde.report.figures.corpus import figure
+
+
+def test_each_run_is_drawn_once_and_yours_is_marked(tmp_path):
+    source = open_data(sample.write(tmp_path / "s", sample.corpus()))
+    made = corpus(source, Asked(), HowCorpus(mine="submission=s05-0"))
+    bandwidth, rate = figure(made).spec["concat"]
+    assert [panel["title"]["text"][0].split()[0] for panel in (bandwidth, rate)] == ["Bandwidth", "Rate"]
+    runs = bandwidth["layer"][0]["data"]["values"]
+    assert len([row for row in runs if row["y"] == "ior_easy_write"]) == made.runs
+    assert [row["y"] for row in bandwidth["layer"][-1]["data"]["values"]] == [
+        "ior_easy_write", "ior_hard_write", "score bandwidth"
+    ]  # fmt: skip
+    assert bandwidth["layer"][-1]["mark"]["shape"] == "diamond"
+
+
+def test_one_submission_is_drawn_without_an_interval(tmp_path):
+    made = corpus(open_data(sample.write(tmp_path / "s", sample.corpus(1, 1))), Asked())
+    assert b"<svg" in figure(made).image("svg")
