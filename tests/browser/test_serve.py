@@ -90,7 +90,7 @@ def test_every_page_fits_and_says_nothing_wrong(browser, address, shots, scheme,
         for name in PAGES.keys() - {"problem"}:
             answered = page.goto(address + PAGES[name])
             assert answered.status == 200, name
-            if name == "history":
+            if name in ("history", "compare"):
                 wait_drawn(page)
             assert page.evaluate("document.documentElement.scrollWidth") == width, name
             assert page.title() != "taken"
@@ -108,6 +108,15 @@ def test_a_history_is_drawn_with_its_changes(browser, address):
         page.locator(".change a").first.click()
         page.wait_for_url("**/run?*")  # a click does not wait for the page that it leads to
         assert "/run?" in page.url and "nightly" in page.locator("pre").inner_text()
+
+
+def test_a_comparison_is_drawn(browser, address):
+    with opened(browser, address) as page:
+        page.goto(address + PAGES["compare"])
+        wait_drawn(page)
+        assert page.locator(".failed").count() == 0
+        drawn = page.locator("#ratios svg .mark-symbol path")
+        assert drawn.count() == page.locator("#ratios svg .role-axis-label text").filter(has_text="write").count() == 2
 
 
 def test_one_can_go_from_an_experiment_to_its_page(browser, address):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from iosonde import answers, report
+from iosonde.answers.compared import Comparisons
 from iosonde.core.errors import InputError
 from iosonde.core.where import parse_where
 from iosonde.data.asked import Asked as Numbers
 from iosonde.data.source import Source, by_itself, open_data
 from iosonde.serve.shelf import Shelf
 
+from .drawn import scripts
 from .shown import Address, WebPage, rendered
 
 MOST = 2000  # runs of a side
@@ -21,7 +23,8 @@ def page(shelf: Shelf, asked: Address) -> WebPage:
     DataError."""
     if not (asked.one("a") and asked.one("b")):
         latest = [(shelf.of(one.store), one) for one in shelf.view.experiments(0, 50)]
-        return rendered("compare.html", shelf, asked, "Compare", lines=[], notes=[], latest=latest)
+        return rendered("compare.html", shelf, asked, "Compare", lines=[], notes=[], latest=latest,
+                        drawn=None)  # fmt: skip
     return WebPage(shelf.once(asked.but(), lambda: _made(shelf, asked).body))
 
 
@@ -30,8 +33,10 @@ def _made(shelf: Shelf, asked: Address) -> WebPage:
     made = answers.compare.compare(a, Numbers(tuple(asked.many("response"))), answers.compare.Sides(other=b))
     notes = [f"Of {source.name} the last experiment, {source.experiment}: several would share a cell."
              for source, one_of in ((a, one_of_a), (b, one_of_b)) if one_of]  # fmt: skip
+    drawn = report.figures.ratios.ratios_figure(made) if isinstance(made, Comparisons) else None
     return rendered("compare.html", shelf, asked, f"A: {a.name}, B: {b.name}", latest=[], notes=notes,
-                    lines=list(report.text.compare.lines(made)))  # fmt: skip
+                    lines=list(report.text.compare.lines(made)), drawn=drawn,
+                    **scripts({"ratios": drawn.spec} if drawn else {}))  # fmt: skip
 
 
 def _side(shelf: Shelf, asked: Address, side: str) -> tuple[Source, bool]:

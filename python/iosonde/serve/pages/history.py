@@ -12,6 +12,7 @@ from iosonde.data.asked import Asked as Numbers
 from iosonde.data.source import open_data
 from iosonde.serve.shelf import Shelf
 
+from .drawn import scripts
 from .shown import Address, WebPage, rendered
 
 NEWEST, MOST = 2000, 20_000  # runs that are looked at, and may be
@@ -36,16 +37,11 @@ def _made(shelf: Shelf, asked: Address, place: str) -> WebPage:
     ordered = _by_news(made)
     shown = ordered[(number - 1) * ON_A_PAGE : number * ON_A_PAGE]
     blocks = [(f"series-{place}", one, _of(made, one)) for place, one in enumerate(shown, 1)]
-    specs = {
-        name: report.figures.vocabulary.page_spec(report.figures.history.history_figure(one, changes).spec)
-        for name, one, changes in blocks
-    }
-    parts, figures = report.page.parts.share(specs)
     return rendered("history.html", shelf, asked, f"History of {shelved.name}", shelved=shelved, made=made,
                     lines=list(report.text.watch.lines(made)), blocks=blocks, total=total, last=last,
                     number=number, pages=max(1, -(-len(ordered) // ON_A_PAGE)),
-                    theme=_script(report.figures.vocabulary.page_config()), parts=_script(parts),
-                    figures={name: _script(spec) for name, spec in figures.items()})  # fmt: skip
+                    **scripts({name: report.figures.history.history_figure(one, changes).spec
+                               for name, one, changes in blocks}))  # fmt: skip
 
 
 def _by_news(made: Watch) -> Sequence[WatchedSeries]:
@@ -59,9 +55,3 @@ def _by_news(made: Watch) -> Sequence[WatchedSeries]:
 def _of(made: Watch, series: WatchedSeries) -> list[SeriesChange]:
     """The changes of one series, the oldest first."""
     return [one for one in reversed(made.changes) if one.series is series]
-
-
-def _script(value: object) -> object:
-    from markupsafe import Markup
-
-    return Markup(report.page.page.json_in_script(value))

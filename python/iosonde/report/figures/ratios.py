@@ -1,0 +1,45 @@
+"""A comparison, drawn: B ÷ A of each cell with its interval, against 1 and the margin that does not matter."""
+
+from __future__ import annotations
+
+from iosonde.answers.compared import ComparedCell, Comparisons
+from iosonde.core.units import percent, ratio_text
+from iosonde.core.words import counted
+
+from .figure import Figure
+from .vocabulary import BLUE, INK, MUTED, Row, ends, interval, layer, names, number, short, unique, view
+
+_MOST = 40  # cells
+_ROW = 26  # px
+
+
+def ratios_figure(made: Comparisons) -> Figure | None:
+    """A row for each cell that has a ratio; None where none has. Cells beyond the first 40 are counted in words."""
+    several = len({item.sides for item in made.items}) > 1
+    told = [item for item in made.items if item.comparison.ratio and item.comparison.ratio.value is not None]
+    if not told:
+        return None
+    shown, margin = told[:_MOST], told[0].comparison.margin
+    said = unique(item.name(several) for item in shown)
+    rows = [_row(item, name) for item, name in zip(shown, said, strict=True)]
+    x = number("B ÷ A", axis={"grid": True}, room=12)
+    y = names("", said, "y", {"domain": False, "labelLimit": 320})
+    same = [{"x": short(1 - margin), "x2": short(1 + margin), "tip": f"± {percent(margin)}: does not matter"}]
+    spec = view(
+        layer(same, "rect", {"x": x, "x2": {"field": "x2"}}, fill=MUTED, opacity=0.15),
+        layer([{"x": 1, "tip": "no difference"}], "rule", {"x": x}, color=INK),
+        *interval(rows, y, x, across=True, color=BLUE),
+        layer(rows, "point", {"x": x, "y": y}, shape="circle", filled=True, fill=BLUE, size=60),
+        width=420, height=_ROW * len(rows),
+    )  # fmt: skip
+    left = f"; {counted(len(told) - _MOST, 'more cell')} not drawn" if len(told) > _MOST else ""
+    return Figure(spec, "", f"B ÷ A with its interval, of {counted(len(shown), 'cell')}{left}.")
+
+
+def _row(item: ComparedCell, name: str) -> Row:
+    ratio = item.comparison.ratio
+    assert ratio is not None and ratio.value is not None
+    low, high = ends(ratio) or (None, None)
+    span = f" ({ratio_text(low)} to {ratio_text(high)})" if low is not None and high is not None else ""
+    return {"y": name, "x": short(ratio.value), "low": low, "high": high,
+            "tip": f"{ratio_text(ratio.value)}{span}\n{item.sentence}"}  # fmt: skip
