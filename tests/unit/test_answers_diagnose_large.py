@@ -6,12 +6,13 @@ import diagnose_sample as sample
 import numpy as np
 import pytest
 
-from iosonde.answers import diagnose_large_group, diagnose_trials
+from iosonde.answers import diagnose_trials
 from iosonde.answers.diagnose import diagnose
 from iosonde.core.schema import OPERATION
 from iosonde.data.source import open_data
 from iosonde.engine import _native
 from iosonde.explain import stretches
+from iosonde.explain.seen import large
 from iosonde.explain.stretches import Stretches
 from iosonde.stats.density.histogram import of_buckets
 from iosonde.store import tables
@@ -75,7 +76,7 @@ def test_clocks_sizes_and_kinds_are_told_apart(tmp_path, monkeypatch):
     (lambda r, i, o: np.random.default_rng(3).random(i.size) < 0.1, "S412"),
 ])  # fmt: skip
 def test_causes_are_seen_in_stretches_and_in_the_sample(tmp_path, monkeypatch, rule, code):
-    monkeypatch.setattr(diagnose_large_group, "_SAMPLE", 3000)
+    monkeypatch.setattr(large, "_SAMPLE", 3000)
     monkeypatch.setattr(stretches.Stretches.__init__, "__defaults__", (8000,))
     _, parts = both(monkeypatch, tmp_path / "s", [made(rule)])
     found = [one.suspect for one in parts.groups[0].classes[1].reasons]

@@ -21,17 +21,18 @@ from iosonde.explain.classes import DensityClasses, density_classes
 from iosonde.explain.cost import ClassShares, Cost, cost_of, shares_of
 from iosonde.explain.places import ClassPlaces, of_class, together
 from iosonde.explain.readings import Reading, Times, reading
+from iosonde.explain.seen import in_memory
+from iosonde.explain.seen.drawn import DrawnOperations
+from iosonde.explain.seen.group import OperationGroup, OperationTrials, TrialLook, TrialOperations
+from iosonde.explain.seen.why import Reason, reasons
 from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merged
 from iosonde.stats.estimate.summarise import mean
 
-from . import diagnose_look, path_study
+from . import path_study
 from .answer import Answer
-from .diagnose_drawn import DrawnOperations
-from .diagnose_group import OperationGroup, OperationTrials, TrialLook, TrialOperations
 from .diagnose_table import TableTrials
 from .diagnose_trials import StoredTrials
-from .diagnose_why import Reason, reasons
 from .path_study import PathStudy
 
 TAIL = 0.01
@@ -227,11 +228,11 @@ def _groups(
 
 def of_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
     """One trial alone; None where no operation took any time."""
-    counted = [made for _, made in diagnose_look.histograms([(group, trial)])]
+    counted = [made for _, made in in_memory.histograms([(group, trial)])]
     if not counted:
         return None
     classes = density_classes(counted[0])
-    [(_, look)] = diagnose_look.looks([(group, trial)], {group: classes})
+    [(_, look)] = in_memory.looks([(group, trial)], {group: classes})
     return _group(group, classes, [look], counted, level)
 
 

@@ -20,11 +20,10 @@ from iosonde.engine import _native
 from iosonde.explain import sizes
 from iosonde.explain.classes import DensityClasses
 from iosonde.explain.operations import LEAST, MOST_SIZES, Columns
+from iosonde.explain.seen.group import OperationGroup, TrialLook
+from iosonde.explain.seen.large import LargeGroup, Span
 from iosonde.stats.density.histogram import LogHistogram
 from iosonde.store import Store
-
-from .diagnose_group import OperationGroup, TrialLook
-from .diagnose_large_group import LargeGroup, Span
 
 _KEYS = ("phase", "kind", "status", "size")
 _SPAN = (*_KEYS, "rank", "offset", "start_ns", "duration_ns")

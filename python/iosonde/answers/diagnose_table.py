@@ -14,10 +14,9 @@ from iosonde.core.units import parse_size
 from iosonde.data.source import Source
 from iosonde.explain.classes import DensityClasses
 from iosonde.explain.operations import LEAST, Operations
+from iosonde.explain.seen import in_memory
+from iosonde.explain.seen.group import OperationGroup, TrialLook, TrialOperations
 from iosonde.stats.density.histogram import LogHistogram
-
-from . import diagnose_look
-from .diagnose_group import OperationGroup, TrialLook, TrialOperations
 
 _NS = {"": 1e9, "s": 1e9, "sec": 1e9, "seconds": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
 _DURATION = ("duration", "latency", "elapsed", "took", "seconds", "access_time", "response_time", "time", "lat")
@@ -51,11 +50,11 @@ class TableTrials:
 
     def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
         """The durations of every kind and size of every trial."""
-        return diagnose_look.histograms(self._each())
+        return in_memory.histograms(self._each())
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
         """What is seen of them."""
-        return diagnose_look.looks(self._each(), classes)
+        return in_memory.looks(self._each(), classes)
 
     def _each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
         for trial, of_trial in self._parts("trial", np.arange(len(self._table))):

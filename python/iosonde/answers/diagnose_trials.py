@@ -14,10 +14,11 @@ from iosonde.engine import _native
 from iosonde.explain import sizes
 from iosonde.explain.classes import DensityClasses
 from iosonde.explain.operations import LEAST, Operations, split
+from iosonde.explain.seen import in_memory
+from iosonde.explain.seen.group import OperationGroup, TrialLook, TrialOperations
 from iosonde.stats.density.histogram import LogHistogram, of_buckets
 
-from . import diagnose_look, diagnose_path
-from .diagnose_group import OperationGroup, TrialLook, TrialOperations
+from . import diagnose_path
 from .diagnose_large import LargeRun
 
 COLUMNS = OPERATION.names or ()
@@ -61,7 +62,7 @@ class StoredTrials:
             if is_large(run):
                 yield from self._of_large(run).histograms()
             else:
-                yield from diagnose_look.histograms(self._in_memory(run))
+                yield from in_memory.histograms(self._in_memory(run))
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
         """What is seen of them."""
@@ -69,7 +70,7 @@ class StoredTrials:
             if is_large(run):
                 yield from self._of_large(run).looks(classes)
             else:
-                yield from diagnose_look.looks(self._in_memory(run), classes)
+                yield from in_memory.looks(self._in_memory(run), classes)
 
     def check(self, found: Collection[OperationGroup]) -> None:
         """Raises DataError where nothing was found."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy.typing as npt
 
 from iosonde.answers.diagnose import DiagnosedOperations, of_trial
-from iosonde.answers.diagnose_group import OperationGroup, TrialOperations
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.engine import _native
 from iosonde.explain import sizes
 from iosonde.explain.operations import split
+from iosonde.explain.seen.group import OperationGroup, TrialOperations
 from iosonde.stats.overview.over_time import PhaseRows
 
 _LEVEL = 0.95

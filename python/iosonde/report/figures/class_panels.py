@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from iosonde.answers.diagnose_drawn import ClassTimes, DrawnOperations
 from iosonde.core.units import format_rate, format_size, human_scale
 from iosonde.core.words import percent
+from iosonde.explain.seen.drawn import ClassTimes, DrawnOperations
 
 from .vocabulary import SIZES, Row, Spec, flat, label, layer, number, short, view
 

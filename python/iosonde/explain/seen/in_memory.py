@@ -12,9 +12,9 @@ from iosonde.explain.places import places
 from iosonde.explain.readings import Pass
 from iosonde.stats.density.histogram import LogHistogram, clock_step, of_values
 
-from .diagnose_drawn import drawn, rows_of
-from .diagnose_group import OperationGroup, TrialLook, TrialOperations
-from .diagnose_why import trial_suspects
+from .drawn import drawn, rows_of
+from .group import OperationGroup, TrialLook, TrialOperations
+from .why import trial_suspects
 
 
 def histograms(

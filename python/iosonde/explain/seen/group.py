@@ -16,7 +16,7 @@ from iosonde.explain.places import PlaceCounts
 from iosonde.explain.readings import Pass
 from iosonde.stats.density.histogram import LogHistogram
 
-from .diagnose_drawn import DrawnOperations
+from .drawn import DrawnOperations
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from iosonde.explain.places import PlaceSums
 from iosonde.explain.stretches import SEED, Stretches
 from iosonde.stats.density.histogram import LogHistogram, clock_step, merged, of_values
 
-from .diagnose_drawn import EVERY, DrawnRows, drawn
-from .diagnose_group import TrialLook
-from .diagnose_look import class_counts, whole_account
-from .diagnose_why import reasons, trial_suspects
+from .drawn import EVERY, DrawnRows, drawn
+from .group import TrialLook
+from .in_memory import class_counts, whole_account
+from .why import reasons, trial_suspects
 
 _SAMPLE = 400_000  # of the whole run, for what a stretch is too short to show
 _KEPT = ("rank", "file", "offset", "start_ns", "duration_ns")
