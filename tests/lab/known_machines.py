@@ -1,6 +1,6 @@
 """Known machines on a real GlusterFS, at random settings, before ``diagnose``: which cause it names.
 
-    python -m known_machines                    the table of docs/method/diagnosing.md (some 15 minutes)
+    python -m known_machines                    the table of docs/method/diagnosing.md (10 to 20 minutes)
     python -m known_machines --seed 1           the seed while finders and readings were made
     python -m known_machines --labs 1 --keep D  one of its labs; stores stay in D
     python -m known_machines --again D          what is in D diagnosed anew
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from lab_here import noting, surroundings, why_not
 
 from iosonde import lab as labs
 from iosonde.answers.diagnose import DiagnosedOperations, diagnose
+from iosonde.core.errors import DataError
 from iosonde.data.source import open_data
 from iosonde.explain import readings
 from iosonde.lab import place
@@ -319,9 +320,12 @@ def in_a_lab(seed: int, number: int, keep: Path, trials: int = TRIALS, only: Col
 
 
 def kept(directory: Path) -> list[Case]:
-    """The cases of stores that were kept."""
-    return [case for one in sorted(directory.glob("*/s"))
-            for case in cases(json.loads((one.parent / "machine.json").read_text())["name"], one)]  # fmt: skip
+    """The cases of stores that were kept, of those that have a trial."""
+    found = []
+    for one in sorted(directory.glob("*/s")):
+        with suppress(DataError):
+            found += list(cases(json.loads((one.parent / "machine.json").read_text())["name"], one))
+    return found
 
 
 def table(found: list[Case]) -> str:
@@ -335,6 +339,8 @@ def table(found: list[Case]) -> str:
     right, silent = sum(one.right for one in known), sum(one.said == CANNOT_TELL for one in known)
     counts = {"right": right, "cannot tell": silent, "wrong": len(known) - right - silent}
     told = "; ".join(f"{word} {percent_of(k, len(known))}" for word, k in counts.items())
+    if not healthy:
+        return "\n".join([*lines, "", f"Of {len(known)}: {told}"])
     false = sum(not one.right for one in healthy)
     return "\n".join([*lines, "", f"Of {len(known)}: {told}", f"Of {len(healthy)} to which nothing was done: one of "
                       f"these causes named {percent_of(false, len(healthy))}"])  # fmt: skip
