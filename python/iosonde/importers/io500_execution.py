@@ -58,9 +58,9 @@ class Execution:
 
 
 def is_execution(names: Sequence[str]) -> bool:
-    """Whether files of these names beside each other are those of one execution: a list with a phase, or two phases."""
+    """Whether files of these names beside each other are those of one execution: two of lists and phases."""
     phases = {found.group(1) for name in names if (found := _PHASE_FILE.match(name))} - {"find"}
-    return len(phases) >= (1 if has_list(names) else 2)
+    return len(phases) + sum(map(bool, map(_LIST_FILE.match, names))) >= 2
 
 
 def has_list(names: Sequence[str]) -> bool:
