@@ -128,6 +128,13 @@ def test_of_two_lists_of_another_execution_one_counts(tmp_path):
     assert bandwidths == [GIB, 2 * GIB, 4 * GIB]
 
 
+def test_two_lists_alone_are_one_run(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/io-500-summary.1.txt").write_text(f"{summary()}\n")
+    made = imported(directory(tmp_path / "in", result_summary__txt=summary()), tmp_path / "s")
+    assert (made["runs"], made["joined"], made["incomplete"]) == (1, 1, 0)
+
+
 def test_a_list_beside_the_neighbours_execution_is_that_of_its_own(tmp_path):
     whole(tmp_path / "in/2023/submission-1/results")
     whole(tmp_path / "in/2023/submission-2/results", 0.5)

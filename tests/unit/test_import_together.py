@@ -188,7 +188,7 @@ def test_a_format_that_is_named_reads_each_file(tmp_path):
 @pytest.mark.parametrize(
     ("names", "one"),
     [(["result.txt", "ior-easy-write.txt"], True), (["ior_easy_read.txt", "mdtest_hard_stat.txt"], True),
-     (["result.txt", "result_summary.txt"], False), (["ior-easy-write.txt", "ior-easy-write.csv"], False),
+     (["result.txt", "result_summary.txt"], True), (["ior-easy-write.txt", "ior-easy-write.csv"], False),
      (["a.txt", "find.csv", "result.txt"], False)],
 )  # fmt: skip
 def test_a_list_with_a_phase_or_two_phases_are_an_execution(names, one):

@@ -58,9 +58,9 @@ class Execution:
 
 
 def is_execution(names: Sequence[str]) -> bool:
-    """Whether files of these names beside each other are those of one execution: a list with a phase, or two phases."""
+    """Whether files of these names beside each other are those of one execution: two of lists and phases."""
     phases = {found.group(1) for name in names if (found := _PHASE_FILE.match(name))} - {"find"}
-    return len(phases) >= (1 if has_list(names) else 2)
+    return len(phases) + sum(map(bool, map(_LIST_FILE.match, names))) >= 2
 
 
 def has_list(names: Sequence[str]) -> bool:
@@ -114,7 +114,7 @@ def _add_list(made: Execution, part: FilePart) -> None:
     """Another list: of the same execution, of one that an earlier list tells of, or of one more."""
     if made.is_same(part.parsed):
         _add(made, part, part.parsed.rows, {})
-    elif any(_same(_results(one.parsed), _results(part.parsed)) for one in made.left):
+    elif any(_is_within(_results(part.parsed), _results(one.parsed)) for one in made.left):
         made.doubles.append(part)
     else:
         made.left.append(part)
@@ -240,6 +240,11 @@ def _results(run: Parsed) -> dict[tuple[str, str], float]:
 def _same(mine: Mapping[tuple[str, str], float], theirs: Mapping[tuple[str, str], float]) -> bool:
     both = mine.keys() & theirs.keys()
     return bool(both) and all(_near(mine[key], theirs[key], SAME_LIST, _half(key)) for key in both)
+
+
+def _is_within(one: Mapping[tuple[str, str], float], other: Mapping[tuple[str, str], float]) -> bool:
+    """Whether the other list says all that this one says."""
+    return one.keys() <= other.keys() and _same(one, other)
 
 
 def _half(key: tuple[str, str]) -> float:
