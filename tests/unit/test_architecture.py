@@ -305,7 +305,7 @@ def test_a_command_names_what_it_uses_at_its_top():
 
 def test_the_command_line_stays_thin():
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in modules() if room_of(path) == "cli")
-    assert lines <= 3550, "what computes goes to answers, what lays out to report"
+    assert lines <= 3500, "what computes goes to answers, what lays out to report"
 
 
 def test_text_and_json_leave_the_command_line_by_one_file():
@@ -451,11 +451,11 @@ def test_nothing_that_was_read_can_be_executed():
 
 
 def test_no_room_is_an_attic():
-    """Of all lines none has more than 16 %: what does not fit into the words of a room belongs to another one."""
+    """Of all lines none has more than 15 %: what does not fit into the words of a room belongs to another one."""
     lines = dict.fromkeys(MAP, 0)
     for path in sorted((PACKAGE).rglob("*.py")):
         room = path.relative_to(PACKAGE).parts[0]
         if room in lines:
             lines[room] += len(path.read_text(encoding="utf-8").splitlines())
     total = sum(lines.values())
-    assert {room: f"{n / total:.1%}" for room, n in lines.items() if n > 0.16 * total} == {}
+    assert {room: f"{n / total:.1%}" for room, n in lines.items() if n > 0.15 * total} == {}

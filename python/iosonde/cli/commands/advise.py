@@ -30,9 +30,7 @@ from iosonde.core.pairs import pair_of, pairs_of
 @click.option("--against", metavar="NEWDATA", help="New trials: what was promised, and what they show.")
 @click.option("--write", "directory", metavar="DIR", help="The rules as files of --system, into DIR.")
 @click.option("--system", type=click.Choice(["romio", "lustre", "gluster", "mount", "fio", "ior"]), help="For --write.")
-@click.option(
-    "--as", "renamed", metavar="A=KEY", multiple=True, help="What a column, or a level, is called there. Repeatable."
-)
+@click.option("--as", "renamed", metavar="A=KEY", multiple=True, help="What a column or level is called there; repeat.")
 @click.option("--plot", type=FigureFile(), metavar="FILE", help="Loss by depth of the tree, as .png, .svg or .pdf.")
 def command(
     asked: DataOptions, choose: str, given: str | None, better: str | None, current: str | None, workload: str | None,

@@ -15,9 +15,7 @@ from iosonde.cli.output import emit, tell
     on=None,
     by="The settings; by default all other columns that do not count rows.",
 )
-@click.option(
-    "--bound", metavar="RATE", help="What the hardware can carry: 117MB/s, 1Gbit/s, or in the response's unit."
-)
+@click.option("--bound", metavar="RATE", help="The hardware's rate: 117MB/s, 1Gbit/s, or in the response's unit.")
 @click.option("--noise", is_flag=True, help="The noise passport: false alarms, variances, smallest differences.")
 def command(asked: DataOptions, bound: str | None, noise: bool) -> None:
     """What is suspicious in DATA, before any analysis of it is believed.

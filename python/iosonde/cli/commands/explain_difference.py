@@ -12,9 +12,7 @@ from iosonde.cli.output import emit
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option("--store", metavar="DIR", help="A and B are runs of this store.")
-@click.option(
-    "--operation", metavar="A[,B]", help="The operation to compare, where there are several; B's if it differs."
-)
+@click.option("--operation", metavar="A[,B]", help="Which to compare, where there are several; B's if it differs.")
 @click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout.")
 def command(a: str, b: str, store: str | None, operation: str | None, as_json: bool) -> None:
     """Split the difference between the numbers A and B into named parts that multiply to the whole.

@@ -51,14 +51,8 @@ class _Made:
 
 @click.command(epilog="Example: iosonde plot results -o figure.pdf --x nodes --metric write_large,create")
 @click.argument("data")
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR|FILE",
-    default=".",
-    show_default=True,
-    help="FILE.png, .svg or .pdf; a directory gets a PNG called as its kind.",
-)
+@click.option("-o", "--output", metavar="DIR|FILE", default=".", show_default=True,
+              help="FILE.png, .svg or .pdf; a directory gets a PNG called as its kind.")  # fmt: skip
 @click.option("--kind", type=click.Choice(KINDS), help="What is drawn [default: settings].")
 @click.option("--x", metavar="X", help="The factor along x [default: that of most levels].")
 @click.option("--color", metavar="X", help="The factor that colours tell apart.")

@@ -19,9 +19,8 @@ from iosonde.core.errors import InputError
 @click.option("--block", multiple=True, metavar="NAME=X,…", help="Factors entered together, in order. Repeatable.")
 @click.option("--coefficients", metavar="FILE", help="Instead of DATA: .csv with feature and coefficient of a line.")
 @click.option("--levels", multiple=True, metavar="X=V,V,…", help="Levels of a feature of FILE. Repeatable.")
-@click.option(
-    "--plot", type=FigureFile(), metavar="FILE", help="Bars with intervals, S1 inside ST, as .png, .svg or .pdf."
-)
+@click.option("--plot", type=FigureFile(), metavar="FILE",
+              help="Bars with intervals, S1 inside ST, as .png, .svg or .pdf.")  # fmt: skip
 def command(
     asked: DataOptions, fixed: str | None, block: tuple[str, ...], coefficients: str | None, levels: tuple[str, ...],
     plot: str | None,

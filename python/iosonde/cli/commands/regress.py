@@ -23,11 +23,8 @@ PLOTS = ("fit", "residuals", "order", "qq")
 @click.option("--at", multiple=True, metavar="X=V,…", help="Predict there. Repeatable.")
 @click.option("--new", "m", default=1, show_default=True, metavar="M", help="Predict the mean of M new observations.")
 @click.option("--robust", is_flag=True, help="Standard errors that allow unequal variance (HC3).")
-@click.option(
-    "--without",
-    metavar="LINE,…",
-    help="Fit again without these lines (of a store: runs), as S305 names them, or 'influential'; show both.",
-)
+@click.option("--without", metavar="LINE,…",
+              help="Fit again without these lines (runs), as S305 names them, or 'influential'; show both")  # fmt: skip
 @click.option("--sums", metavar="FILE", help="Instead of DATA: JSON with n, sum_x, sum_x2, b0, b1, SSR, SSE.")
 @click.option("--plot", type=FigureFile(), metavar="FILE", help="The four diagnostic plots as .png, .svg or .pdf.")
 @click.option("--plot-kind", type=click.Choice(PLOTS), help="Only this one.")

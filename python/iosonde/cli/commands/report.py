@@ -19,17 +19,13 @@ from iosonde.data.asked import LAST_DONE
 
 @click.command(epilog="Example: iosonde report results -o report.html")
 @click.argument("data")
-@click.option(
-    "-o", "--output", metavar="FILE", default="iosonde-report.html", show_default=True, help="The page; replaced whole."
-)
+@click.option("-o", "--output", metavar="FILE", default="iosonde-report.html", show_default=True,
+              help="The page; replaced whole.")  # fmt: skip
 @click.option("--response", metavar="Y,…", help="Table: the measured column(s); by default what looks measured.")
 @click.option("--on", metavar="X,…", help="What the regressions are on, as 'nodes,log2(size)'; by default what varies.")
 @click.option("--by", metavar="X,…", help="What makes the cells; of a table by default those of --on, or what varies.")
-@click.option(
-    "--bound",
-    metavar="NAME=V,…|FILE|STORE",
-    help="The hardware, as 'servers=4,net=117MB/s' (the options of iosonde bound), or a probe of it.",
-)
+@click.option("--bound", metavar="NAME=V,…|FILE|STORE",
+              help="The hardware, as 'servers=4,net=117MB/s' (options of iosonde bound), or a probe.")  # fmt: skip
 @click.option("--choose", metavar="A,…", help="Settings that one may choose: which is best, and what it gains.")
 @click.option("--given", metavar="C,…", help="For --choose: the workload; by default every other setting that varies.")
 @click.option("--current", metavar="A=V,…", help="For --choose: the setting in use, which the gain is then over.")

@@ -25,29 +25,15 @@ from iosonde.core.errors import InputError
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the bootstrap.")
 @click.option("--as-stations", metavar="SIZE", help="Also say what an operation of SIZE asks of client and server, for "
               "--station (1: the rate counts operations).")  # fmt: skip
-@click.option(
-    "--plot", type=FigureFile(), metavar="FILE", help="A figure of trials, laws and predictions as .png, .svg or .pdf."
-)
-@click.option(
-    "--station",
-    "stations",
-    multiple=True,
-    metavar="NAME=TIME[:…]",
-    help="Instead of DATA: where an operation needs time, as disk=2ms:4 or client=5ms:delay. Repeatable.",
-)
+@click.option("--plot", type=FigureFile(), metavar="FILE",
+              help="A figure of trials, laws and predictions as .png, .svg or .pdf.")  # fmt: skip
+@click.option("--station", "stations", multiple=True, metavar="NAME=TIME[:…]",
+              help="Instead of DATA: where an operation needs time: disk=2ms:4, client=5ms:delay; repeat.")  # fmt: skip
 @click.option("--arrivals", type=float, metavar="RATE", help="With --station: operations/s that arrive from outside.")
-@click.option(
-    "--operations-per-phase",
-    type=click.IntRange(1, 10**6),
-    metavar="K",
-    help="With --station: all clients wait for the slowest after K operations each.",
-)
-@click.option(
-    "--spread",
-    type=click.FloatRange(0.01, 10),
-    metavar="CV",
-    help="Of a phase: coefficient of variation of the time at a station [default: 1].",
-)
+@click.option("--operations-per-phase", type=click.IntRange(1, 10**6), metavar="K",
+              help="With --station: all clients wait for the slowest after K operations each.")  # fmt: skip
+@click.option("--spread", type=click.FloatRange(0.01, 10), metavar="CV",
+              help="Of a phase: coefficient of variation of the time at a station [default: 1].")  # fmt: skip
 def command(
     asked: DataOptions, of_time: bool, at: str | None, bootstrap: int | None, seed: int, as_stations: str | None,
     plot: str | None, stations: tuple[str, ...], arrivals: float | None, operations_per_phase: int | None,

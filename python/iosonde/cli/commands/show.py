@@ -17,12 +17,8 @@ from iosonde.core.errors import InputError
 @click.argument("run", metavar="[RUN]", required=False)
 @click.option("--experiment", metavar="ID", help="Only the runs of this experiment.")
 @click.option("--where", multiple=True, metavar="COND", help="Only runs for which it holds, as 'fs=nfs'. Repeatable.")
-@click.option(
-    "--export",
-    "form",
-    type=click.Choice(["csv", "json", "parquet"]),
-    help="Write the results. A spreadsheet may take a cell like =1+1 for a formula.",
-)
+@click.option("--export", "form", type=click.Choice(["csv", "json", "parquet"]),
+              help="Write the results. A spreadsheet may take a cell like =1+1 for a formula.")  # fmt: skip
 @click.option("--operations", is_flag=True, help="With --export: every recorded operation instead of results.")
 @click.option("--incomplete", is_flag=True, help="With --export: the results of incomplete runs as well.")
 @click.option("--as", "tool", type=click.Choice(["ior", "mdtest", "iozone", "fio", "elbencho"]),

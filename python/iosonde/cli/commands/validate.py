@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 @click.option("--leave-out", metavar="X", help="A fold for every level of this factor.")
 @click.option("--curve", is_flag=True, help="The error by the number of rows to learn from.")
 @click.option("--model", "model_file", metavar="FILE", help="Judge this model by DATA, which it must not have seen.")
-@click.option(
-    "--plot", type=FigureFile(), metavar="FILE", help="Predicted against observed, and the curve: .png, .svg or .pdf."
-)
+@click.option("--plot", type=FigureFile(), metavar="FILE",
+              help="Predicted against observed, and the curve: .png, .svg or .pdf.")  # fmt: skip
 def command(
     asked: DataOptions, how: Learning, inverse: bool, share: float | None, leave_out: str | None, curve: bool,
     model_file: str | None, plot: str | None,
