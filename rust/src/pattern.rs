@@ -1,6 +1,6 @@
 //! Where the next operation goes: in a file, or in a worker's buffer. Computed before the clock is read.
 
-use crate::rng::{mix, Rng};
+use crate::rng::{Rng, mix};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pattern {
@@ -40,7 +40,9 @@ impl Pattern {
         match self {
             Pattern::Seq | Pattern::Reverse => range.size.div_ceil(transfer),
             Pattern::Stride { hole, .. } => (range.size - transfer) / (transfer + hole) + 1,
-            Pattern::Off0 | Pattern::Rnd | Pattern::Shuffled | Pattern::RndNear { .. } => range.size / transfer,
+            Pattern::Off0 | Pattern::Rnd | Pattern::Shuffled | Pattern::RndNear { .. } => {
+                range.size / transfer
+            }
         }
     }
 }
