@@ -22,6 +22,7 @@ ASKED: dict[str, list[str]] = {
     "compare": ["--group", "mode"],
     "regress": ["--response", "write", "--on", "nodes,mode"],
     "anova": ["--response", "write", "--on", "nodes,mode"],
+    "corpus": ["--cluster", "nodes", "--on", "mode", "--per", "none"],
     "fit": ["--response", "write", "--family", "linear"],
     "validate": ["--response", "write", "--family", "linear"],
     "bound": ["--net", "1GB/s", "--disk", "1GB/s", "--disks", "4", "--servers", "1"],

@@ -173,7 +173,12 @@ def test_two_campaigns_on_one_target_do_not_meet(place, tmp_path):
     target, _ = place
     stores = [tmp_path / "a", tmp_path / "b"]
     both = [
-        subprocess.Popen(words(target, store, "--verify"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            words(target, store, "--verify", "--alongside"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         for store in stores
     ]
     for process in both:

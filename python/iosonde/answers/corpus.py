@@ -179,7 +179,8 @@ def corpus(source: Source, asked: Asked, how: HowCorpus | None = None) -> Corpus
     if source.store is None:
         raise InputError("a corpus is a store", "iosonde import -r DIR --store STORE --factors-from PATTERN makes one")
     rest, mine = _own(source, how.mine)
-    rows = rest.trials(asked.choice).rows
+    trials = rest.trials(asked.choice)
+    rows = trials.rows
     if not len(rows):
         raise no_trial(rest)
     rows = _with_year(rows, rest)
@@ -197,7 +198,7 @@ def corpus(source: Source, asked: Asked, how: HowCorpus | None = None) -> Corpus
     everyone = np.arange(len(rows))
     return Corpus(
         source.name, asked.level, clusters, on, len(set(rows.columns["run"].values)), work.systems(everyone),
-        _years(rows), tuple(phases), len(kinds) - len(shown), work.linked(), tuple(_said(rest, rows, work)),
+        _years(rows), tuple(phases), len(kinds) - len(shown), work.linked(), (*trials.warnings, *_said(rest, rows, work)),
     )  # fmt: skip
 
 
