@@ -116,6 +116,12 @@ def test_a_line_a_whisker_a_point_and_three_dots_for_each_setting(grid):
     json.dumps(figure.to_dict())
 
 
+def test_what_is_computed_is_named_as_it_was_asked_for_and_never_put_with_its_column(grid):
+    made = settings_plot(grid, Asked(("write", "write/clients"), ("clients", "fs", "size")))
+    assert "write/clients" in made.title and {one.metric for one in made.panels} == {"write", "write/clients"}
+    assert [text.partition(":")[0] for text in made.sentences if "best" in text] == ["write", "write/clients"]
+
+
 def test_one_trial_of_each_setting_has_no_interval_and_says_so(tmp_path):
     source = table(tmp_path / "one.csv", "a,b,y (s)", [(a, b, a + b) for a in (1, 2, 4) for b in (1, 2)])
     made = plotted(source)

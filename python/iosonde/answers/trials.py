@@ -47,12 +47,14 @@ def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> 
     values, names = response.values, response.names
     runs = response.rows.columns["run"].values if "run" in response.rows.columns else None
     found, units = [], response.rows.level_units(names)
+    # Of a table what was computed is a number of its own, beside the column that it was computed from.
+    metric = response.title if response.measured and not response.operation else response.metric.name
     shared = None if response.within_run else bring_ups_of(response.rows)
     for key, rows in response.rows.groups(names):
         rows = np.sort(rows)
         said = _places(runs, rows) if runs is not None else tuple(response.rows.place(int(row)) for row in rows[:1000])
         at = None if response.within_run or response.at is None or places is None else places[response.at[rows]]
-        found.append(TrialCell(dict(zip(names, key, strict=True)), response.metric.name, response.unit, values[rows],
+        found.append(TrialCell(dict(zip(names, key, strict=True)), metric, response.unit, values[rows],
                                response.operation, at, said, response.within_run, units,
                                None if shared is None else shared[rows]))  # fmt: skip
     return found

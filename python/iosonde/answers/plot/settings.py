@@ -212,7 +212,9 @@ def _operations(made: Sequence[_Measured]) -> FactorLevels:
 
 
 def _called(one: Response) -> tuple[str, str]:
-    """(the operation or column, the metric) as a title says them."""
+    """(the operation or column, the metric) as a title says them; what was computed as it was asked for."""
+    if one.measured:
+        return one.title, one.title
     if not one.operation:
         return one.metric.name, one.metric.name
     return operation_title(one.operation), metric_words(one.metric.name)
