@@ -198,7 +198,8 @@ def corpus(source: Source, asked: Asked, how: HowCorpus | None = None) -> Corpus
     everyone = np.arange(len(rows))
     return Corpus(
         source.name, asked.level, clusters, on, len(set(rows.columns["run"].values)), work.systems(everyone),
-        _years(rows), tuple(phases), len(kinds) - len(shown), work.linked(), (*trials.warnings, *_said(rest, rows, work)),
+        _years(rows), tuple(phases), len(kinds) - len(shown), work.linked(),
+        (*trials.warnings, *_said(rest, rows, work)),
     )  # fmt: skip
 
 
