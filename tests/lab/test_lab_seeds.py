@@ -14,11 +14,13 @@ from iosonde.store import Store
 SEEDS = Path(__file__).parents[2] / "examples" / "seeds"
 
 
-SLOW = ("chep-clients-servers", "chep-record-size", "chep-processes", "ficus", "gluster-hardware", "gluster-tunables",
+SLOW = ("chep-record-size", "chep-processes", "ficus", "gluster-hardware", "gluster-tunables",
         "kunkel-paths", "kunkel-sieving", "mtc-tasks", "proxy-app", "translators")  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["mtc", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
+@pytest.mark.parametrize(
+    "name", ["mtc", "chep-clients-servers", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
+)
 def test_one_command_measures_and_writes_the_page(lab_root, tmp_path, name):
     text = (SEEDS / f"{name}.yaml").read_text()
     for file_system in ("glusterfs", "nfs", "openafs", "xrootd"):
