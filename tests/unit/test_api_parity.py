@@ -430,4 +430,5 @@ def test_surveys(tmp_path):
     assert told["stopped"] == made.to_dict()["stopped"] == "precision"
     told = json.loads(shown(["survey", "simulate", str(tmp_path), "--repetitions", "5", *words]))
     made = iosonde.survey_simulate(tmp_path, repetitions=5, seed=3, level=0.9)
-    assert made.to_dict()["shares"] == told["shares"] and "The wrong way" in str(made)
+    shares, others = ([one for one in part["shares"] if one["what"] != "age"] for part in (made.to_dict(), told))
+    assert shares == others and len(shares) > 9 and "The wrong way" in str(made)
