@@ -150,9 +150,10 @@ def _run(lab: labs.Lab, folder: Path, plan: Planned | None) -> tuple[str, int | 
     """(what it said, exit code; None: it did not end). Faults are attended to as `iosonde lab run` does it."""
     inside = lab.clients[0]
     words = labs.run_words(lab, ("e.yaml", "--store", str(folder / "s")))
+    alone = inside.environment() | {"IOSONDE_LOCK_DIR": str(folder)}  # the other lab stands for another machine
     with (folder / "said").open("w+") as said:
         with labs.FaultService(lab.directory, labs.hands_of(lab)):
-            child = subprocess.Popen(inside.words(*words, directory=str(folder)), env=inside.environment(),
+            child = subprocess.Popen(inside.words(*words, directory=str(folder)), env=alone,
                                      stdin=subprocess.DEVNULL, stdout=said, stderr=said)  # fmt: skip
             try:
                 if plan and plan.signal:
