@@ -301,3 +301,13 @@ def test_the_geometric_mean_names_sizes_as_the_table_does(tmp_path):
     text = "\n".join(lines(made))
     assert "64 KiB is\nfaster than 4 KiB" in text and "65536" not in text
     assert (made.overall[0].a, made.overall[0].b) == ("4096", "65536")
+
+
+def test_a_column_of_a_table_may_be_called_operation(tmp_path):
+    means = {("read", "a"): 101, ("read", "b"): 110, ("write", "a"): 51, ("write", "b"): 60}
+    rows = [(*key, mean + step) for key, mean in means.items() for step in (-1, 0, 1)]
+    text = "operation,side,speed\n" + "".join(f"{kind},{side},{value}\n" for kind, side, value in rows)
+    (tmp_path / "t.csv").write_text(text)
+    made = compare(open_data(str(tmp_path / "t.csv")), Asked(("speed",)), Sides(("a", "b"), "side", ("operation",)))
+    assert ratios(made) == pytest.approx([110 / 101, 60 / 51])
+    assert "write" in "\n".join(lines(made))

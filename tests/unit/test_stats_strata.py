@@ -281,3 +281,17 @@ def test_degrees_of_freedom_are_joined_as_fai_and_cornelius_do():
     assert mixed._joined([8.0, 8.0]) == 8.0
     assert mixed._joined([4.0, 8.0]) == pytest.approx(2 * (2 + 8 / 6) / (2 + 8 / 6 - 2))
     assert mixed._joined([1.5, 30.0]) == 1.5
+
+
+@pytest.mark.parametrize(("noise", "digits"), [(1e-3, 1e-3), (1e-9, 0.05), (1e-12, 0.05)])
+def test_trials_of_a_bring_up_that_are_all_but_alike_still_tell_what_bring_ups_differ_by(noise, digits):
+    """Of unequal numbers of trials: REML began from a singular covariance, and had a million degrees of freedom."""
+    unit = np.repeat(np.arange(5.0), 3)[:-1]
+    mode = np.array([0.0, 1.0, 0.0] * 5)[:-1]
+    y = 100 + 10 * (unit % 2) + 3 * unit + noise * np.random.default_rng(1).normal(size=unit.size)
+    rows = {"bring_up": unit, "temp": unit % 2, "mode": mode, "y": y}
+    temp, other = anova(table_of({name: list(map(float, one)) for name, one in rows.items()}), "y", ["temp", "mode"],
+                        0.95).sources  # fmt: skip
+    means = [[100 + 10 * side + 3 * one for one in range(5) if one % 2 == side] for side in (0, 1)]
+    assert temp.p == pytest.approx(ttest_ind(*means).pvalue, rel=digits)
+    assert other.p > 0.05

@@ -130,7 +130,7 @@ def _scored(y: Array, x: Array, parts: Sequence[Array], left: _Left, theta: Arra
     assert at is not None, "the variances to start from make no covariance"
     for _ in range(_STEPS):
         value, score, information = at
-        step = np.linalg.lstsq(information, score, rcond=None)[0]
+        step = _inverse(information) @ score
         following = None
         for _ in range(40):
             following = _likelihood(y, x, parts, left, theta + step)
@@ -142,7 +142,13 @@ def _scored(y: Array, x: Array, parts: Sequence[Array], left: _Left, theta: Arra
         theta, at = theta + step, following
         if np.all(np.abs(step) <= _SAME * np.abs(theta).max()):
             break
-    return theta, np.asarray(np.linalg.pinv(at[2]))
+    return theta, _inverse(at[2])
+
+
+def _inverse(information: Array) -> Array:
+    """Each variance by its own scale: beside that of rows which hardly differ the others would be taken for nothing."""
+    scale = 1 / np.sqrt(np.maximum(np.diag(information), 1e-300))
+    return np.asarray(np.linalg.pinv(information * np.outer(scale, scale)) * np.outer(scale, scale))
 
 
 def _likelihood(
