@@ -310,12 +310,12 @@ def test_figures_of_data(data, line, asked, places, tmp_path):
     [
         ({"kind": "pie"}, "kind='pie' is not known"),
         ({"kind": "bars", "metric": "creat"}, "no figure of kind bars: there are: read_1to1_large, create"),
-        ({"kind": "bars", "bars": True}, "bars does not go with kind"),
-        ({"kind": "bars", "on": "nodes"}, "on does not go with kind"),
+        ({"kind": "bars", "bars": True}, "bars and kind do not go"),
+        ({"kind": "bars", "on": "nodes"}, "on and kind do not go"),
         ({"together": True}, "together goes with on"),
         ({"x": "nodes", "color": "nodes"}, "one factor has two roles"),
         ({"x": "nods"}, "no column 'nods'"),
-        ({"kind": "latency", "x": "nodes"}, "do not go with kind='latency'"),
+        ({"kind": "latency", "x": "nodes"}, "x does not go with kind latency"),
         ({"kind": "heatmap"}, "a heat map is of settings of two factors"),
     ],
 )

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from iosonde.cli.progress import Progress, RateNow
+from iosonde.campaign.rate_now import RateNow
+from iosonde.cli.progress import Progress
 from iosonde.core.types import Trial
 from iosonde.ranks.beats import Beat
 

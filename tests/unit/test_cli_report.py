@@ -13,6 +13,7 @@ from iosonde.answers.page import timelines
 from iosonde.answers.page.axis import Axis, title
 from iosonde.answers.page.experiment import open_chosen
 from iosonde.answers.page.of_store import page_of_store
+from iosonde.answers.plot import ask
 from iosonde.cli.commands import plot, report
 from iosonde.core.errors import IosondeError
 from iosonde.core.stored import StoredRun
@@ -129,14 +130,14 @@ def test_plot_all_to_a_directory(whole, tmp_path):
     assert len(out.splitlines()) == 3
 
 
-@pytest.mark.parametrize("kind", [*plot.KINDS, "--bars", "--on"])
+@pytest.mark.parametrize("kind", [*ask.BY_SETTINGS, ask.OVER_TIME, *ask.OF_PAGE, ask.PAGE, "--bars", "--on"])
 def test_what_is_drawn_as_json_and_nothing_is_written(whole, tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
     words = {"--bars": ["--bars"], "--on": ["--on", "nodes"], "heatmap": []}.get(kind, ["--kind", kind])
     code, out, said = run(plot.command, whole, "--json", *words)
     made = json.loads(out)
     assert (code, list(made), made["schema"]) == (0, ["schema", "figures", "notes"], 1) and not list(tmp_path.iterdir())
-    kinds = {"--bars": {"bars"}, "--on": {"factors"}, "heatmap": {"settings"}, "page": set(plot.OF_PAGE)}.get(
+    kinds = {"--bars": {"bars"}, "--on": {"factors"}, "heatmap": {"settings"}, "page": set(ask.OF_PAGE)}.get(
         kind, {kind}
     )
     assert {one["kind"] for one in made["figures"]} == kinds and said == ""

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import InputError
 from iosonde.core.whole_file import replace_file
-from iosonde.data.asked import LAST_DONE, Asked
-from iosonde.data.source import Source, by_itself, narrowed
+from iosonde.data.asked import LAST_DONE
+from iosonde.data.source import Source, narrowed
 
 from .words import Names, Setting, checked, conditions, level_text, names, one_of, open, takes, texts, warn
 
 if TYPE_CHECKING:
     from iosonde.answers.page.advice import Choosing
     from iosonde.answers.page.content.page import Page
-    from iosonde.answers.page.content.tables import Section
     from iosonde.report.figures.figure import Figure
 
 
@@ -148,116 +147,40 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
         It shows itself in a notebook; ``.save("figure.pdf")`` writes it as PDF, SVG or PNG. What could not be drawn
         beside it is an ``IosondeWarning``.
     """
-    from iosonde.report.figures.kinds import BY_SETTINGS, KINDS, OVER_TIME
-
-    level, on = checked(options["level"]), names(options["on"], "on")
-    kind = kind if kind is None else one_of(kind, (*BY_SETTINGS, OVER_TIME, *KINDS), "kind")
-    _check(kind, on, options)
-    if on:
-        return _factors(data, on, options, level)
-    if options["bars"]:
-        return _totals(data, options, level)
-    if kind in (None, *BY_SETTINGS):
-        return _settings(data, kind or BY_SETTINGS[0], options, level)
-    if kind == OVER_TIME:
-        return _over_time(data, options)
-    return _of_kind(open(data), kind, options, level)
-
-
-def _check(kind: str | None, on: tuple[str, ...], options: PlotOptions) -> None:
-    """Raises InputError for words that say nothing together."""
-    from iosonde.report.figures.kinds import KINDS, OVER_TIME
-
-    by_settings = options["x"] or options["color"] or options["panel"]
-    if on and (kind or options["bars"] or by_settings):
-        raise InputError("on does not go with kind, bars, x, color and panel", "leave them out")
-    if not on and options["together"]:
-        raise InputError("together goes with on", "name factors, as on=['nodes']")
-    if options["bars"] and (kind or by_settings or options["response"]):
-        raise InputError("bars does not go with kind, response, x, color and panel", "leave them out")
-    if options["bars"] and options["clock"] != LAST_DONE:
-        raise InputError("bars draws the sums that the ranks were timed for", "leave clock out")
-    if kind in (*KINDS, OVER_TIME) and (by_settings or options["response"]):
-        raise InputError(f"response, x, color and panel do not go with kind={kind!r}", "leave them out")
-
-
-def _settings(data: Any, kind: str, options: PlotOptions, level: float) -> Figure:
+    from iosonde.answers.plot.ask import BY_SETTINGS, OF_PAGE, OVER_TIME, PlotAsked, drawn, totals_drawn
     from iosonde.answers.plot.layout import PlotRoles
-    from iosonde.answers.plot.percentiles import percentiles_plot
-    from iosonde.answers.plot.settings import settings_plot
-    from iosonde.report.figures.kinds import by_settings, fits
+    from iosonde.report.figures.kinds import figures, fits
 
-    source = open(data, conditions(options), options["experiment"])
-    roles = PlotRoles(options["x"] or "", options["color"] or "", names(options["panel"], "panel"))
-    metric = names(options["metric"], "metric")
-    asked = Asked(names(options["response"], "response"), (), options["clock"], level, metric)
-    made = (percentiles_plot if kind == "percentiles" else settings_plot)(source, asked, roles, fits(kind))
-    for why in made.left:
-        warn(f"not drawn: {why}")
-    return by_settings(kind, made)
-
-
-def _over_time(data: Any, options: PlotOptions) -> Figure:
-    from iosonde.answers.plot.over_time import over_time_plot
-    from iosonde.report.figures.over_time import over_time_figure
-
-    made = over_time_plot(open(data, conditions(options), options["experiment"]), names(options["metric"], "metric"))
-    for why in made.left:
-        warn(f"not drawn: {why}")
-    return over_time_figure(made)
-
-
-def _responses(options: PlotOptions) -> tuple[str, ...]:
-    return (*names(options["response"], "response"), *names(options["metric"], "metric"))
-
-
-def _factors(data: Any, on: tuple[str, ...], options: PlotOptions, level: float) -> Figure:
-    from iosonde.answers.plot.factors import panels
-    from iosonde.report.figures.factors import factors_figure
-
-    data, note = by_itself(open(data, conditions(options), options["experiment"]), on, alike=True)
-    asked = Asked(_responses(options), on, options["clock"], level)
-    made = panels(data, asked, options["together"])
-    if note:
-        warn(note)
-    for why in made.left:
-        warn(f"not drawn: {why}")
-    return factors_figure(made.items, made.columns)
-
-
-def _totals(data: Any, options: PlotOptions, level: float) -> Figure:
-    from iosonde.answers.plot.totals import totals
-    from iosonde.report.figures.bars import bars_figure
-    from iosonde.report.figures.figure import together
-
-    if not isinstance(data, (str, Path)):
+    asked = PlotAsked(
+        one_of(kind, (*BY_SETTINGS, OVER_TIME, *OF_PAGE), "kind") if kind else "",
+        PlotRoles(options["x"] or "", options["color"] or "", names(options["panel"], "panel")),
+        names(options["on"], "on") or None, options["together"], options["bars"],
+        names(options["response"], "response"), names(options["metric"], "metric"),
+        options["clock"], checked(options["level"]),
+    )  # fmt: skip
+    asked.check(str)
+    if not asked.bars:
+        made = drawn(_opened(data, asked.kind in OF_PAGE, options), asked, fits)
+    elif isinstance(data, (str, Path)):
+        made = totals_drawn(str(data), asked, options["experiment"], conditions(options))
+    else:
         raise InputError("bars takes the path of a store or a results file", "or leave bars out")
-    items = totals(str(data), names(options["metric"], "metric"), level, options["experiment"],
-                   conditions(options))  # fmt: skip
-    return together([bars_figure(one, "node") for one in items], columns=3)
+    for why in made.left:
+        warn(why)
+    return figures(made)[0][1]()
 
 
-def _of_kind(opened: Source, kind: str, options: PlotOptions, level: float) -> Figure:
+def _opened(data: Any, one_experiment: bool, options: PlotOptions) -> Source:
+    """The runs that are drawn; ``one_experiment``: of a store those of the newest, unless it is said."""
     from iosonde.answers.page.experiment import choose
-    from iosonde.answers.page.of_store import figures_of_store
-    from iosonde.report.figures.kinds import chosen, panels, why_missing
 
+    if not one_experiment:
+        return open(data, conditions(options), options["experiment"])
+    opened = open(data)
     if opened.store is None:
-        raise InputError(f"{opened.name} is a table, and these figures are of a store", "name factors, as on=['nodes']")
-    experiment = choose(opened.store, options["experiment"] or opened.experiment).experiment
-    source = narrowed(opened, conditions(options), experiment)
-    shown, wanted = (
-        figures_of_store(source, Asked(clock=options["clock"], level=level), [kind]),
-        names(options["metric"], "metric"),
-    )
-    sections: dict[str, Section[Any]] = {
-        "bars": shown.bars, "latency": shown.latencies, "timeline": shown.timelines,
-    }  # fmt: skip
-    section = sections[kind]
-    items = chosen(section.items, wanted)
-    if not items:
-        raise DataError(why_missing(kind, section, wanted), "iosonde.show says what the store holds")
-    return panels(kind, items, shown.axis.noun)
+        return opened
+    return narrowed(opened, conditions(options), choose(opened.store, options["experiment"]
+                                                        or opened.experiment).experiment)  # fmt: skip
 
 
 def _hardware(bound: str | Path | Setting | None) -> str | None:

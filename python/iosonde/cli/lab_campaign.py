@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,7 +18,6 @@ from iosonde.cli.caller import caller
 from iosonde.cli.commands import report, run, summary
 from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import talk
-from iosonde.core import yaml_text
 from iosonde.core.errors import PROBLEM_FOUND, SystemFaultError
 from iosonde.core.faults import PlannedFault
 from iosonde.data.asked import LAST_DONE
@@ -29,14 +27,13 @@ if TYPE_CHECKING:
     from iosonde.campaign.request import Request
     from iosonde.campaign.run import LabCampaign
 
-_KEY = "lab"
 _NO_PAGE = ("--page", "")  # of what is measured in one lab: the page is of the whole experiment
 _INTERRUPTED_S = 10.0  # for the ranks' own cleaning up; their lab goes afterwards
 
 
 def asks_for_labs(words: Sequence[str]) -> bool:
     """Whether the words of ``iosonde run`` name a file with a section `lab`."""
-    return _KEY in _data(_options(words))
+    return _file(_options(words)).asks
 
 
 def remounting(words: Sequence[str], file_systems: Sequence[str]) -> tuple[str, ...]:
@@ -51,22 +48,20 @@ def remounting(words: Sequence[str], file_systems: Sequence[str]) -> tuple[str, 
 
 def planned(asked: Request) -> Request:
     """The request as it is measured in the lab that its file asks for, unless a target is given."""
-    options = {"spec_file": asked.spec_file, "what": asked.what}
-    if asked.target or labs.on_host() or _KEY not in _data(options):
+    file = campaign.lab_file.lab_file(asked.spec_file, asked.what)
+    if asked.target or labs.on_host() or not file.asks:
         return asked
-    return replace(asked, in_lab=True, target=(str(labs.target_of(_name(options))),))
+    return replace(asked, in_lab=True, target=(str(labs.target_of(file.name)),))
 
 
 def measure(words: Sequence[str]) -> None:
     """All trials that are left, lab by lab; then the summary of the experiment. Ends with the exit code of the first
     ``iosonde run`` that fails."""
     options = _options(words)
-    name, level = _name(options), options["level"]
+    file, level = _file(options), options["level"]
     report.check_place_of_page(options["page"])
-    labs.check_options(
-        campaign.spec.lab.file_systems(_data(options)), (campaign.spec.lab.told(_data(options)).get("set") or {})
-    )
-    words = remounting(words, campaign.spec.lab.file_systems(_data(options)))
+    labs.check_options(file.file_systems, file.options)
+    words, name = remounting(words, file.file_systems), file.name
     asked = replace(_asked(_options(words)), target=(str(labs.target_of(name)),))
 
     def check(store: Path, setting: LabSetting, faults: Sequence[PlannedFault]) -> None:
@@ -145,29 +140,13 @@ def _options(words: Sequence[str]) -> dict[str, Any]:
     return dict(run.command.make_context("iosonde lab run", list(words)).params)
 
 
+def _file(options: dict[str, Any]) -> campaign.lab_file.LabFile:
+    return campaign.lab_file.lab_file(options["spec_file"], options["what"])
+
+
 def _asked(options: dict[str, Any]) -> Request:
     """In a lab, with a target there: which one does not matter yet."""
     known = {key: value for key, value in options.items() if key in campaign.request.Request.__dataclass_fields__}
     return campaign.request.Request(
         **known | {"target": known["target"] or (str(labs.target_of("lab")),), "in_lab": True}
-    )
-
-
-def _data(options: dict[str, Any]) -> dict[str, Any]:
-    file = _file(options)
-    return {} if file is None else yaml_text.load(file).data
-
-
-def _file(options: dict[str, Any]) -> Path | None:
-    """The experiment file that is named, if it is there."""
-    named = options["spec_file"] or options["what"]
-    file = Path(named) if named and (options["spec_file"] or campaign.document.is_file(named)) else None
-    return file if file is not None and file.is_file() else None
-
-
-def _name(options: dict[str, Any]) -> str:
-    """Of its labs, one after another: the file's own word, else the file's name."""
-    stem = (_file(options) or Path("lab")).stem.lower()
-    return str(
-        campaign.spec.lab.told(_data(options)).get("name") or re.sub(r"[^a-z0-9-]+", "-", stem).strip("-")[:31] or "lab"
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from iosonde.campaign.rate_now import RateNow
 from iosonde.core.units import format_rate, format_seconds
 
 from .output import talk
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _EVERY_S = 0.2
 SAY_AFTER_S = 3.0
-_NOW_S = 5.0  # what is done in so long is how fast it is now
 _KNOWN = 0.05  # of the work, before which nothing is known of its speed
 
 
@@ -74,26 +73,6 @@ class Progress:
             return f"about {format_seconds(max(self._expected_s - gone_s, 1))}"
         per_trial_s = gone_s / (done + 0.5)
         return f"about {format_seconds(max(per_trial_s * (self._total - self._place), 1))}"
-
-
-class RateNow:
-    """How many operations a second a phase makes now: of all its ranks, over the last seconds."""
-
-    def __init__(self) -> None:
-        self._phase = ""
-        self._seen: deque[tuple[float, int]] = deque()
-
-    def of(self, phase: str, beats: Sequence[Any], now_s: float) -> float | None:
-        """``beats`` are the ranks' last words; None until there were two looks that differ."""
-        done = sum(beat.progress for beat in beats if beat.phase == phase)
-        if phase != self._phase or (self._seen and done < self._seen[-1][1]):  # another trial has begun
-            self._phase = phase
-            self._seen.clear()
-        self._seen.append((now_s, done))
-        while len(self._seen) > 2 and now_s - self._seen[1][0] >= _NOW_S:
-            self._seen.popleft()
-        (since_s, before), passed_s = self._seen[0], now_s - self._seen[0][0]
-        return (done - before) / passed_s if done > before and since_s < now_s else None
 
 
 class Waiting:

@@ -1,8 +1,7 @@
-"""What a figure shows, as data: ``iosonde plot --json``."""
+"""What figures show, as data: ``iosonde plot --json``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,10 +10,14 @@ from iosonde.answers.answer import Answer
 
 @dataclass(frozen=True)
 class Drawn(Answer):
-    """Figures by their kinds, each an answer or a dataclass of the page; ``notes`` say what to know of them."""
+    """Figures by their kinds, each an answer or a dataclass of the page. ``notes`` say what they show, ``left`` what
+    is not drawn, and why. ``axis``: the noun that bars and latencies go by; ``columns``: panels in a row."""
 
-    figures: Sequence[tuple[str, Any]]
-    notes: Sequence[str] = ()
+    figures: tuple[tuple[str, Any], ...]
+    notes: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    axis: str = ""
+    columns: int = 1
 
     def content(self) -> dict[str, Any]:
         """Every figure with its data, in base units."""
@@ -23,5 +26,5 @@ class Drawn(Answer):
                 {"kind": kind, **(one.content() if isinstance(one, Answer) else asdict(one))}
                 for kind, one in self.figures
             ],
-            "notes": list(self.notes),
+            "notes": [*self.notes, *self.left],
         }

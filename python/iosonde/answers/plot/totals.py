@@ -10,6 +10,8 @@ from iosonde.answers import thesis
 from iosonde.answers.page.content.bars import Bars, Cell
 from iosonde.answers.show import choose
 from iosonde.core.errors import DataError
+from iosonde.core.many_task import KB_PER_S
+from iosonde.importers import thesis_results
 from iosonde.stats.estimate.summarise import mean
 
 
@@ -17,23 +19,23 @@ def totals(data: str, names: Sequence[str], level: float, experiment: str | None
     """The metrics of a results file or a store, or those of ``names``. Raises InputError, DataError."""
     path = Path(data)
     if path.is_file():
-        results = thesis.read(path)
+        results = thesis_results.read(path)
     else:
         document = thesis.of_store(choose(data, experiment=experiment, where=where))
         results = {int(nodes): entry for nodes, entry in document.items()}
     items = [one for one in bars(results, level) if not names or one.operation in names]
     if not items:
-        there = ", ".join(thesis.totals(results))
+        there = ", ".join(thesis_results.totals(results))
         raise DataError(f"{data} has no such metric", f"there are: {there}")
     return items
 
 
 def bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
     """Each metric by node count; with an interval where there are repetitions."""
-    units, found = thesis.units(results), []
-    for name, by_count in thesis.totals(results).items():
+    units, found = thesis_results.units(results), []
+    for name, by_count in thesis_results.totals(results).items():
         unit = units.get(name, "")
-        scale, base = (1024.0, "bytes/s") if unit == thesis.KB_PER_S else (1.0, unit)
+        scale, base = (1024.0, "bytes/s") if unit == KB_PER_S else (1.0, unit)
         cells = []
         for nodes, values in by_count.items():
             trials = tuple(value * scale for value in values)

@@ -1,62 +1,57 @@
-"""The figures of a store by their kind: a panel for each metric, operation or phase."""
+"""The figures of what was drawn, by their kind: a panel for each metric, operation or phase."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any
 
+from iosonde.answers.plot.drawn import Drawn
 from iosonde.answers.plot.settings import Fits
-from iosonde.answers.plot.settings_plot import SettingsPlot
 
 from .bars import bars_figure
+from .factors import factors_figure
 from .figure import Figure, together
+from .files import names_of_files
 from .heatmap import heatmap_figure
 from .latency import latency_figure
+from .over_time import over_time_figure
 from .settings import settings_figure
 from .timeline import timeline_figure
 
-if TYPE_CHECKING:
-    from iosonde.answers.page.content.tables import Section
-
-OVER_TIME = "time"
-KINDS = ("bars", "latency", "timeline")
-BY_SETTINGS = ("settings", "heatmap", "percentiles")
 _MOST_FIELDS = 60  # of a heat map, one above the other
 
 
-def panels(kind: str, items: Sequence[Any], axis: str) -> Figure:
-    """All items of one kind; ``axis`` is the noun that bars and latencies go by."""
-    if kind == "bars":
-        return together([bars_figure(item, axis) for item in items], columns=3)
-    if kind == "latency":
-        return together([latency_figure(item, axis) for item in items], columns=2)
-    return together([timeline_figure(item) for item in items], columns=2)
-
-
 def fits(kind: str) -> Fits:
-    """What a figure of BY_SETTINGS has room for."""
+    """What a figure of metrics by settings has room for."""
     return Fits(hues=_MOST_FIELDS, shades=_MOST_FIELDS) if kind == "heatmap" else Fits()
 
 
-def by_settings(kind: str, plot: SettingsPlot) -> Figure:
-    """A figure of BY_SETTINGS. Raises InputError where it cannot be drawn."""
-    return heatmap_figure(plot) if kind == "heatmap" else settings_figure(plot)
+def figures(drawn: Drawn) -> list[tuple[str, Callable[[], Figure]]]:
+    """Kind → its figure, made when it is called; that raises InputError where it cannot be drawn."""
+    by_kind = groupby(drawn.figures, key=lambda one: one[0])
+    return [(kind, partial(_of_kind, kind, [item for _, item in items], drawn)) for kind, items in by_kind]
 
 
-def chosen(items: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """Those with something to draw, of the operations or metrics named."""
-    ready = [item for item in items if not getattr(item, "empty", False)]
-    if not names:
-        return ready
-    return [item for item in ready if {_operation(item), getattr(item, "metric", "")} & set(names)]
+def bars_alone(drawn: Drawn) -> list[tuple[str, Callable[[], Figure]]]:
+    """Name of a file → the bars of one operation."""
+    items = [item for _, item in drawn.figures]
+    names = names_of_files([one.operation for one in items])
+    return [(name, partial(bars_figure, one, drawn.axis)) for name, one in zip(names, items, strict=True)]
 
 
-def why_missing(kind: str, section: Section[Any], names: Sequence[str]) -> str:
-    """Why there is no figure of a kind, in a sentence."""
-    there = ", ".join(dict.fromkeys(_operation(item) for item in section.items))
-    why = f"there are: {there}" if names and there else " ".join(section.missing) or "nothing to draw"
-    return f"no figure of kind {kind}: {why}"
-
-
-def _operation(item: Any) -> str:
-    return str(getattr(item, "operation", None) or item.phase)
+def _of_kind(kind: str, items: Sequence[Any], drawn: Drawn) -> Figure:
+    match kind:
+        case "bars":
+            return together([bars_figure(item, drawn.axis) for item in items], columns=3)
+        case "latency":
+            return together([latency_figure(item, drawn.axis) for item in items], columns=2)
+        case "timeline":
+            return together([timeline_figure(item) for item in items], columns=2)
+        case "factors":
+            return factors_figure(items, drawn.columns)
+        case "time":
+            return over_time_figure(items[0])
+        case _:
+            return heatmap_figure(items[0]) if kind == "heatmap" else settings_figure(items[0])

@@ -1,0 +1,153 @@
+"""What a plot is asked for and what it holds, as data: one way for the terminal and for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.data.asked import LAST_DONE, Asked
+from iosonde.data.source import Source, by_itself
+
+from .drawn import Drawn
+from .layout import PlotRoles
+from .settings import Fits
+
+if TYPE_CHECKING:
+    from iosonde.answers.page.content.tables import Section
+
+BY_SETTINGS = ("settings", "heatmap", "percentiles")
+OVER_TIME = "time"
+OF_PAGE = ("bars", "latency", "timeline")
+PAGE = "page"  # all of OF_PAGE
+FACTORS = "factors"
+
+
+@dataclass(frozen=True)
+class PlotAsked:
+    """``kind``: of BY_SETTINGS (the first one by default), OVER_TIME, OF_PAGE or PAGE. ``on``: every response against
+    these factors instead, ``together`` in one panel for each. ``bars``: totals by node count instead."""
+
+    kind: str = ""
+    roles: PlotRoles = PlotRoles()
+    on: tuple[str, ...] | None = None
+    together: bool = False
+    bars: bool = False
+    response: tuple[str, ...] = ()
+    metric: tuple[str, ...] = ()
+    clock: str = LAST_DONE
+    level: float = 0.95
+
+    @property
+    def by_settings(self) -> bool:
+        """Whether it is one figure of metrics by the settings that varied."""
+        return self.kind in ("", *BY_SETTINGS)
+
+    def check(self, spelled: Callable[[str], str]) -> None:
+        """Raises InputError for words that say nothing together; ``spelled``: how the asker writes one."""
+        said = {"kind": self.kind, "bars": self.bars, "response": self.response, "x": self.roles.x,
+                "color": self.roles.color, "panel": self.roles.panel}  # fmt: skip
+
+        def alone(word: str, *others: str) -> None:
+            for other in others:
+                if said[other]:
+                    raise InputError(f"{spelled(word)} and {spelled(other)} do not go together",
+                                     f"leave {spelled(other)} out")  # fmt: skip
+
+        if self.on is not None:
+            if not self.on:
+                raise InputError(f"{spelled('on')} names no factor", "name one that varied, as nodes")
+            alone("on", "kind", "bars", "x", "color", "panel")
+        elif self.together:
+            raise InputError(f"{spelled('together')} goes with {spelled('on')}", "name factors, as nodes")
+        if self.bars:
+            alone("bars", "kind", "response", "x", "color", "panel")
+            if self.clock != LAST_DONE:
+                raise InputError(f"{spelled('bars')} draws the sums that the ranks were timed for",
+                                 f"leave {spelled('clock')} out")  # fmt: skip
+        if not self.by_settings:
+            for other in ("response", "x", "color", "panel"):
+                if said[other]:
+                    raise InputError(f"{spelled(other)} does not go with {spelled('kind')} {self.kind}",
+                                     f"leave it out, or draw {spelled('kind')} {BY_SETTINGS[0]}")  # fmt: skip
+
+
+def drawn(source: Source, asked: PlotAsked, fits: Callable[[str], Fits]) -> Drawn:
+    """What is asked, of runs that are chosen: of kinds of the page those of one experiment. ``fits``: what a figure of
+    a kind has room for. Raises InputError, DataError."""
+    if asked.on is not None:
+        return _factors(source, asked.on, asked)
+    if asked.by_settings:
+        return _settings(source, asked.kind or BY_SETTINGS[0], asked, fits)
+    return _over_time(source, asked) if asked.kind == OVER_TIME else _of_page(source, asked)
+
+
+def totals_drawn(data: str, asked: PlotAsked, experiment: str | None, where: Sequence[str]) -> Drawn:
+    """Each total by node count, of a store or a results file. Raises InputError, DataError."""
+    from .totals import totals
+
+    items = totals(data, asked.metric, asked.level, experiment, where)
+    return Drawn(tuple(("bars", one) for one in items), axis="node")
+
+
+def _settings(source: Source, kind: str, asked: PlotAsked, fits: Callable[[str], Fits]) -> Drawn:
+    from .percentiles import percentiles_plot
+    from .settings import settings_plot
+
+    wanted = Asked(asked.response, (), asked.clock, asked.level, asked.metric)
+    made = (percentiles_plot if kind == "percentiles" else settings_plot)(source, wanted, asked.roles, fits(kind))
+    return Drawn(((kind, made),), (*made.sentences, *made.notes), made.left)
+
+
+def _over_time(source: Source, asked: PlotAsked) -> Drawn:
+    from .over_time import over_time_plot
+
+    made = over_time_plot(source, asked.metric)
+    return Drawn(((OVER_TIME, made),), made.notes, made.left)
+
+
+def _factors(source: Source, on: tuple[str, ...], asked: PlotAsked) -> Drawn:
+    from .factors import panels
+
+    source, note = by_itself(source, on, alike=True)
+    made = panels(source, Asked((*asked.response, *asked.metric), on, asked.clock, asked.level), asked.together)
+    left = tuple(f"not drawn: {why}" for why in made.left)
+    return Drawn(tuple((FACTORS, one) for one in made.items), (), (note, *left) if note else left, columns=made.columns)
+
+
+def _of_page(source: Source, asked: PlotAsked) -> Drawn:
+    from iosonde.answers.page.of_store import figures_of_store
+
+    if source.store is None:
+        raise InputError(f"{source.name} is a table, and these figures are of a store", "name factors, as --on nodes")
+    kinds = OF_PAGE if asked.kind == PAGE else (asked.kind,)
+    shown = figures_of_store(source, Asked(clock=asked.clock, level=asked.level), kinds)
+    sections: tuple[Section[Any], ...] = (shown.bars, shown.latencies, shown.timelines)
+    found, gone = [], []
+    for kind, section in zip(OF_PAGE, sections, strict=True):
+        if kind in kinds:
+            items = _chosen(section.items, asked.metric)
+            found += [(kind, one) for one in items]
+            gone += [] if items else [_why_missing(kind, section, asked.metric)]
+    if not found:
+        raise DataError(f"nothing of {source.name} can be drawn", " ".join(gone))
+    return Drawn(tuple(found), (), tuple(gone), axis=shown.axis.noun)
+
+
+def _chosen(items: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """Those with something to draw, of the operations or metrics named."""
+    ready = [item for item in items if not getattr(item, "empty", False)]
+    if not names:
+        return ready
+    return [item for item in ready if {_operation(item), getattr(item, "metric", "")} & set(names)]
+
+
+def _why_missing(kind: str, section: Section[Any], names: Sequence[str]) -> str:
+    there = ", ".join(dict.fromkeys(_operation(item) for item in section.items))
+    why = f"there are: {there}" if names and there else " ".join(section.missing) or "nothing to draw"
+    return f"no figure of kind {kind}: {why}"
+
+
+def _operation(item: Any) -> str:
+    return str(getattr(item, "operation", None) or item.phase)

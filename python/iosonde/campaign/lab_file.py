@@ -1,0 +1,36 @@
+"""What an experiment file says of the labs that it is measured in, before anything of it is checked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from iosonde.core import yaml_text
+
+from .document import is_file
+from .spec import lab
+
+
+@dataclass(frozen=True)
+class LabFile:
+    """``name``: of its labs, one after another: the file's own word, else the file's name. ``options`` names those of
+    the file systems; ``asks``: whether it has a section of labs at all."""
+
+    name: str
+    asks: bool = False
+    file_systems: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+def lab_file(spec_file: str | None, what: str | None) -> LabFile:
+    """Of the options that name a file, if it is there."""
+    named = spec_file or what
+    file = Path(named) if named and (spec_file or is_file(named)) else None
+    if file is None or not file.is_file():
+        return LabFile("lab")
+    data = yaml_text.load(file).data
+    told = lab.told(data)
+    stem = re.sub(r"[^a-z0-9-]+", "-", file.stem.lower()).strip("-")[:31]
+    return LabFile(str(told.get("name") or stem or "lab"), lab.KEY in data, tuple(lab.file_systems(data)),
+                   tuple(told.get(lab.SET) or ()))  # fmt: skip

@@ -1,0 +1,67 @@
+"""The results file that ``core/many_task.py`` describes, read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import DataError
+from iosonde.core.many_task import IOZONE_NAMES, KB_PER_S
+
+
+def read(path: Path) -> dict[int, dict[str, Any]]:
+    """A results file, ours or the thesis's, by node count. Raises DataError that says where it is none."""
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}", "name a results file or a store") from error
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not JSON: {error}", "iosonde show STORE --thesis-json writes one") from error
+    if isinstance(content, dict) and isinstance(content.get("results"), dict):
+        content = content["results"]
+    if not isinstance(content, dict) or not content:
+        raise DataError(f"{path} holds no results by node count", "iosonde show STORE --thesis-json writes such a file")
+    return {_count(path, key): _checked(path, key, entry) for key, entry in content.items()}
+
+
+def _count(path: Path, key: str) -> int:
+    if not key.isdecimal() or int(key) < 1:
+        raise DataError(f"{path}: '{key}' is not a number of nodes", "the keys are node counts: 1, 2, 4, …")
+    return int(key)
+
+
+def _checked(path: Path, key: str, entry: Any) -> dict[str, Any]:
+    totals = [entry] if isinstance(entry, dict) else []
+    totals += entry.get("repetitions", []) if totals and isinstance(entry.get("repetitions", []), list) else []
+    well = bool(totals)
+    for one in totals:
+        total = one.get("total") if isinstance(one, dict) else None
+        well = well and isinstance(total, dict) and all(_is_number(value) for value in total.values())
+    if not well or not isinstance(entry, dict):
+        raise DataError(f"{path}: {key}: there is no 'total' of numbers", 'write {"total": {"reader": 123}, …}')
+    return entry
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < float("inf")
+
+
+def totals(results: Mapping[int, Mapping[str, Any]]) -> dict[str, dict[int, list[float]]]:
+    """metric → node count → its totals, one for each repetition."""
+    found: dict[str, dict[int, list[float]]] = {}
+    for nodes, entry in sorted(results.items()):
+        for one in entry.get("repetitions") or [entry]:
+            for name, value in one["total"].items():
+                found.setdefault(name, {}).setdefault(nodes, []).append(float(value))
+    return found
+
+
+def units(results: Mapping[int, Mapping[str, Any]]) -> dict[str, str]:
+    """metric → its unit: as the file says, kB/s for IOzone's names, else none."""
+    known = dict.fromkeys(IOZONE_NAMES.values(), KB_PER_S)
+    for entry in results.values():
+        given = entry.get("units")
+        known |= {str(name): str(unit) for name, unit in given.items()} if isinstance(given, dict) else {}
+    return known

@@ -1,0 +1,115 @@
+"""The numbers of the results file that ``core/many_task.py`` describes, by its own definition: totals are sums of the
+ranks' own rates, and of repetitions means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from iosonde.core.many_task import IOZONE_NAMES, KB_PER_S
+
+_TOTAL, _OWN = "_sum_of_ranks", "_own"
+# Of a command that ran once for all nodes, its own number is the total.
+_SINGLE = ("_last_done", "_mean")
+
+
+def document(rows: Sequence[Mapping[str, Any]], iozone: Iterable[str], varying: Sequence[str]) -> dict[str, Any]:
+    """The file's content from rows of results (with ``run``, ``nodes`` and the other factors as columns).
+
+    ``iozone`` are the runs whose output IOzone made; ``varying`` the factors besides ``nodes`` whose levels have to be
+    in a metric's name.
+    """
+    by_run: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        by_run.setdefault(row["run"], []).append(row)
+    names = set(iozone)
+    entries: dict[int, dict[str, list[dict[str, Any]]]] = {}
+    for run, of_run in by_run.items():
+        first = of_run[0]
+        apart = "".join(f" {name}={first[name]}" for name in varying if first.get(name) is not None)
+        entry = _entry(of_run, IOZONE_NAMES if run in names else {}, apart)
+        if entry["total"]:
+            entries.setdefault(int(first["nodes"]), {}).setdefault(apart, []).append(entry)
+    return {str(nodes): _merged(list(entries[nodes].values())) for nodes in sorted(entries)}
+
+
+def _entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], apart: str) -> dict[str, Any]:
+    """One trial: totals, and one dict for each rank that has numbers of its own."""
+    chosen = _chosen(rows)
+    kinds: dict[str, set[str]] = {}
+    for operation, kind, _, _, _ in chosen:
+        kinds.setdefault(operation, set()).add(kind)
+    total: dict[str, float] = {}
+    units: dict[str, str] = {}
+    own: dict[int, dict[str, float]] = {}
+    for operation, kind, rank, value, unit in chosen:
+        name = names.get(operation, operation) + (f" {kind}" if len(kinds[operation]) > 1 else "") + apart
+        plain, plain_unit = _in_thesis_unit(value, unit)
+        if rank is None:
+            total[name], units[name] = plain, plain_unit
+        else:
+            own.setdefault(rank, {})[name] = plain
+    return {"total": total, "individual": [own[rank] for rank in sorted(own)], "units": units}
+
+
+def _chosen(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, int | None, float, str]]:
+    """(operation, kind, rank, value, unit) of sums and of ranks' own rates; where an operation has none, of its one
+    number."""
+    rates = [row for row in rows if row["unit"].endswith("/s")]
+    of_ranks = {row["operation"] for row in rates if row["metric"].endswith((_TOTAL, _OWN))}
+    found = []
+    for row in rates:
+        suffixes = (_TOTAL, _OWN) if row["operation"] in of_ranks else _SINGLE
+        suffix = next((one for one in suffixes if row["metric"].endswith(one)), None)
+        if suffix is not None and (row["rank"] is None) is (suffix != _OWN):
+            kind = row["metric"].removesuffix(suffix)
+            found.append((row["operation"], kind, row["rank"], row["value"], row["unit"]))
+    return found
+
+
+def _in_thesis_unit(value: float, unit: str) -> tuple[float, str]:
+    if unit != "bytes/s":
+        return _plain(value), unit
+    return _plain(value / 1024), KB_PER_S
+
+
+def _plain(value: float) -> float:
+    """A whole number as one: 1433371, not 1433371.0."""
+    return int(value) if float(value).is_integer() else value
+
+
+def _merged(cells: list[list[dict[str, Any]]]) -> dict[str, Any]:
+    """One node count: the means over the repetitions of each cell, all cells side by side, and the repetitions."""
+    most = max(len(cell) for cell in cells)
+    repetitions = [_side_by_side([cell[turn] for cell in cells if turn < len(cell)]) for turn in range(most)]
+    if most == 1:
+        return repetitions[0]
+    whole = _side_by_side([_mean(cell) for cell in cells])
+    return {**whole, "repetitions": [{key: one[key] for key in ("total", "individual")} for one in repetitions]}
+
+
+def _side_by_side(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    ranks = max(len(entry["individual"]) for entry in entries)
+    found: dict[str, Any] = {"total": {}, "individual": [{} for _ in range(ranks)], "units": {}}
+    for entry in entries:
+        found["total"] |= entry["total"]
+        found["units"] |= entry["units"]
+        for rank, values in enumerate(entry["individual"]):
+            found["individual"][rank] |= values
+    return found
+
+
+def _mean(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    ranks = max(len(entry["individual"]) for entry in entries)
+    individual = [
+        _means([entry["individual"][rank] for entry in entries if rank < len(entry["individual"])])
+        for rank in range(ranks)
+    ]
+    units = {name: unit for entry in entries for name, unit in entry["units"].items()}
+    return {"total": _means([entry["total"] for entry in entries]), "individual": individual, "units": units}
+
+
+def _means(several: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    names = dict.fromkeys(name for one in several for name in one)
+    values = {name: [one[name] for one in several if name in one] for name in names}
+    return {name: _plain(sum(found) / len(found)) for name, found in values.items()}
