@@ -253,7 +253,7 @@ def test_the_same_seed_gives_the_same_choice():
 def test_candidates_by_the_number_of_rows():
     assert "gaussian" in [c.family for c in auto(100)] and "gaussian" not in [c.family for c in auto(1000)]
     assert auto(1000, "a*b")[1].options == {"terms": "a*b"}
-    many = Groups(np.arange(30_000), 30_000, 0)
+    many = Groups(np.arange(30_000))
     assert [fold.test.size for fold in standard_folds(many, None, 0)] == [7500]
     assert len(standard_folds(many, 3, 0)) == 3
 

@@ -33,17 +33,17 @@ def data(cells: int = 40, repeats: int = 3, seed: int = 1, noise: float = 2.0, c
     ("k", "sizes"), [(2, [387, 387]), (4, [193, 193, 194, 194]), (8, [96, 96, 97, 97, 97, 97, 97, 97])]
 )
 def test_fold_sizes_of_the_published_table(k, sizes):
-    made = folds.k_folds(np.arange(774), k, 1)
+    made = folds.k_folds(folds.Groups(np.arange(774)), k, 1)
     assert sorted(fold.test.size for fold in made) == sizes
     assert sorted(fold.train.size for fold in made) == sorted(774 - size for size in sizes)
     assert sorted(fold.train.size for fold in folds.inverse(made)) == sizes
     assert np.array_equal(np.sort(np.concatenate([fold.test for fold in made])), np.arange(774))
-    again = folds.k_folds(np.arange(774), k, 1)
+    again = folds.k_folds(folds.Groups(np.arange(774)), k, 1)
     assert all(np.array_equal(a.test, b.test) for a, b in zip(made, again, strict=True))
 
 
 def test_a_split_of_three_quarters():
-    fold, again, other = (folds.split(np.arange(100), 0.75, seed) for seed in (3, 3, 4))
+    fold, again, other = (folds.split(folds.Groups(np.arange(100)), 0.75, seed) for seed in (3, 3, 4))
     assert (fold.train.size, fold.test.size) == (75, 25)
     assert not set(fold.train) & set(fold.test)
     assert np.array_equal(fold.train, again.train) and not np.array_equal(fold.train, other.train)
@@ -55,9 +55,10 @@ def test_no_group_is_on_both_sides_and_every_row_is_judged_once(group, k, seed):
     group = np.array(group)
     if np.unique(group).size < k:
         return
-    made = folds.k_folds(group, k, seed)
+    together = folds.Groups(group)
+    made = folds.k_folds(together, k, seed)
     assert np.array_equal(np.sort(np.concatenate([fold.test for fold in made])), np.arange(group.size))
-    for fold in [*made, folds.split(group, 0.75, seed)]:
+    for fold in [*made, folds.split(together, 0.75, seed)]:
         assert fold.train.size and fold.test.size
         assert not set(group[fold.train]) & set(group[fold.test])
 
@@ -71,6 +72,45 @@ def test_repeats_and_copies_are_kept_together():
     assert (together[:3] == together[-3:]).all()
 
 
+def in_bring_ups(levels: int, each: int, sd: float = 5.0, seed: int = 2):
+    """A level of ``net`` is set once for three sizes: ``each`` such bring-ups of a level, each off by an error."""
+    rng = np.random.default_rng(seed)
+    net, size = np.repeat(np.arange(levels), 3 * each), np.tile(np.arange(3), levels * each)
+    bring_up = np.repeat(np.arange(levels * each), 3)
+    y = 50 + 10.0 * net + 3.0 * size + rng.normal(0, sd, levels * each)[bring_up] + rng.normal(0, 0.05, net.size)
+    return examples(table_of({"net": net, "size": size, "bring_up": bring_up, "y": y}), "y", ["net", "size"]), bring_up
+
+
+@pytest.mark.parametrize(("levels", "each", "crossed"), [(6, 2, False), (2, 6, True)])
+def test_a_bring_up_is_not_on_both_sides(levels, each, crossed):
+    d, bring_up = in_bring_ups(levels, each)
+    together = folds.groups(d)
+    assert (together.n_bring_ups, together.crossed is not None) == (12, crossed)
+    made = folds.k_folds(together, 6, 1)
+    assert np.array_equal(np.sort(np.concatenate([fold.test for fold in made])), np.arange(len(d)))
+    for fold in [*made, folds.split(together, 0.5, 1), *folds.inverse(made)]:
+        assert not set(bring_up[fold.train]) & set(bring_up[fold.test])
+        assert not set(d.cells[fold.train]) & set(d.cells[fold.test])
+
+
+def test_the_error_of_a_bring_up_that_was_not_seen():
+    """The tree knows each setting only by its level and size; a new bring-up is off by sd 5, or 4 on average."""
+    tree, honest, naive = Candidate("tree"), [], []
+    for seed in range(12):
+        d, _ = in_bring_ups(2, 6, seed=seed)
+        together, rows = folds.groups(d), folds.groups(d, "rows")
+        honest.append(judge(d, tree, folds.k_folds(together, 6, 1), together, 0.95, 1).mae)
+        naive.append(judge(d, tree, folds.k_folds(rows, 6, 1), rows, 0.95, 1).mae)
+    assert {one.n for one in honest} == {12} and {one.n for one in naive} == {36}
+    assert np.mean([one.value for one in honest]) > 4
+    assert np.mean([one.value for one in honest]) > np.mean([one.value for one in naive])
+
+
+def test_levels_of_one_bring_up_each_cannot_be_told_from_it():
+    d, _ = in_bring_ups(2, 1)
+    assert folds.groups(d).crossed is None and folds.groups(d).n_bring_ups == 0
+
+
 def test_a_level_left_out_is_a_fold_with_its_name():
     text = examples(table_of({"fs": ["x", "y", "x", "z"], "n": [1, 2, 3, 4], "y": [1, 2, 3, 5]}), "y", ["fs", "n"])
     assert [(fold.name, fold.test.tolist()) for fold in folds.leave_out(text, "fs")] == [
@@ -81,10 +121,10 @@ def test_a_level_left_out_is_a_fold_with_its_name():
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda: folds.k_folds(np.arange(3), 4, 0),
-        lambda: folds.k_folds(np.arange(3), 1, 0),
-        lambda: folds.split(np.arange(9), 1.0, 0),
-        lambda: folds.split(np.zeros(9, int), 0.5, 0),
+        lambda: folds.k_folds(folds.Groups(np.arange(3)), 4, 0),
+        lambda: folds.k_folds(folds.Groups(np.arange(3)), 1, 0),
+        lambda: folds.split(folds.Groups(np.arange(9)), 1.0, 0),
+        lambda: folds.split(folds.Groups(np.zeros(9, int)), 0.5, 0),
         lambda: folds.leave_out(data(), "c"),
         lambda: folds.groups(data(), "names"),
         lambda: groups_for(data(cells=4), "twins", 5),
@@ -137,7 +177,7 @@ def test_the_interval_of_an_error_counts_groups_and_not_rows():
 
 def test_every_candidate_is_judged_on_the_same_rows_and_a_better_one_is_seen():
     d = data()
-    group = folds.groups(d).of
+    group = folds.groups(d)
     made = [judge(d, Candidate(name), folds.k_folds(group, 5, 1), group, 0.95, 1) for name in ("mean", "forest")]
     assert [m.rows.size for m in made] == [120, 120]
     assert made[1].mae.high < made[0].mae.low
@@ -149,7 +189,7 @@ def test_every_candidate_is_judged_on_the_same_rows_and_a_better_one_is_seen():
 
 def test_a_family_that_cannot_be_fitted_is_refused_with_its_reason():
     text = examples(table_of({"a": [1, 2, 3, 4, 5, 6.0], "y": [-1, 2, 3, 5, 4, 9.0]}), "y", ["a"])
-    group = folds.groups(text).of
+    group = folds.groups(text)
     made = judge(text, Candidate("loglinear"), folds.k_folds(group, 2, 0), group, 0.95, 0)
     assert "not above 0" in made.refused and made.mae.value is None
     with pytest.raises(InputError):
@@ -177,15 +217,15 @@ def test_the_published_errors_of_the_class_tree_come_out():
     def error(candidate, made, group):
         return judge(d, candidate, made, group, 0.95, 1).mae.value
 
-    assert error(Candidate("mean"), folds.k_folds(rows.of, 8, 1), rows.of) == pytest.approx(28.45, abs=0.1)
+    assert error(Candidate("mean"), folds.k_folds(rows, 8, 1), rows) == pytest.approx(28.45, abs=0.1)
     for k, published in ((2, 7.3), (4, 6.1), (8, 5.6)):
-        made = [error(tree, folds.k_folds(rows.of, k, seed), rows.of) for seed in range(16 // k)]
+        made = [error(tree, folds.k_folds(rows, k, seed), rows) for seed in range(16 // k)]
         assert np.mean(made) == pytest.approx(published, rel=0.1)
-    assert error(tree, folds.k_folds(twins.of, 8, 1), twins.of) == pytest.approx(7.1, rel=0.1)
-    unseen = error(tree, folds.leave_out(d, size), twins.of)
+    assert error(tree, folds.k_folds(twins, 8, 1), twins) == pytest.approx(7.1, rel=0.1)
+    unseen = error(tree, folds.leave_out(d, size), twins)
     assert unseen == pytest.approx(12.9, rel=0.05)
     terms = {"terms": f"log2({size})*{fill}*{sieving},log2({size})*{fill}*{buffer}"}
-    linear = error(Candidate("linear", terms), folds.k_folds(rows.of, 8, 1), rows.of)
+    linear = error(Candidate("linear", terms), folds.k_folds(rows, 8, 1), rows)
     assert linear == pytest.approx(13.2, rel=0.03)
     curve = learning_curve(d, [tree, Candidate("linear", terms)], rows, 1)
     assert crossing(curve, 0, 1) <= 97  # published: from about 96 on

@@ -79,12 +79,13 @@ def fit(
     that is done. Raises InputError, DataError."""
     how = how or Learning()
     found = learned(source, asked)
-    examples = found.examples
+    together = groups(found.examples, how.together)
+    examples = found.judged_by(together)
     candidates = how.candidates(examples)
     typed(constraints, examples)
     designed, left = of_experiments(source, examples)
     kept = tuple(dict.fromkeys((*constraints, *designed)))
-    made = choose(examples, candidates, groups(examples, how.together), how.n_folds, asked.level, how.seed, progress)
+    made = choose(examples, candidates, together, how.n_folds, asked.level, how.seed, progress)
     made = replace(made, model=replace(made.model, constraints=kept, warnings=(*made.model.warnings, *left)))
     below = _below_zero(examples, made, check_of(kept, examples.features) if kept else None)
     linear = _linear(found.response.rows, examples, made, asked.level)

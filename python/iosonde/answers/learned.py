@@ -10,6 +10,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, one_response
 from iosonde.data.source import Source
 from iosonde.model.fit.features import Examples, examples
+from iosonde.model.fit.folds import Groups
 
 from .caveats import caveats, of_single_trials
 
@@ -20,6 +21,13 @@ class Learned:
 
     response: Response
     examples: Examples
+
+    def judged_by(self, groups: Groups) -> Examples:
+        """The examples, with a warning where trials of one bring-up are taken for themselves in their folds."""
+        if groups.n_bring_ups:
+            return self.examples
+        said = of_single_trials(self.response, [one.name for one in self.examples.features])
+        return replace(self.examples, warnings=(*self.examples.warnings, *said))
 
 
 def learned(source: Source, asked: Asked) -> Learned:
@@ -33,7 +41,7 @@ def learned(source: Source, asked: Asked) -> Learned:
     found = examples(response.rows, response.title, names)
     units = source.units() if source.store is not None else {}
     features = tuple(replace(one, unit=one.unit or units.get(one.name, "")) for one in found.features)
-    warnings = (*caveats(response), *of_single_trials(response, names), *found.warnings)
+    warnings = (*caveats(response), *found.warnings)
     return Learned(response, replace(found, features=features, unit=response.unit, warnings=warnings))
 
 

@@ -105,11 +105,12 @@ def validate(
     how, folding = how or Learning(), folding or Folding()
     if sum((folding.inverse, folding.share is not None, folding.leave_out is not None)) > 1:
         raise InputError("--inverse, --split and --leave-out are three ways to fold", "take one")
-    examples = learned(source, asked).examples
+    found = learned(source, asked)
+    groups = validation.groups_for(found.examples, how.together, how.n_folds or 2)
+    examples = found.judged_by(groups)
     chosen = how.candidates(examples)
-    groups = validation.groups_for(examples, how.together, how.n_folds or 2)
     made, told = _folds(examples, groups, how, folding)
-    judged = tuple(validation.judge(examples, one, made, groups.of, asked.level, how.seed) for one in chosen)
+    judged = tuple(validation.judge(examples, one, made, groups, asked.level, how.seed) for one in chosen)
     points = tuple(validation.learning_curve(examples, chosen, groups, how.seed)) if curve else ()
     return Validation(examples, judged, groups, noise_of(examples), points, told, how, asked.level)
 
@@ -117,7 +118,7 @@ def validate(
 def _folds(examples: Examples, groups: Groups, how: Learning, folding: Folding) -> tuple[list[Fold], str]:
     """The folds, and what they are in words."""
     if folding.share is not None:
-        made = [folds.split(groups.of, folding.share, how.seed)]
+        made = [folds.split(groups, folding.share, how.seed)]
         return made, f"learned from {100 * folding.share:g} % of the rows, at random"
     if folding.leave_out is not None:
         made = folds.leave_out(examples, full_name(examples.features, folding.leave_out))

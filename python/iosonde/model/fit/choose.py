@@ -70,8 +70,8 @@ class Choice:
 def standard_folds(together: Groups, n_folds: int | None, seed: int) -> list[Fold]:
     """So many folds; by default 10 (fewer where there are fewer groups), and one split of many rows."""
     if n_folds is None and together.of.size > MANY:
-        return [split(together.of, 0.75, seed)]
-    return k_folds(together.of, min(FOLDS, together.n) if n_folds is None else n_folds, seed)
+        return [split(together, 0.75, seed)]
+    return k_folds(together, min(FOLDS, together.n) if n_folds is None else n_folds, seed)
 
 
 def choose(
@@ -84,10 +84,10 @@ def choose(
         raise DataError("all rows are of one setting, or copies of each other: nothing can be learned from them",
                         "measure other settings")  # fmt: skip
     folds = standard_folds(together, n_folds, seed)
-    part, group = examples, together.of
+    part, group = examples, together
     if len(candidates) > 1 and len(examples) > CHOICE_MOST:
         rows = np.sort(_some(together.of, CHOICE_MOST, seed))
-        part, group = examples.take(rows), together.of[rows]
+        part, group = examples.take(rows), together.take(rows)
     part_folds = folds if part is examples else k_folds(group, INNER, seed)
     settings = int(np.unique(examples.cells).size)
     work = _work(candidates, part_folds, folds, len(examples), tell)
@@ -101,13 +101,13 @@ def choose(
     able = [one.candidate for one in tried if not one.refused]
     nested = _nested(part, able, group, level, seed, work) if len(candidates) > 1 else None
     winner = tried[chosen].candidate
-    judged = tried[chosen] if part is examples else judge(examples, winner, folds, together.of, level, seed, work=work)
-    baseline = judge(examples, Candidate("mean"), folds, together.of, level, seed)
+    judged = tried[chosen] if part is examples else judge(examples, winner, folds, together, level, seed, work=work)
+    baseline = judge(examples, Candidate("mean"), folds, together, level, seed)
     if judged.refused:
         raise DataError(f"{winner.name}: {judged.refused}", "choose another family")
     tried[chosen] = judged
     noise = noise_of(examples)
-    calibration = calibrate(examples.y[judged.rows], judged.predicted, together.of[judged.rows])
+    calibration = calibrate(examples.y[judged.rows], judged.predicted, together.independent[judged.rows])
     errors = {**{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
               "mean_model": baseline.mae.value, "noise": noise.mae if noise else None}  # fmt: skip
     trained = train(examples, winner.family, checked(winner.family, winner.options), seed, level)
@@ -134,13 +134,13 @@ def _work(
 
 
 def _tried(
-    examples: Examples, candidates: Sequence[Candidate], group: Rows, folds: Sequence[Fold], level: float, seed: int,
+    examples: Examples, candidates: Sequence[Candidate], group: Groups, folds: Sequence[Fold], level: float, seed: int,
     work: FitProgress,
 ) -> list[Judged]:  # fmt: skip
     return [judge(examples, candidate, folds, group, level, seed, work) for candidate in candidates]
 
 
-def simplest(tried: Sequence[Judged], examples: Examples, group: Rows) -> list[int]:
+def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list[int]:
     """The first whose error is within one standard error of the smallest and that predicted nothing below 0 where
     nothing was (the first of all of them where each did), and after it those that were passed over for such
     predictions. Raises DataError where all were refused."""
@@ -150,7 +150,7 @@ def simplest(tried: Sequence[Judged], examples: Examples, group: Rows) -> list[i
         raise DataError(f"no model could be fitted: {tried[-1].refused}", "use fewer factors, or measure more")
     best = tried[values.index(min(known))]
     off = np.abs(best.predicted - examples.y[best.rows])
-    limit = min(known) + standard_error(off, group[best.rows])
+    limit = min(known) + standard_error(off, group.independent[best.rows])
     within = [i for i, value in enumerate(values) if value is not None and value <= limit]
     possible = [i for i in within if examples.y.min() < 0 or not (tried[i].predicted < 0).any()]
     chosen = (possible or within)[0]
@@ -158,15 +158,15 @@ def simplest(tried: Sequence[Judged], examples: Examples, group: Rows) -> list[i
 
 
 def _nested(
-    examples: Examples, candidates: Sequence[Candidate], group: Rows, level: float, seed: int, work: FitProgress
+    examples: Examples, candidates: Sequence[Candidate], group: Groups, level: float, seed: int, work: FitProgress
 ) -> Estimate | None:
     """The error of the whole procedure: in every outer fold the choice is made again by inner folds. None where
     there are too few groups to do so."""
-    if np.unique(group).size < 2 * max(OUTER, INNER):
+    if group.n < 2 * max(OUTER, INNER):
         return None
     rows, said = [], []
     for fold in k_folds(group, OUTER, seed + 1):
-        inside, own = examples.take(fold.train), group[fold.train]
+        inside, own = examples.take(fold.train), group.take(fold.train)
         tried = _tried(inside, candidates, own, k_folds(own, INNER, seed + 2), level, seed, work)
         winner = tried[simplest(tried, inside, own)[0]].candidate
         module = family(winner.family)
@@ -175,7 +175,7 @@ def _nested(
         rows.append(fold.test)
         said.append(module.predict(form, examples.x[fold.test]))
     at = np.concatenate(rows)
-    return grouped_mean(np.abs(np.concatenate(said) - examples.y[at]), group[at], level)
+    return grouped_mean(np.abs(np.concatenate(said) - examples.y[at]), group.independent[at], level)
 
 
 def _some(group: Rows, most: int, seed: int) -> Rows:

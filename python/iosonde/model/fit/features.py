@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Cell, Table, is_number, tidy
+from iosonde.stats.regression import strata
 
 Array = npt.NDArray[np.float64]
 
@@ -58,7 +60,8 @@ def _number(level: Cell) -> float:
 @dataclass(frozen=True)
 class Examples:
     """What a model learns from. ``x`` is rows × features, ``y`` the response, ``cells`` numbers the rows' settings:
-    rows of one cell are repeats of each other."""
+    rows of one cell are repeats of each other. ``bring_ups`` numbers what rows share that was set up once for several
+    of them; None where none do."""
 
     features: tuple[Feature, ...]
     x: Array
@@ -67,13 +70,16 @@ class Examples:
     response: str
     unit: str
     warnings: tuple[str, ...] = ()
+    bring_ups: npt.NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return len(self.y)
 
     def take(self, rows: npt.NDArray[Any]) -> Examples:
         """These rows only; what the features know stays."""
-        return Examples(self.features, self.x[rows], self.y[rows], self.cells[rows], self.response, self.unit)
+        shared = None if self.bring_ups is None else self.bring_ups[rows]
+        return Examples(self.features, self.x[rows], self.y[rows], self.cells[rows], self.response, self.unit, (),
+                        shared)  # fmt: skip
 
 
 def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
@@ -122,7 +128,13 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     warnings = [f"{gone} of {len(table)} rows lack a value and are left out"] if gone else []
     warnings += [text for feature in features if (text := _nearly_numbers(feature))]
     return Examples(features, x, y[kept], cells.reshape(-1).astype(np.intp), measured.name, measured.unit,
-                    tuple(warnings))  # fmt: skip
+                    tuple(warnings), _bring_ups(part, names))  # fmt: skip
+
+
+def _bring_ups(table: Table, names: Sequence[str]) -> npt.NDArray[np.intp] | None:
+    """The outermost ones, unless a factor is about them."""
+    units = [] if set(names) & set(BRING_UPS) else strata.units_of(table)
+    return units[0] if units else None
 
 
 def _nearly_numbers(feature: Feature) -> str:

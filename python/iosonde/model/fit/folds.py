@@ -1,13 +1,17 @@
 """Which rows a model learns from, and which it is judged by: folds that keep together what belongs together.
 
 Repeats of one setting, and rows that are copies of each other, are in the same fold: a model that has seen one of
-them has seen the answer. Sizes and seeds are exact: the same rows and seed give the same folds.
+them has seen the answer. So it is with trials that share a bring-up, whose error is theirs together: a setting that
+is predicted will have a bring-up of its own. Where whole settings of what is set once a bring-up can be kept together
+they are; else folds are crossed, and what is predicted shares neither setting nor bring-up with what is learned from
+(Roberts et al., Ecography 40, 2017). Sizes and seeds are exact: the same rows and seed give the same folds.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +25,7 @@ from .features import Examples
 
 Rows = npt.NDArray[np.intp]
 TOGETHER = ("twins", "cells", "rows")
+_LEAST_PLOTS = 5  # groups of whole bring-ups, from which one can be left out and the rest says something
 
 
 @dataclass(frozen=True)
@@ -34,28 +39,61 @@ class Fold:
 
 @dataclass(frozen=True)
 class Groups:
-    """``of`` numbers each row's group, of which there are ``n``; ``twins`` rows have a copy in another setting."""
+    """``of`` numbers each row's group, of which there are ``n``; ``twins`` rows have a copy in another setting.
+    ``n_bring_ups``: which groups keep together; with ``crossed``, the bring-up of each row, no group does so."""
 
     of: Rows
-    n: int
-    twins: int
+    twins: int = 0
+    n_bring_ups: int = 0
+    crossed: Rows | None = None
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return int(np.unique(self.of).size)
+
+    @property
+    def independent(self) -> Rows:
+        """What errors are independent between."""
+        return self.of if self.crossed is None else self.crossed
+
+    def take(self, rows: Rows) -> Groups:
+        """Of these rows only."""
+        return replace(self, of=self.of[rows], crossed=None if self.crossed is None else self.crossed[rows])
 
 
 def groups(examples: Examples, together: str = "twins") -> Groups:
-    """What must stay together: ``twins`` (repeats, and copies in other settings), ``cells`` (repeats), ``rows``
-    (nothing)."""
+    """What must stay together: ``twins`` (repeats, and copies in other settings), ``cells`` (repeats), and in both
+    cases what shares a bring-up; ``rows`` (nothing)."""
     if together not in TOGETHER:
         raise InputError(f"rows cannot be kept together by '{together}'", f"use {', '.join(TOGETHER)}")
     if together == "rows":
-        return Groups(np.arange(len(examples)), len(examples), 0)
-    parent = np.arange(int(examples.cells.max()) + 1)
+        return Groups(np.arange(len(examples)))
     pairs = _twins(examples) if together == "twins" else []
+    of = _joined(examples.cells, pairs)
+    copied = {cell for pair in pairs for cell in pair}
+    found = Groups(of, int(np.isin(examples.cells, list(copied)).sum()))
+    return found if examples.bring_ups is None else _with_bring_ups(found, examples.bring_ups)
+
+
+def _with_bring_ups(found: Groups, shared: Rows) -> Groups:
+    first = {int(unit): int(group) for unit, group in zip(shared[::-1], found.of[::-1], strict=True)}
+    whole = _joined(found.of, [(first[int(unit)], int(group)) for unit, group in zip(shared, found.of, strict=True)])
+    n_bring_ups = int(np.unique(shared).size)
+    if np.unique(whole).size >= _LEAST_PLOTS:
+        return replace(found, of=whole, n_bring_ups=n_bring_ups)
+    if any(np.unique(shared[whole == plot]).size < 2 for plot in np.unique(whole)):
+        return found  # one bring-up a level: the two cannot be told apart, which S311 says
+    return replace(found, n_bring_ups=n_bring_ups, crossed=shared)
+
+
+def _joined(of: Rows, pairs: Iterable[tuple[int, int]]) -> Rows:
+    """The groups with those of each pair made one, numbered anew."""
+    parent = np.arange(int(of.max()) + 1)
     for a, b in pairs:
         parent[_root(parent, b)] = _root(parent, a)
-    roots = np.array([_root(parent, cell) for cell in range(parent.size)])
-    _, of = np.unique(roots[examples.cells], return_inverse=True)
-    copied = {cell for pair in pairs for cell in pair}
-    return Groups(of.astype(np.intp), int(of.max()) + 1, int(np.isin(examples.cells, list(copied)).sum()))
+    roots = np.array([_root(parent, group) for group in range(parent.size)])
+    return np.unique(roots[of], return_inverse=True)[1].astype(np.intp)
 
 
 def _root(parent: Rows, cell: int) -> int:
@@ -81,15 +119,24 @@ def _twins(examples: Examples) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in (*whole, *found.trials) if a != b]
 
 
-def k_folds(group: Rows, k: int, seed: int) -> list[Fold]:
-    """k folds of whole groups, as even as the groups allow; each row is judged once. Raises InputError, DataError."""
+def k_folds(together: Groups, k: int, seed: int) -> list[Fold]:
+    """k folds of whole groups, as even as the groups allow; each row is judged once. Crossed with bring-ups they are
+    about as many, blocks of both. Raises InputError, DataError."""
     if k < 2:
         raise InputError(f"{k} folds leave nothing to be judged by", "use 2 folds or more")
-    numbers, sizes = np.unique(group, return_counts=True)
-    if numbers.size < k:
+    if together.n < k:
         raise DataError(
-            f"{numbers.size} settings cannot make {k} folds", f"use {max(2, numbers.size)} or fewer, or measure more"
+            f"{together.n} settings cannot make {k} folds", f"use {max(2, together.n)} or fewer, or measure more"
         )
+    if together.crossed is not None:
+        return _blocks(together.of, together.crossed, k, seed)
+    fold = _fold_of(together.of, k, seed)
+    return [Fold(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(k)]
+
+
+def _fold_of(group: Rows, k: int, seed: int) -> Rows:
+    """The fold of each row."""
+    numbers, sizes = np.unique(group, return_counts=True)
     order = np.random.default_rng(seed).permutation(numbers.size)
     # The largest first, each to the smallest fold so far: sizes differ by no more than they must.
     order = order[np.argsort(-sizes[order], kind="stable")]
@@ -98,8 +145,23 @@ def k_folds(group: Rows, k: int, seed: int) -> list[Fold]:
         smallest = int(filled.argmin())
         fold_of[number] = smallest
         filled[smallest] += sizes[number]
-    fold = fold_of[np.searchsorted(numbers, group)]
-    return [Fold(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(k)]
+    return fold_of[np.searchsorted(numbers, group)]
+
+
+def _blocks(group: Rows, crossed: Rows, k: int, seed: int) -> list[Fold]:
+    """Settings × bring-ups: a block is predicted by what shares neither with it. Raises DataError."""
+    across = max(2, math.ceil(math.sqrt(k)))
+    a = _fold_of(group, min(across, np.unique(group).size), seed)
+    b = _fold_of(crossed, min(across, np.unique(crossed).size), seed + 1)
+    blocks = [
+        Fold(np.flatnonzero((a != i) & (b != j)), np.flatnonzero((a == i) & (b == j)))
+        for i in range(int(a.max()) + 1)
+        for j in range(int(b.max()) + 1)
+    ]
+    found = [block for block in blocks if block.train.size and block.test.size]
+    if not found:
+        raise DataError("no setting has a bring-up of its own and another one to learn from", "repeat whole bring-ups")
+    return found
 
 
 def inverse(folds: Iterable[Fold]) -> list[Fold]:
@@ -107,21 +169,31 @@ def inverse(folds: Iterable[Fold]) -> list[Fold]:
     return [Fold(fold.test, fold.train, fold.name) for fold in folds]
 
 
-def split(group: Rows, train: float, seed: int) -> Fold:
-    """One split at random: whole groups, until ``train`` of the rows are there to learn from. Raises InputError,
-    DataError."""
+def split(together: Groups, train: float, seed: int) -> Fold:
+    """One split at random: whole groups, until ``train`` of the rows are there to learn from; crossed with bring-ups
+    about as many, and what shares neither with them is judged. Raises InputError, DataError."""
     if not 0 < train < 1:
         raise InputError(f"a share of {train:g} to learn from is not between 0 and 1", "write --split 0.75")
-    numbers, sizes = np.unique(group, return_counts=True)
-    if numbers.size < 2:
+    if together.n < 2:
         raise DataError("one setting cannot be split", "measure more settings")
+    if together.crossed is None:
+        inside = _learned(together.of, train, seed)
+        return Fold(np.flatnonzero(inside), np.flatnonzero(~inside))
+    a, b = _learned(together.of, math.sqrt(train), seed), _learned(together.crossed, math.sqrt(train), seed + 1)
+    if not (a & b).any() or not (~a & ~b).any():
+        raise DataError("too few bring-ups for one split", "take folds, or repeat whole bring-ups")
+    return Fold(np.flatnonzero(a & b), np.flatnonzero(~a & ~b))
+
+
+def _learned(group: Rows, train: float, seed: int) -> npt.NDArray[np.bool_]:
+    """Whether each row is among those to learn from; some group never is."""
+    numbers, sizes = np.unique(group, return_counts=True)
     order = np.random.default_rng(seed).permutation(numbers.size)
     reached = np.cumsum(sizes[order]) - sizes[order] / 2
     learned = numbers[order[reached < train * group.size]]
     if learned.size == numbers.size:
         learned = learned[:-1]
-    inside = np.isin(group, learned)
-    return Fold(np.flatnonzero(inside), np.flatnonzero(~inside))
+    return np.isin(group, learned)
 
 
 def leave_out(examples: Examples, factor: str) -> list[Fold]:

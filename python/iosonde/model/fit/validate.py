@@ -90,7 +90,7 @@ class Judged:
 
 
 def judge(
-    examples: Examples, candidate: Candidate, folds: Sequence[Fold], group: Rows, level: float, seed: int,
+    examples: Examples, candidate: Candidate, folds: Sequence[Fold], group: Groups, level: float, seed: int,
     work: FitProgress | None = None,
 ) -> Judged:  # fmt: skip
     """The candidate on these folds. A candidate that cannot be fitted is ``refused``, with the reason; an option
@@ -119,7 +119,7 @@ def judge(
     except IosondeError as error:
         return refused(candidate, f"{error.message} (learning from {fold.train.size} of {len(examples)} rows)", level)
     at, predicted = np.concatenate(rows), np.concatenate(said)
-    mae = grouped_mean(np.abs(predicted - examples.y[at]), group[at], level)
+    mae = grouped_mean(np.abs(predicted - examples.y[at]), group.independent[at], level)
     return Judged(candidate, tuple(results), at, predicted, mae, errors_of(examples.y[at], predicted, bounds))
 
 
@@ -150,9 +150,9 @@ def learning_curve(
     for k in (32, 16, 8, 4, 2, -4, -8):
         if abs(k) * 2 > together.n:
             continue
-        folds = k_folds(together.of, abs(k), seed)
+        folds = k_folds(together, abs(k), seed)
         folds = inverse(folds) if k > 0 else folds
-        judged = [judge(examples, candidate, folds, together.of, level, seed) for candidate in candidates]
+        judged = [judge(examples, candidate, folds, together, level, seed) for candidate in candidates]
         n_train = round(float(np.mean([fold.train.size for fold in folds])))
         points.append(CurvePoint(n_train, tuple(one.errors.mae if one.errors else None for one in judged)))
     if not points:

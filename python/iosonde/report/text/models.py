@@ -100,6 +100,13 @@ def twins_line(groups: Groups, together: str) -> str:
     """What is kept in one fold; empty where every row is a group."""
     if together == "rows":
         return "~ repeats and copies are spread over the folds: the errors are too small where there are any"
+    if groups.crossed is not None:
+        return (f"{groups.n_bring_ups} bring-ups: what is predicted shares neither setting nor bring-up with what was "
+                "learned from")  # fmt: skip
+    if groups.n_bring_ups:
+        return (
+            f"{groups.n_bring_ups} bring-ups: settings that share one are kept in one fold, {groups.n} groups of them"
+        )
     if groups.twins:
         return f"{groups.twins} rows are copies of another setting's: they are kept in one fold (iosonde check)"
     return ""
