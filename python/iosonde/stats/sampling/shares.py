@@ -231,6 +231,9 @@ def bounds_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) 
     everyone = np.ones(len(mask), bool)
     if not sample.mass or not len(mask):
         return 0.0, 1.0
+    if mask.all():
+        value = min(1.0, split_of(sample, values, mask).value)
+        return value, value
     found = [split_of(sample, np.where(mask, values, missing), everyone).value for missing in (0.0, 1.0)]
     return min(1.0, found[0]), min(1.0, found[1])
 
