@@ -9,9 +9,15 @@ from pathlib import Path
 import pytest
 
 import survey_tree
+from iosonde.answers.report import Wanted, report
+from iosonde.answers.summary import summary
 from iosonde.answers.survey import SurveyAsked, survey
 from iosonde.answers.survey_run import SurveyStore
+from iosonde.answers.survey_stored import stored_survey
 from iosonde.core.errors import InputError
+from iosonde.core.stored import StoredRun
+from iosonde.data.asked import Asked
+from iosonde.data.source import open_data
 from iosonde.store import Store
 
 
@@ -72,3 +78,36 @@ def test_a_store_is_never_in_the_tree(tree, tmp_path):
         SurveyStore(tmp_path / "file").check(str(tree))
     SurveyStore(tmp_path / "new").check(str(tree))
     assert not (tmp_path / "new").exists()
+
+
+def test_a_survey_that_is_kept_is_the_one_that_was_made(tree, tmp_path):
+    place = SurveyStore(tmp_path / "store")
+    made, _ = kept(tree, place, by="directory", what_if=("compress=gzip:6,type=text", "archive=64KiB"))
+    stored = stored_survey(StoredRun(Store.open(place.path).runs()[0]))
+    assert stored.content() | {"strata": []} == made.content() | {"strata": []}
+    assert list(map(str, stored.walked.tails)) == list(map(str, made.walked.tails))
+
+
+def test_the_page_of_a_store_of_surveys_is_of_the_last_and_has_the_others_of_its_tree(tree, tmp_path):
+    place = SurveyStore(tmp_path / "store")
+    kept(tree / "project1", place)
+    kept(tree, place)
+    shutil.rmtree(tree / "project0")
+    made, run_id = kept(tree, place)
+    page = report(Wanted(str(place.path)))
+    assert page.survey.walked.files == made.walked.files and "last of 3 surveys" in page.headline
+    assert [row[2] for row in page.history.rows] == [301, made.walked.files] and page.history.rows[-1][0] == run_id
+    assert page.to_json()["over_time"][-1]["files"] == made.walked.files
+    first = report(Wanted(str(place.path), where=("tree=" + str(tree / "project1"),)))
+    assert first.history is None and first.survey.path.endswith("project1")
+    told = summary(open_data(str(place.path)), Asked())
+    assert any("iosonde report" in one for one in told.overview.warnings)
+
+
+def test_a_survey_that_was_kept_before_tails_were_has_a_page(tree, tmp_path):
+    place = SurveyStore(tmp_path / "store")
+    kept(tree, place)
+    document = Store.open(place.path).runs()[0]
+    for name in ("tails", "year_old"):
+        del document["facts"]["survey"]["walk"][name]
+    assert stored_survey(StoredRun(document)).walked.tails == ()

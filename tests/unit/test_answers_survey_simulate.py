@@ -10,7 +10,10 @@ import pytest
 
 import survey_tree
 from iosonde.answers.survey import SurveyAsked, survey
-from iosonde.answers.survey_resample import (
+from iosonde.answers.survey_simulate import SimulationAsked, simulate
+from iosonde.core.errors import InputError
+from iosonde.stats.sampling.population import Population
+from iosonde.stats.sampling.resampling import (
     BY_COUNT,
     BY_SIZE,
     WITH_REPLACEMENT,
@@ -18,9 +21,6 @@ from iosonde.answers.survey_resample import (
     DrawnAgain,
     resampled,
 )
-from iosonde.answers.survey_simulate import SimulationAsked, simulate
-from iosonde.core.errors import InputError
-from iosonde.survey.population import Population
 from iosonde.survey.scan import TreeScan, load_scan, scan_tree
 
 

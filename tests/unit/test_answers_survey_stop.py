@@ -11,11 +11,11 @@ import pytest
 import survey_tree
 from iosonde.answers import survey_stop
 from iosonde.answers.survey import SurveyAsked, survey
-from iosonde.answers.survey_sample import CAPACITY, COUNT, count_sample, size_sample
-from iosonde.answers.survey_stop import ALL, PRECISE, TIME, StopRule, read_in_order
+from iosonde.answers.survey_stop import ALL, PRECISE, TIME, read_in_order
 from iosonde.core.errors import InputError
-from iosonde.stats.sampling.shares import share
-from iosonde.survey.population import Population
+from iosonde.stats.sampling.population import CAPACITY, COUNT, Population
+from iosonde.stats.sampling.shares import count_sample, share, size_sample
+from iosonde.stats.sampling.stopping import StopRule
 from iosonde.survey.scan import TreeScan
 from iosonde.survey.walk import DrawnFiles
 
@@ -100,7 +100,7 @@ def until(whole: Population, margin: float, seed: int, most: int):
     def shares(some, contents):
         for (by, _), one in some.items():
             sample = (count_sample(len(one), len(whole.sizes)) if by == COUNT
-                      else size_sample(one, one.columns["size"], float(whole.sizes.sum())))  # fmt: skip
+                      else size_sample(one.columns["size"], one.threshold, float(whole.sizes.sum())))  # fmt: skip
             for kind in whole.kinds:
                 yield by, kind, share(sample, whole.has(kind, one.columns["at"]), 0.95).estimate
 

@@ -22,6 +22,8 @@ from .page.experiment import Opener, open_chosen
 from .page.of_store import page_of_store
 from .page.of_table import TableAsked, page_of_table
 from .page.settings import settings_of
+from .survey_page import SurveyPage
+from .survey_stored import are_surveys, page_of_surveys
 
 if TYPE_CHECKING:
     from iosonde.store import Store
@@ -72,15 +74,17 @@ def words_again(given: Mapping[str, Any], output: str) -> tuple[str, ...]:
     return ("iosonde", "report", given["data"], "-o", output, *words)
 
 
-def report(asked: Wanted, opened: Opener = open_data) -> Page:
+def report(asked: Wanted, opened: Opener = open_data) -> Page | SurveyPage:
     """Everything that the page shows. ``opened`` opens DATA. Raises InputError, DataError."""
     if Path(asked.data).is_dir() and not asked.response:
         return _of_store(asked, opened)
     return _of_table(asked, opened)
 
 
-def _of_store(asked: Wanted, opened: Opener) -> Page:
+def _of_store(asked: Wanted, opened: Opener) -> Page | SurveyPage:
     source, chosen = open_chosen(asked.part or asked.data, asked.experiment, asked.where, opened)
+    if are_surveys(source.runs):
+        return page_of_surveys(source.runs, asked.data)
     cells = Asked((), asked.by or (), asked.clock, asked.level, asked.metric)
     page = page_of_store(source, chosen, cells, asked.again, asked.on, asked.bound, asked.constraints)
     from .page import questions

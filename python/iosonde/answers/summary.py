@@ -18,6 +18,7 @@ from .answer import Answer
 from .columns import with_computed
 from .faults import FaultEffect, fault_effects
 from .latencies import latencies
+from .survey_stored import SEE_PAGE, are_surveys
 from .tools import own_clock, told_by
 from .trials import measured
 
@@ -58,6 +59,8 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
     if source.store is not None and not columns:
         made = store_overview(source, replace(asked, on=tuple(by or ())), latencies(source, asked.level))
         faults = fault_effects(source, made.by, asked.level)
+        if are_surveys(source.runs):
+            made = replace(made, warnings=(*made.warnings, SEE_PAGE))
         return Summary(made, own_clock(source, asked), told_by(source, asked), faults)
     if asked.response:
         return Summary(_of_columns(source, asked, by or ()))

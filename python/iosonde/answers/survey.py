@@ -16,8 +16,10 @@ from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 from iosonde.engine._native import give_way
+from iosonde.stats.sampling.population import CAPACITY, COUNT
 from iosonde.stats.sampling.shares import OfWhole
 from iosonde.stats.sampling.size import sample_size
+from iosonde.stats.sampling.stopping import StopRule
 from iosonde.survey.codecs import codec_name
 from iosonde.survey.contents import LookAsked, look_at_all
 from iosonde.survey.from_list import walk_list
@@ -27,8 +29,8 @@ from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, inodes_in_use, wa
 from .answer import Answer
 from .survey_content import BlocksRead, blocks_read, bytes_of, kinds, not_beaten, quantiles
 from .survey_estimate import SurveyEstimate
-from .survey_sample import CAPACITY, COUNT, FileSample
-from .survey_stop import ALL, Drawn, Read, StopRule, read_in_order
+from .survey_sample import FileSample
+from .survey_stop import ALL, Drawn, Read, read_in_order
 from .survey_strata import StratifiedSample, SurveyStratum, allocated, parse_by
 from .survey_walk import WalkSummary, walk_summary
 from .survey_what_if import StorageChange, SurveyWhatIf, parse_change, what_if, with_codecs

@@ -10,13 +10,14 @@ from functools import partial
 import numpy as np
 
 from iosonde.core.types import Estimate
+from iosonde.stats.sampling.population import CAPACITY, COUNT
 from iosonde.stats.sampling.shares import OfWhole
 from iosonde.survey.contents import DIGEST_BYTES, Contents, Piece
 from iosonde.survey.magic import EMPTY
 from iosonde.survey.opening import WalkedFile
 
 from .survey_estimate import SurveyEstimate
-from .survey_sample import CAPACITY, COUNT, FileSample
+from .survey_sample import FileSample
 from .survey_strata import StratifiedSample
 
 Samples = Mapping[str, FileSample | StratifiedSample]

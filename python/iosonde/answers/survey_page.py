@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from iosonde.core.types import Estimate
+from iosonde.core.units import format_size
+from iosonde.core.words import counted, percent_interval
 
 from .page.content.tables import DataTable
 from .survey import Survey
@@ -47,13 +50,31 @@ class EstimateBars:
 
 @dataclass(frozen=True)
 class SurveyPage:
-    """All of it, and the survey that it is of."""
+    """All of it, and the survey that it is of; ``note``: which one, where there are several, and
+    their ``history``, which is one of the tables."""
 
     survey: Survey
     squares: tuple[SharedOut, ...]
     distributions: tuple[Cumulative, ...]
     bars: tuple[EstimateBars, ...]
     tables: tuple[DataTable, ...]
+    note: str = ""
+    history: DataTable | None = None
+
+    @property
+    def headline(self) -> str:
+        """What is said first."""
+        walked = self.survey.walked
+        largest = next((f"; {one.name} is {percent_interval(one.found.estimate)} of the capacity"
+                        for one in self.survey.of("type", "capacity")), "")  # fmt: skip
+        return (f"{self.survey.path}: {counted(walked.files, 'file')}, {format_size(walked.numbers['bytes'])}"
+                f"{largest}. {self.note}").rstrip()  # fmt: skip
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``iosonde survey --json``, and the other surveys of the tree."""
+        rows = [] if self.history is None else [dict(zip(self.history.columns, row, strict=True))
+                                                for row in self.history.rows]  # fmt: skip
+        return {"iosonde_survey": 1, **self.survey.content(), "note": self.note, "over_time": rows}
 
 
 def survey_page(made: Survey) -> SurveyPage:

@@ -18,6 +18,7 @@ from iosonde.store import Store
 from .survey import Survey, SurveyAsked
 
 EXPERIMENT = "survey"
+SOURCE, FACT = "survey", "survey"  # what measured such a run; what is kept of it
 _OF = {"files": "share of files", "capacity": "share of capacity"}
 _NUMBERS = {"files": "files", "bytes": "bytes", "allocated_bytes": "bytes", "directories": "directories"}
 _SHOWN = 0.01  # of files or capacity: the types that are looked at first
@@ -59,9 +60,9 @@ def run_of(made: Survey, asked: SurveyAsked, experiment: str, factors: dict[str,
     shown = {operation: [row.metric for row in rows if row.operation == operation and row.value >= _SHOWN]
              for operation in dict.fromkeys(row.operation for row in rows)}  # fmt: skip
     return Run(
-        f"survey-{began:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}", experiment, "survey",
+        f"survey-{began:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}", experiment, SOURCE,
         began.isoformat(timespec="seconds").replace("+00:00", "Z"), made.seconds, dict(factors), rows,
-        facts={"survey": {**made.content(), "strata": []}, "target": made.path}, seed=made.seed,
+        facts={FACT: {**made.content(), "strata": []}, "target": made.path}, seed=made.seed,
         headlines={operation: kinds for operation, kinds in shown.items() if kinds},
     )  # fmt: skip
 

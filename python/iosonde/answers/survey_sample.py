@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.stats.sampling.population import COUNT
 from iosonde.stats.sampling.quantiles import quantile
-from iosonde.stats.sampling.shares import DrawnSample, OfWhole, mean, share
+from iosonde.stats.sampling.shares import OfWhole, count_sample, mean, share, size_sample
 from iosonde.stats.sampling.strata import StratumValues
 from iosonde.survey.contents import Contents, Piece
 from iosonde.survey.opening import WalkedFile
-from iosonde.survey.walk import DrawnFiles, Walked, chances_of, seen_of
+from iosonde.survey.walk import DrawnFiles, Walked, seen_of
 
-COUNT, CAPACITY = "files", "capacity"
 Where = Callable[[WalkedFile, Contents], bool]
 OfPiece = Callable[[Piece], float]
 Floats = npt.NDArray[np.float64]
@@ -36,7 +36,7 @@ class FileSample:
         else:
             size = "allocated" if allocated else "size"
             whole = walked.found["allocated_bytes" if allocated else "bytes"]
-            self.drawn = size_sample(drawn, drawn.columns[size].astype(float), float(whole))
+            self.drawn = size_sample(drawn.columns[size].astype(float), drawn.threshold, float(whole))
 
         self.mass, self.certain = self.drawn.mass, int(self.drawn.certain.sum())
 
@@ -83,14 +83,3 @@ class FileSample:
     def silent(self) -> StratumValues:
         """Which gave no answer."""
         return StratumValues(self.drawn, ~self.answered)
-
-
-def count_sample(draws: int, population: int) -> DrawnSample:
-    """Files drawn with equal chances, without replacement."""
-    ones = np.ones(draws)
-    return DrawnSample(float(population), ones, ones * (draws / population if population else 1.0))
-
-
-def size_sample(drawn: DrawnFiles, sizes: Floats, whole: float) -> DrawnSample:
-    """Files drawn by size: priority sampling, given its threshold."""
-    return DrawnSample(whole, sizes, chances_of(drawn, sizes))

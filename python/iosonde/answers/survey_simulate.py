@@ -11,13 +11,13 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
+from iosonde.stats.sampling.population import Population
+from iosonde.stats.sampling.resampling import DrawnAgain, SimulatedEstimate, resampled
 from iosonde.stats.sampling.size import sample_size
 from iosonde.survey.codecs import codec_name
-from iosonde.survey.population import Population
 from iosonde.survey.scan import TreeScan, load_scan, scan_tree
 
 from .answer import Answer
-from .survey_resample import DrawnAgain, SimulatedEstimate, resampled
 from .survey_strata import parse_by
 
 DRAWS = (64, 256, 1024, 4096)

@@ -70,7 +70,8 @@ class WalkSummary:
         tables = {name: [row.to_json() for row in getattr(self, name)]
                   for name in ("sizes", "modified", "accessed", "depths")}  # fmt: skip
         return {**self.numbers, "capacity": self.capacity, "seconds": self.seconds, "owners": self.owners,
-                "largest_owner": self.largest_owner, **tables, "notes": list(self.notes)}  # fmt: skip
+                "largest_owner": self.largest_owner, **tables, "tails": [vars(one) for one in self.tails],
+                "year_old": None if self.old is None else list(self.old), "notes": list(self.notes)}  # fmt: skip
 
 
 def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
@@ -116,8 +117,8 @@ def _tails(sizes: Any, column: int) -> tuple[Tail, ...]:
     found = []
     for part in (_HALF, _MOST):
         row = int(np.flatnonzero(above[:, column] >= part * above[0, column])[-1])
-        found.append(Tail(above[row, column] / above[0, column], 2 ** (row - 1) if row else 0,
-                          above[row, 0] / above[0, 0]))  # fmt: skip
+        found.append(Tail(float(above[row, column] / above[0, column]), 2 ** (row - 1) if row else 0,
+                          float(above[row, 0] / above[0, 0])))  # fmt: skip
     return tuple(found)
 
 

@@ -18,13 +18,14 @@ from iosonde.core.pairs import pairs_of
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_seconds, parse_size
 from iosonde.stats.estimate.distributions import t_critical
+from iosonde.stats.sampling.population import CAPACITY
 from iosonde.stats.sampling.shares import OfWhole
 from iosonde.survey.codecs import codec_name
 from iosonde.survey.contents import Contents
 from iosonde.survey.opening import WalkedFile
 
 from .survey_content import Samples, left, pack_per_byte, rate_of, unpack_per_byte
-from .survey_sample import CAPACITY, FileSample, OfPiece, Where
+from .survey_sample import FileSample, OfPiece, Where
 from .survey_strata import StratifiedSample
 from .survey_walk import WalkSummary
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import InputError
@@ -125,10 +124,3 @@ def seen_of(drawn: DrawnFiles) -> Iterable[WalkedFile]:
     """The drawn files as they are looked at."""
     columns = [drawn.columns[name].tolist() for name in ("size", "allocated", "device", "inode", "modified_ns")]
     return (WalkedFile(path, *row) for path, *row in zip(drawn.paths, *columns, strict=True))
-
-
-def chances_of(drawn: DrawnFiles, masses: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """With which chance each was drawn, given the threshold: a key is a random number of (0, 1) over the mass."""
-    if drawn.threshold is None:
-        return np.ones(len(drawn))
-    return np.minimum(1.0, masses * drawn.threshold)

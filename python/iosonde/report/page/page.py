@@ -19,6 +19,7 @@ from typing import Any
 from iosonde.answers.page.content.bars import Bars
 from iosonde.answers.page.content.page import Page
 from iosonde.answers.page.content.tables import DataTable, Section
+from iosonde.answers.survey_page import SurveyPage
 from iosonde.core.units import in_file, significant
 from iosonde.core.words import counted, plural
 from iosonde.report.figures.importance import share_parts
@@ -122,7 +123,7 @@ def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
     return list(groups.items())
 
 
-def page_document(page: Page) -> dict[str, Any]:
+def page_document(page: Page | SurveyPage) -> dict[str, Any]:
     """Everything that the page shows, as plain values, for a program (docs/commands/report.md)."""
     document: dict[str, Any] = _jsonable(page.to_json())
     return document

@@ -12,8 +12,8 @@ from .layout import table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.survey_plan import PlannedSurvey, SurveyPlan
-    from iosonde.answers.survey_resample import SimulatedEstimate
     from iosonde.answers.survey_simulate import Simulation
+    from iosonde.stats.sampling.resampling import SimulatedEstimate
 
 _DAY_S = 86_400.0
 

@@ -52,6 +52,19 @@ class DrawnSample:
         return np.where(sure, self.masses, self.rest / max(1, int((~sure).sum())))
 
 
+def count_sample(draws: int, population: int) -> DrawnSample:
+    """Files drawn with equal chances, without replacement."""
+    ones = np.ones(draws)
+    return DrawnSample(float(population), ones, ones * (draws / population if population else 1.0))
+
+
+def size_sample(masses: Values, threshold: float | None, mass: float) -> DrawnSample:
+    """Files drawn by their mass, given the threshold of priority sampling: a key is a random number of (0, 1) over the
+    mass, and the files with the smallest were drawn. None: all were."""
+    chances = np.ones(len(masses)) if threshold is None else np.minimum(1.0, masses * threshold)
+    return DrawnSample(mass, masses, chances)
+
+
 @dataclass(frozen=True)
 class OfWhole:
     """What a sample says of the whole. ``design_effect``: the variance, over that of as many draws with replacement and
@@ -218,6 +231,9 @@ def bounds_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) 
     everyone = np.ones(len(mask), bool)
     if not sample.mass or not len(mask):
         return 0.0, 1.0
+    if mask.all():
+        value = min(1.0, split_of(sample, values, mask).value)
+        return value, value
     found = [split_of(sample, np.where(mask, values, missing), everyone).value for missing in (0.0, 1.0)]
     return min(1.0, found[0]), min(1.0, found[1])
 

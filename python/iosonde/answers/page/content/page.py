@@ -66,6 +66,11 @@ class Page:
     more: str = ""
     questions: tuple[AnsweredQuestion, ...] = ()
 
+    @property
+    def headline(self) -> str:
+        """What is said first."""
+        return self.answers.headline
+
     def to_json(self) -> dict[str, Any]:
         """Everything that the page shows, for a program: versioned, base units."""
         settings = None if self.settings is None else self.settings.to_dict()

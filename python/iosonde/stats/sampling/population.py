@@ -1,15 +1,13 @@
-"""All files of a full scan as the truth: what surveys estimate of them, and what a look at some would have found."""
+"""All files of a tree that is known as the truth: what surveys estimate of them, and what a look at some would find."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-
-from .magic import EMPTY
-from .scan import TreeScan
 
 COUNT, CAPACITY = "files", "capacity"
 TYPE, COMPRESSED = "type", "compressed"
@@ -17,6 +15,39 @@ _QUANTILES = (0.5, 0.9)
 _LEAST_SHARE, _MOST_KINDS = 0.001, 8
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
+Integers = npt.NDArray[np.int64]
+
+
+class KnownFiles(Protocol):
+    """Files whose contents are known."""
+
+    @property
+    def sizes(self) -> Floats:
+        """Bytes of each."""
+
+    @property
+    def ages(self) -> Floats:
+        """Seconds since each was modified."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The names of all kinds."""
+
+    @property
+    def kind(self) -> Integers:
+        """The place of the kind of each in ``kinds``."""
+
+    @property
+    def part(self) -> Integers:
+        """The number of the part of the tree that each is in."""
+
+    @property
+    def pieces(self) -> dict[str, Floats]:
+        """By a name (``zeros``, ``entropy``, a codec) a value from 0 to 1 of each piece."""
+
+    @property
+    def first(self) -> Integers:
+        """Those of file i are from ``first[i]`` to ``first[i + 1]``."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +64,7 @@ class KnownNumber:
 class Population:
     """All files of a scan, and the truth of what surveys estimate."""
 
-    def __init__(self, scan: TreeScan) -> None:
+    def __init__(self, scan: KnownFiles) -> None:
         self.scan, self.sizes = scan, scan.sizes
         self.masses = {COUNT: np.ones(len(scan.sizes)), CAPACITY: scan.sizes}
         self.whole = {of: float(masses.sum()) for of, masses in self.masses.items()}
@@ -51,8 +82,8 @@ class Population:
 
     def known(self, of: str) -> list[KnownNumber]:
         """The truth: kinds and quantiles, of the capacity what its pieces are like, too."""
-        kinds = [one for one in self.kinds if of == COUNT or one != EMPTY]
-        found = [KnownNumber(TYPE, one, of, "share", self._share(self.scan.kinds.index(one), of)) for one in kinds]
+        shares = {one: self._share(self.scan.kinds.index(one), of) for one in self.kinds}
+        found = [KnownNumber(TYPE, one, of, "share", part) for one, part in shares.items() if part]
         if of == CAPACITY and self.scan.pieces:
             every = np.arange(len(self.sizes))
             weights = self.sizes / self.whole[CAPACITY]

@@ -11,13 +11,12 @@ import numpy as np
 
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval
-from iosonde.stats.sampling.quantiles import quantile
-from iosonde.stats.sampling.shares import DrawnSample, hansen_hurwitz, mean, share
-from iosonde.stats.sampling.strata import StratumValues, allocate, stratified_mean, stratified_share
-from iosonde.survey.population import CAPACITY, COUNT, TYPE, Floats, KnownNumber, Places, Population
 
-from .survey_sample import count_sample
-from .survey_stop import StopRule, narrow
+from .population import CAPACITY, COUNT, TYPE, Floats, KnownNumber, Places, Population
+from .quantiles import quantile
+from .shares import DrawnSample, count_sample, hansen_hurwitz, mean, share, size_sample
+from .stopping import StopRule, narrow
+from .strata import StratumValues, allocate, stratified_mean, stratified_share
 
 BY_COUNT, BY_SIZE, WITH_REPLACEMENT, WRONG = "by count", "by size", "by size, with replacement", "wrong"
 
@@ -116,12 +115,13 @@ def _first(whole: Population, way: str, keys: Floats, order: Places) -> _Draw:
     chosen = order[:-1]
     if way == BY_COUNT:
         return _Draw([chosen], [count_sample(len(chosen), len(whole.sizes))])
-    return _Draw([chosen], [_sample_by_size(whole.sizes[chosen], keys[order[-1]], whole.whole[CAPACITY])])
+    return _Draw([chosen], [size_sample(whole.sizes[chosen], _end(keys, order[-1:]), whole.whole[CAPACITY])])
 
 
-def _sample_by_size(masses: Floats, threshold: float, mass: float) -> DrawnSample:
-    chances = np.minimum(1.0, masses * threshold) if np.isfinite(threshold) else np.ones(len(masses))
-    return DrawnSample(mass, masses, chances)
+def _end(keys: Floats, after: Places) -> float | None:
+    """The key from which on none was drawn; None: all that have a size were."""
+    end = float(keys[after[0]]) if len(after) else np.inf
+    return end if np.isfinite(end) else None
 
 
 def _in_parts(whole: Population, way: str, keys: Floats, order_of_all: Places) -> _Draw:
@@ -142,8 +142,7 @@ def _in_parts(whole: Population, way: str, keys: Floats, order_of_all: Places) -
         if of == COUNT:
             samples.append(count_sample(n, files[part]))
         else:
-            threshold = float(keys[after[0]]) if len(after) else np.inf
-            samples.append(_sample_by_size(whole.sizes[some], threshold, masses[part]))
+            samples.append(size_sample(whole.sizes[some], _end(keys, after), masses[part]))
     return _Draw(chosen, samples)
 
 
