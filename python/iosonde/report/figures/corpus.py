@@ -28,7 +28,8 @@ from .vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from iosonde.answers.corpus import Corpus, CorpusPhase
+    from iosonde.answers.corpus import Corpus
+    from iosonde.stats.overview.systems import CorpusPhase
 
 _ROW = 26  # px
 _WIDE = 460
