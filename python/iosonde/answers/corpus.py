@@ -6,8 +6,8 @@ Runs of one system belong together: each system counts once, and every interval 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from iosonde.data.responses import no_trial
 from iosonde.data.source import Source
 from iosonde.data.systems import apart_from, clusters_of, covariates, per_of, with_year, years_of
 from iosonde.stats.estimate.clusters import Explained
-from iosonde.stats.overview.systems import LEAST, CorpusPhase, Systems
+from iosonde.stats.overview.systems import LEAST, CorpusPhase, Systems, TwoScores
 
 from .answer import Answer
 
@@ -48,7 +48,8 @@ class HowCorpus:
 class Corpus(Answer):
     """``phases`` in the order of the tool. ``rare``: how many numbers are not shown, being of few systems or a part
     of another. ``linked``:
-    how much of the metadata rate the bandwidth explains, between systems, both by the score."""
+    how much of the metadata rate the bandwidth explains, between systems, both by the ``scores``. ``units``: those of
+    covariates' levels."""
 
     name: str
     level: float
@@ -60,7 +61,9 @@ class Corpus(Answer):
     phases: tuple[CorpusPhase, ...]
     rare: int = 0
     linked: Explained | None = None
+    scores: tuple[TwoScores, ...] = ()
     warnings: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde corpus --json``."""
@@ -121,8 +124,8 @@ def corpus(source: Source, asked: Asked, how: HowCorpus | None = None) -> Corpus
     everyone = np.arange(len(rows))
     return Corpus(
         source.name, asked.level, clusters, on, len(set(rows.columns["run"].values)), work.systems(everyone),
-        years_of(rows), tuple(phases), len(kinds) - len(shown), work.linked(),
-        (*trials.warnings, *_said(rest, rows, work)),
+        years_of(rows), tuple(phases), len(kinds) - len(shown), *work.linked(),
+        (*trials.warnings, *_said(rest, rows, work)), rest.units(),
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from iosonde.data.source import Source, narrowed
 from .words import Names, Setting, checked, conditions, level_text, names, one_of, open, takes, texts, warn
 
 if TYPE_CHECKING:
+    from iosonde.answers.corpus_page import CorpusPage
     from iosonde.answers.page.advice import Choosing
     from iosonde.answers.page.content.page import Page
     from iosonde.report.figures.figure import Figure
@@ -24,22 +25,22 @@ if TYPE_CHECKING:
 class Report:
     """A page that was written to ``path``; ``page`` is what it shows."""
 
-    page: Page
+    page: Page | CorpusPage
     path: Path
 
     def __str__(self) -> str:
         """What the terminal shows: the first sentence."""
         from iosonde.report.text import wrapped
 
-        return "\n".join(wrapped(self.page.answers.headline))
+        return "\n".join(wrapped(self.page.headline))
 
     __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
         """What ``--json`` prints: everything that the page shows."""
-        from iosonde.report.page.page import page_document
+        from iosonde.report.page.either import document_of
 
-        return page_document(self.page)
+        return document_of(self.page)
 
 
 class ReportOptions(TypedDict, total=False):
@@ -89,7 +90,7 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
     """
     from iosonde.answers.report import Wanted, report
     from iosonde.campaign.asked_of import questions_of
-    from iosonde.report.page.page import render
+    from iosonde.report.page.either import page_html
 
     source = open(data)
     wanted = Wanted(
@@ -101,7 +102,7 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
         constraints=names(options["constraints"], "constraints"),
     )  # fmt: skip
     page = report(wanted, lambda _, where, experiment: narrowed(source, where, experiment))
-    return Report(page, replace_file(Path(output), render(page).encode()))
+    return Report(page, replace_file(Path(output), page_html(page).encode()))
 
 
 class PlotOptions(TypedDict, total=False):

@@ -4,6 +4,7 @@ which runs are one's own."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,8 @@ YEAR = "year"
 _SYSTEM = (("institution", "system"), ("site", "system"), ("system",), ("institution",), ("site",))
 _PER = ("nodes", "ranks")
 _LEAST = 3  # systems that share a level
+_MANY = 10  # systems, to be shown as a corpus unasked
+_REPEATED = 3  # runs of half of them, at most
 
 
 def apart_from(source: Source, mine: str) -> tuple[Source, Source | None]:
@@ -49,6 +52,20 @@ def clusters_of(rows: Table, named: Sequence[str]) -> tuple[str, ...]:
         "nothing says which runs are of one system",
         "name the columns, as --cluster institution,system; iosonde import --factors-from takes them from paths",
     )
+
+
+def holds_many_systems(source: Source) -> bool:
+    """Whether these are results of many systems, and no campaign: imported runs that say of which system each is, few
+    of each."""
+    runs = [run for run in source.runs if run.counts]
+    if len(runs) < _MANY or any("import" not in run.facts for run in runs):
+        return False
+    for names in (one for one in _SYSTEM if "system" in one):
+        keys = [tuple(run.factors.get(name) for name in names) for run in runs]
+        if not any(None in key for key in keys):
+            sizes = sorted(Counter(keys).values())
+            return len(sizes) >= _MANY and sizes[len(sizes) // 2] <= _REPEATED
+    return False
 
 
 def per_of(rows: Table, asked: str | None) -> str:

@@ -46,7 +46,7 @@ def command(output: str, as_json: bool, **given: Any) -> None:
     """
     wanted = _wanted(given, output)
     if as_json:
-        show_json(report.page.page.page_document(answers.report.report(wanted, open_data)))
+        show_json(report.page.either.document_of(answers.report.report(wanted, open_data)))
         return
     headline, path = _write(wanted, output)
     show(report.text.wrapped(headline))
@@ -69,8 +69,8 @@ def write_page_of(store: str, experiment: str, level: float, output: str) -> Non
 def _write(wanted: answers.report.Wanted, output: str) -> tuple[str, Path]:
     """The page's headline, and where it is."""
     page = answers.report.report(wanted, open_data)
-    path = replace_file(Path(output), report.page.page.render(page, talk).encode())
-    return page.answers.headline, path
+    path = replace_file(Path(output), report.page.either.page_html(page, talk).encode())
+    return page.headline, path
 
 
 def _wanted(given: dict[str, Any], output: str) -> answers.report.Wanted:

@@ -82,6 +82,11 @@ class Page:
         return tuple(sorted({cell.nodes for bars in self.bars.items for cell in bars.cells}))
 
     @property
+    def headline(self) -> str:
+        """What it says first."""
+        return self.answers.headline
+
+    @property
     def scales(self) -> bool:
         """Whether anything was measured at more than one node count, to set them against each other."""
         return any(len(bars.cells) > 1 for bars in self.bars.items)
