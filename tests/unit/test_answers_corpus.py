@@ -1,11 +1,15 @@
 """A corpus: each system counts once, what explains the differences, what stands out, one's own result placed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import corpus_sample as sample
 from iosonde.answers.corpus import HowCorpus, corpus
+from iosonde.answers.corpus_page import CorpusPage
 from iosonde.answers.rank import rank
+from iosonde.answers.report import Wanted, report
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Observation
 from iosonde.data.asked import Asked
@@ -122,6 +126,34 @@ def test_a_ranking_of_a_corpus_with_a_rare_phase_answers(tmp_path):
     assert hard.n == len(runs) and [one for one in made.left_out if one.startswith("rare rate")]
     with pytest.raises(DataError):
         rank(open_data(tmp_path / "s"), Asked(("rare",)))
+
+
+def test_a_report_of_many_systems_is_their_page_and_of_a_campaign_it_is_not(place, tmp_path):
+    page = report(Wanted(str(place)))
+    assert isinstance(page, CorpusPage) and page.corpus.systems == sample.SYSTEMS
+    assert page.headline.endswith(f": 32 runs of {sample.SYSTEMS} systems, 2019 to 2024")
+    assert [one.name for one in page.by] == ["api"] and page.by[0].phase.operation == "ior_hard_write"
+    assert len(page.every.rows) == sum(len(one.values) for one in page.corpus.phases)
+    assert not isinstance(report(Wanted(str(place), by=("api",))), CorpusPage)
+    few = sample.write(tmp_path / "few", sample.corpus(9, 1))
+    repeated = sample.corpus(12, 1)
+    for number in range(40):  # four of most: repetitions of a campaign
+        run = replace(repeated[number % 10], id=f"again{number}")
+        repeated.append(run)
+    for other in (few, sample.write(tmp_path / "repeated", repeated)):
+        assert not isinstance(report(Wanted(str(other))), CorpusPage)
+
+
+def test_medians_by_level_are_those_of_its_systems(place):
+    one = phase(asked(place))
+    setting = one.settings["api"]
+    for level, median in setting.medians.items():
+        means = {}
+        for value, name, at in zip(one.values, one.names, setting.levels, strict=True):
+            means.setdefault(name, []).append(value) if at == level else None
+        middle = np.sort([np.median(values) for values in means.values()])[(len(means) - 1) // 2]
+        assert median.n == len(means) and median.value == pytest.approx(middle, rel=0.1)
+    assert one.settings["nodes"].medians and one.settings["nodes"].doublings
 
 
 def test_what_cannot_be_asked_says_what_can(place, tmp_path):

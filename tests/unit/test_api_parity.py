@@ -379,7 +379,7 @@ IN_ANOTHER_WAY = {
     "advise": {"write", "system", "as"},  # .answer.files(system, names)
     "show": {"thesis_json", "export", "as", "printed", "slowest"}, "plan": {"schema"},
     "summary": {"all"},  # .to_frame() has every row
-    "corpus": {"all"},  # every=True
+    "corpus": {"all", "page"},  # every=True, write_report(store)
     "regress": {"sums"}, "predict": {"describe"}, "check": {"noise"},  # DATA may be sums; functions of their own
     "plot": {"output", "format"},  # .save("name.pdf")
     "validate": {"model"}, "rank": {"coefficients", "levels"},

@@ -8,13 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.questions import AskedQuestion
+from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.data.asked import LAST_DONE, Asked
 from iosonde.data.responses import one_response
 from iosonde.data.source import Source, open_data
 from iosonde.data.stored import refuse_many_kinds
+from iosonde.data.systems import holds_many_systems
+from iosonde.store import Store
 
 from .columns import with_computed
+from .corpus import corpus
+from .corpus_page import CorpusPage, corpus_page
 from .operations import visit
 from .page.bound import start
 from .page.content.page import Page
@@ -26,8 +31,6 @@ from .survey_page import SurveyPage
 from .survey_stored import are_surveys, page_of_surveys
 
 if TYPE_CHECKING:
-    from iosonde.store import Store
-
     from .page.advice import Choosing
 
 
@@ -74,11 +77,30 @@ def words_again(given: Mapping[str, Any], output: str) -> tuple[str, ...]:
     return ("iosonde", "report", given["data"], "-o", output, *words)
 
 
-def report(asked: Wanted, opened: Opener = open_data) -> Page | SurveyPage:
-    """Everything that the page shows. ``opened`` opens DATA. Raises InputError, DataError."""
+def report(asked: Wanted, opened: Opener = open_data) -> Page | SurveyPage | CorpusPage:
+    """Everything that the page shows. ``opened`` opens DATA. Raises InputError, DataError.
+
+    Of a store of many systems' results, and nothing asked that is of a campaign, it is the page of a corpus.
+    """
+    corpus = _of_corpus(asked, opened)
+    if corpus is not None:
+        return corpus
     if Path(asked.data).is_dir() and not asked.response:
         return _of_store(asked, opened)
     return _of_table(asked, opened)
+
+
+def _of_corpus(asked: Wanted, opened: Opener) -> CorpusPage | None:
+    others = (asked.response, asked.by, asked.bound, asked.choosing, asked.questions, asked.constraints)
+    if any(others) or not Path(asked.data).is_dir():
+        return None
+    store = asked.part or Store.open(asked.data)
+    if not holds_many_systems([StoredRun(document) for document in store.runs()]):
+        return None
+    source = opened(store, asked.where, asked.experiment)
+    if not holds_many_systems(source.runs):
+        return None
+    return corpus_page(corpus(source, Asked((), asked.on, asked.clock, asked.level, asked.metric)))
 
 
 def _of_store(asked: Wanted, opened: Opener) -> Page | SurveyPage:

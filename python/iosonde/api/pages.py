@@ -15,6 +15,7 @@ from iosonde.data.source import Source, narrowed
 from .words import Names, Setting, checked, conditions, level_text, names, one_of, open, takes, texts, warn
 
 if TYPE_CHECKING:
+    from iosonde.answers.corpus_page import CorpusPage
     from iosonde.answers.page.advice import Choosing
     from iosonde.answers.page.content.page import Page
     from iosonde.answers.survey_page import SurveyPage
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 class Report:
     """A page that was written to ``path``; ``page`` is what it shows."""
 
-    page: Page | SurveyPage
+    page: Page | SurveyPage | CorpusPage
     path: Path
 
     def __str__(self) -> str:
@@ -90,7 +91,7 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
     """
     from iosonde.answers.report import Wanted, report
     from iosonde.campaign.asked_of import questions_of
-    from iosonde.report.page.any import html_of
+    from iosonde.report.page.html import html_of
 
     source = open(data)
     wanted = Wanted(

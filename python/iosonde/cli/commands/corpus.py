@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from iosonde import answers, report
+from iosonde.cli.commands.report import check_place_of_page
 from iosonde.cli.options.data import DataOptions, data_options, split_names
 from iosonde.cli.options.types import FigureFile
-from iosonde.cli.output import emit, tell, write_figure
+from iosonde.cli.output import emit, talk, tell, write_figure
 
 
 @click.command(epilog="Example: iosonde corpus io500 --on nodes,api,year --mine submission=mine")
@@ -20,16 +23,20 @@ from iosonde.cli.output import emit, tell, write_figure
 @click.option("--mine", metavar="STORE|COND", default="", help="Your own result: a store, or a condition on this one.")
 @click.option("--all", "every", is_flag=True, help="Numbers of few systems, too.")
 @click.option("--plot", type=FigureFile(), metavar="FILE", help="Every run by phase, as .png, .svg or .pdf.")
-def command(asked: DataOptions, cluster: str | None, per: str | None, mine: str, every: bool, plot: str | None) -> None:
+@click.option("--page", metavar="FILE", help="Write a page of it, with figures: one HTML file.")
+def command(asked: DataOptions, plot: str | None, page: str | None, **how: Any) -> None:
     """How results of many systems are spread, what explains it, and where your own lies.
 
     DATA is a store of other people's results, as iosonde import makes it. Runs of one system are no repetitions: each
     system counts once, and every interval is over systems.
     """
+    check_place_of_page(page)
     source = asked.open()
     tell("corpus", source.table)
-    how = answers.corpus.HowCorpus(tuple(split_names(cluster)), per, mine, every)
-    made = answers.corpus.corpus(source, asked.asked, how)
+    clusters = tuple(split_names(how.pop("cluster")))
+    made = answers.corpus.corpus(source, asked.asked, answers.corpus.HowCorpus(clusters, **how))
     if plot:
         write_figure(plot, report.figures.corpus.figure(made))
+    if page:
+        report.page.corpus.save_corpus(answers.corpus_page.corpus_page(made), page, talk)
     emit(made, report.text.corpus.lines(made), asked.as_json)

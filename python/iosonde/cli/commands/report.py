@@ -69,7 +69,7 @@ def write_page_of(store: str, experiment: str, level: float, output: str) -> Non
 def _write(wanted: answers.report.Wanted, output: str) -> tuple[str, Path]:
     """The page's headline, and where it is."""
     page = answers.report.report(wanted, open_data)
-    path = replace_file(Path(output), report.page.any.html_of(page, talk).encode())
+    path = replace_file(Path(output), report.page.html.html_of(page, talk).encode())
     return page.headline, path
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
+from iosonde.answers.corpus_page import CorpusPage
 from iosonde.answers.page.content.bars import Bars
 from iosonde.answers.page.content.page import Page
 from iosonde.answers.page.content.tables import DataTable, Section
@@ -123,7 +124,7 @@ def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
     return list(groups.items())
 
 
-def page_document(page: Page | SurveyPage) -> dict[str, Any]:
+def page_document(page: Page | SurveyPage | CorpusPage) -> dict[str, Any]:
     """Everything that the page shows, as plain values, for a program (docs/commands/report.md)."""
     document: dict[str, Any] = _jsonable(page.to_json())
     return document

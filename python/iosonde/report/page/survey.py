@@ -9,43 +9,21 @@ from iosonde.answers.survey_page import SurveyPage
 from iosonde.core.whole_file import replace_file
 from iosonde.report.figures.figure import Figure
 from iosonde.report.figures.survey import areas_figure, cumulative_figure, estimates_figure
-from iosonde.report.figures.vocabulary import page_config, page_spec
+from iosonde.report.figures.vocabulary import page_spec
 from iosonde.report.text.survey import lines
 
-from .library import library
-from .page import asset, json_in_script, page_policy, templates
-from .parts import share
+from .drawn import drawn_page
 
 _KINDS = _AREAS, _LINES, _BARS = "areas", "lines", "bars"
 
 
 def survey_html(page: SurveyPage, say: Callable[[str], None] = lambda sentence: None) -> str:
     """The page as HTML text. ``say`` is told what made this slower than it need be."""
-    from markupsafe import Markup
-
-    drawing, script = library(say), asset("page.js")
     drawn = list(_figures(page))
-    parts, specs = share({name: _spec(name, one) for name, one in drawn})
-    text: str = (
-        templates()
-        .get_template("survey.html")
-        .render(
-            page=page,
-            drawn={
-                kind: [(name, one.title, one.description) for name, one in drawn if name.startswith(kind)]
-                for kind in _KINDS
-            },
-            text=list(lines(page.survey)),
-            policy=page_policy(drawing, script),
-            style=Markup(asset("page.css")),
-            library=Markup(drawing),
-            script=Markup(script),
-            theme=Markup(json_in_script(page_config())),
-            parts=Markup(json_in_script(parts)),
-            figures={name: Markup(json_in_script(spec)) for name, spec in specs.items()},
-        )
-    )
-    return text
+    of_kind = {kind: [(name, one.title, one.description) for name, one in drawn if name.startswith(kind)]
+               for kind in _KINDS}  # fmt: skip
+    specs = {name: _spec(name, one) for name, one in drawn}
+    return drawn_page("survey.html", specs, say, page=page, drawn=of_kind, text=list(lines(page.survey)))
 
 
 def save_survey(page: SurveyPage, path: str | Path, say: Callable[[str], None] = lambda sentence: None) -> None:

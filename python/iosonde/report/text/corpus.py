@@ -12,8 +12,9 @@ from iosonde.core.words import counted
 from .layout import CANNOT_TELL, escape, table, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.answers.corpus import Corpus, CorpusPhase
+    from iosonde.answers.corpus import Corpus
     from iosonde.core.types import Estimate
+    from iosonde.stats.overview.systems import CorpusPhase
 
 _COLUMNS = 3  # covariates beside each other
 _OUT = 8  # systems that stand out

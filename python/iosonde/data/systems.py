@@ -1,0 +1,120 @@
+"""Whose results are in a store: which runs are of one system, which covariates several share, the year of each, and
+which runs are one's own."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.stored import StoredRun
+from iosonde.core.table import Column, Table
+
+from .source import Source, narrowed, open_data
+
+YEAR = "year"
+_SYSTEM = (("institution", "system"), ("site", "system"), ("system",), ("institution",), ("site",))
+_PER = ("nodes", "ranks")
+_LEAST = 3  # systems that share a level
+_MANY = 10  # systems, to be shown as a corpus unasked
+_REPEATED = 3  # runs of half of them, at most
+
+
+def apart_from(source: Source, mine: str) -> tuple[Source, Source | None]:
+    """(the corpus, one's own runs). Raises InputError, DataError."""
+    if not mine:
+        return source, None
+    if Path(mine).is_dir():
+        return source, open_data(mine, (), None, ranks=False)
+    own = narrowed(source, [mine])
+    if own is source or not own.runs:
+        raise InputError(f"--mine {mine} is neither a store nor a condition that holds for a run of {source.name}",
+                         "write a store, or a condition as submission=mine")  # fmt: skip
+    ids = {run.id for run in own.runs}
+    kept = np.array([str(run) not in ids for run in source.table.columns["run"].values], dtype=bool)
+    if not kept.any():
+        raise DataError("no run is left but your own", "a corpus is of others' results")
+    return replace(source, table=source.table.take(kept)), own
+
+
+def clusters_of(rows: Table, named: Sequence[str]) -> tuple[str, ...]:
+    """The columns that say what is one system: those ``named``, or institution and system. Raises InputError."""
+    if named:
+        return tuple(rows.column(name).name for name in named)
+    for names in _SYSTEM:
+        if all(name in rows.columns for name in names):
+            return names
+    raise InputError(
+        "nothing says which runs are of one system",
+        "name the columns, as --cluster institution,system; iosonde import --factors-from takes them from paths",
+    )
+
+
+def holds_many_systems(runs: Sequence[StoredRun]) -> bool:
+    """Whether these are results of many systems, and no campaign: imported runs that say of which system each is, few
+    of each."""
+    runs = [run for run in runs if run.counts]
+    if len(runs) < _MANY or any("import" not in run.facts for run in runs):
+        return False
+    for names in (one for one in _SYSTEM if "system" in one):
+        keys = [tuple(run.factors.get(name) for name in names) for run in runs]
+        if not any(None in key for key in keys):
+            sizes = sorted(Counter(keys).values())
+            return len(sizes) >= _MANY and sizes[len(sizes) // 2] <= _REPEATED
+    return False
+
+
+def per_of(rows: Table, asked: str | None) -> str:
+    """What rates are per: nodes or ranks, the first that is known, or ''. Raises DataError."""
+    if asked is None:
+        return next((name for name in _PER if name in rows.columns and rows.columns[name].numeric), "")
+    if not asked or asked == "none":
+        return ""
+    rows.numbers(asked)  # raises where it is no number
+    return rows.column(asked).name
+
+
+def covariates(source: Source, rows: Table, clusters: Sequence[str]) -> tuple[str, ...]:
+    """The known factors of which several systems share a level, or that are numbers. A year is taken only if it is
+    asked for."""
+    found = []
+    for name in source.known.names:
+        if name in clusters or name == YEAR or name not in rows.columns:
+            continue
+        column = rows.columns[name]
+        codes, levels = column.codes()
+        here = ~column.missing
+        systems = [len(rows.take((codes == place) & here).groups(clusters)) for place in range(len(levels))]
+        if column.numeric and len(levels) > 1 and sum(systems) >= 2 * _LEAST or sum(n >= _LEAST for n in systems) > 1:
+            found.append(name)
+    return tuple(found)
+
+
+def with_year(rows: Table, source: Source) -> Table:
+    """With the year of each run's date as the column ``year``: of a path's folder only where it is a number."""
+    if YEAR in rows.columns and rows.columns[YEAR].numeric:
+        return rows
+    by_run = {run.id: _year(str(run.facts.get("date") or run.started_at or "")) for run in source.runs}
+    values = np.array([by_run.get(str(run), np.nan) for run in rows.columns["run"].values], dtype=float)
+    if np.isnan(values).all():
+        return rows
+    return replace(rows, columns={**rows.columns, YEAR: Column(YEAR, values, YEAR, "")})
+
+
+def _year(date: str) -> float:
+    found = re.match(r"(19|20)\d\d(?=-)", date)
+    return float(found[0]) if found else np.nan
+
+
+def years_of(rows: Table) -> tuple[int, int] | None:
+    """The first and the last year of these rows."""
+    if YEAR not in rows.columns or not rows.columns[YEAR].numeric:
+        return None
+    values = rows.columns[YEAR].values.astype(float)
+    known = values[np.isfinite(values)]
+    return (int(known.min()), int(known.max())) if len(known) else None

@@ -1,0 +1,36 @@
+"""A page of figures beside the large one: its template with the style, the scripts and the figures' specifications."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from iosonde.report.figures.vocabulary import page_config
+
+from .library import library
+from .page import asset, json_in_script, page_policy, templates
+from .parts import share
+
+
+def drawn_page(template: str, specs: Mapping[str, Any], say: Callable[[str], None], **words: Any) -> str:
+    """The HTML of a ``template`` with ``words`` and figures, name → specification. ``say`` is told what made this
+    slower than it need be."""
+    from markupsafe import Markup
+
+    drawing, script = library(say), asset("page.js")
+    parts, figures = share(specs)
+    text: str = (
+        templates()
+        .get_template(template)
+        .render(
+            **words,
+            policy=page_policy(drawing, script),
+            style=Markup(asset("page.css")),
+            library=Markup(drawing),
+            script=Markup(script),
+            theme=Markup(json_in_script(page_config())),
+            parts=Markup(json_in_script(parts)),
+            figures={name: Markup(json_in_script(spec)) for name, spec in figures.items()},
+        )
+    )
+    return text

@@ -1,0 +1,234 @@
+"""Numbers of many systems, of which some have several runs: how they are spread, what explains it, which systems stand
+out, and where a value lies among them. Each system counts once, and every interval is over systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.table import Cell as Level
+from iosonde.core.table import Table
+from iosonde.core.types import Estimate
+
+from ..estimate.clusters import Clustered, Explained, explained_by_levels, explained_by_number
+from ..estimate.outliers import outliers
+
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+LEAST = 3  # systems of a level, and of a number that is shown
+_RATES = ("bytes/s", "operations/s")
+_ALPHA = 0.05  # the chance to name any system of normal logs
+_FEW_LEVELS = 6  # of a number, to be shown as names
+_FOURFOLD = 4  # of a covariate's range, from which its logs are taken
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One's own ``value``, and the ``share`` of the corpus that lies below it."""
+
+    value: float
+    share: Estimate
+
+
+@dataclass(frozen=True)
+class StandingOut:
+    """A system whose geometric mean is so many ``times`` that of the corpus, further than chance."""
+
+    system: str
+    times: float
+
+
+@dataclass(frozen=True)
+class BySetting:
+    """The level of a covariate in each run, None where the run does not say it; ``medians``: of few levels, those that
+    so many systems have that they count, level → the median of its systems. ``doublings``: a number whose logarithm
+    is taken."""
+
+    levels: tuple[Level, ...]
+    medians: dict[Level, Estimate]
+    doublings: bool = False
+
+
+@dataclass(frozen=True)
+class TwoScores:
+    """The scores of one run, of all its nodes: bytes/s and operations/s."""
+
+    system: str
+    bandwidth: float
+    rate: float
+
+
+@dataclass(frozen=True)
+class CorpusPhase:
+    """One number over the corpus: ``runs`` values of ``systems``, in base units (``per`` node, if so). ``quantiles``:
+    share → value; ``explained``: covariate → how much, ``settings``: its levels. ``values`` are the runs', ``names``
+    their systems."""
+
+    operation: str
+    metric: str
+    unit: str
+    per: str
+    values: tuple[float, ...]
+    names: tuple[str, ...]
+    systems: int
+    quantiles: dict[float, Estimate]
+    mean: Estimate
+    explained: dict[str, Explained]
+    standing_out: tuple[StandingOut, ...]
+    settings: dict[str, BySetting]
+    placed: Placed | None = None
+    without: int = 0
+
+    @property
+    def name(self) -> str:
+        """``ior_easy_write``, ``score total``."""
+        return self.operation + ("" if self.metric.endswith("_last_done") else f" {self.metric}")
+
+    @property
+    def title(self) -> str:
+        """``ior_easy_write per node``."""
+        return f"{self.name} per {self.per}" if self.per else self.name
+
+    def steps(self) -> list[tuple[float, float, str]]:
+        """The distribution as (value, share at or below it, system), each system counting once."""
+        of = np.unique(np.array(self.names, dtype=object).astype(str), return_inverse=True)[1]
+        made = Clustered(np.array(self.values), of)
+        order = np.argsort(made.values, kind="stable")
+        reached = np.cumsum(made.weights[order])
+        return [(self.values[at], float(share), self.names[at]) for at, share in zip(order, reached, strict=True)]
+
+    def to_json(self) -> dict[str, Any]:
+        """As in ``iosonde corpus --json``."""
+        placed = None if self.placed is None else {"value": self.placed.value, "below": self.placed.share.to_json()}
+        return {
+            "operation": self.operation, "metric": self.metric, "unit": self.unit, "per": self.per or None,
+            "runs": len(self.values), "systems": self.systems, "left_out": self.without,
+            "quantiles": [{"share": p, **one.to_json()} for p, one in self.quantiles.items()],
+            "geometric_mean": self.mean.to_json(),
+            "ecdf": [[value, share] for value, share, _ in self.steps()],
+            "explained": [
+                {"by": name, "levels": one.levels, "share": one.share.to_json(),
+                 "times_per_unit": None if one.slope is None else one.slope.to_json()}
+                for name, one in self.explained.items()
+            ],
+            "standing_out": [{"system": one.system, "times": one.times} for one in self.standing_out],
+            "placed": placed,
+        }  # fmt: skip
+
+
+class Systems:
+    """A table of trials, the columns that say what is one system, covariates, and what rates are per ('': as they are).
+    ``of`` numbers the system of each row, ``names`` says it."""
+
+    def __init__(self, rows: Table, clusters: Sequence[str], on: Sequence[str], per: str, level: float) -> None:
+        self.rows, self.on, self.per, self.level = rows, on, per, level
+        self.of = np.zeros(len(rows), dtype=np.intp)
+        self.names = np.full(len(rows), "", dtype=object)
+        for place, (key, at) in enumerate(rows.groups(clusters)):
+            self.of[at] = place
+            # Two institutions may call a system the same: its name is all that tells it apart.
+            self.names[at] = ", ".join("?" if part is None else str(part) for part in reversed(key))
+        self.size = np.ones(len(rows)) if not self.per else rows.numbers(self.per)
+
+    def systems(self, at: npt.NDArray[np.intp]) -> int:
+        """How many systems these rows are of."""
+        return len(np.unique(self.of[at]))
+
+    def phase(self, kind: tuple[str, str], at: npt.NDArray[np.intp], own: Table | None) -> CorpusPhase | None:
+        """One number; None where no row of it can be used."""
+        unit = str(self.rows.columns["unit"].values[at[0]])
+        per = self.per if unit in _RATES else ""
+        values = self.rows.numbers("value")[at] / (self.size[at] if per else 1.0)
+        with np.errstate(invalid="ignore"):
+            good = np.isfinite(values) & (values > 0)
+        if not good.any():
+            return None
+        made, at, without = Clustered(values[good], self.of[at][good]), at[good], int(np.sum(~good))
+        explained = {name: self._explained(name, made, at) for name in self.on}
+        quantiles = {p: made.quantile(p, self.level) for p in QUANTILES}
+        found = CorpusPhase(
+            *kind, unit, per.removesuffix("s"), tuple(map(float, made.values)), tuple(map(str, self.names[at])),
+            made.n, quantiles, made.geometric_mean(self.level), explained, self._far(made, at),
+            {name: self._setting(name, made, at) for name in self.on}, None, without,
+        )  # fmt: skip
+        return found if own is None else replace(found, placed=_placed(found, made, own, per, self.level))
+
+    def _explained(self, name: str, made: Clustered, at: npt.NDArray[np.intp]) -> Explained:
+        column = self.rows.columns[name]
+        known = ~column.missing[at]
+        part = Clustered(made.values[known], made.clusters[known])
+        if not known.any():
+            return Explained(Estimate(None, None, None, self.level, 0, (f"no run says {name}",)), None, 0)
+        if column.numeric:
+            return explained_by_number(part, _scaled(column.values[at][known].astype(float)), self.level)
+        return explained_by_levels(part, column.codes()[0][at][known], self.level, LEAST)
+
+    def _setting(self, name: str, made: Clustered, at: npt.NDArray[np.intp]) -> BySetting:
+        column = self.rows.columns[name]
+        codes, levels = column.codes()
+        known = ~column.missing
+        medians = {}
+        for code in np.unique(codes[at][known[at]]):
+            here = (codes[at] == code) & known[at]
+            part = Clustered(made.values[here], made.clusters[here])
+            if part.n >= LEAST:
+                medians[levels[code]] = part.quantile(0.5, self.level)
+        values = column.values[at][known[at]].astype(float) if column.numeric else np.zeros(0)
+        is_scale = column.numeric and len(np.unique(values)) > _FEW_LEVELS
+        return BySetting(tuple(levels[codes[one]] if known[one] else None for one in at),
+                         {} if is_scale else medians, bool(len(values)) and _is_far(values))  # fmt: skip
+
+    def _far(self, made: Clustered, at: npt.NDArray[np.intp]) -> tuple[StandingOut, ...]:
+        logs = made.log_means
+        names = {int(one): str(name) for one, name in zip(made.clusters, self.names[at], strict=True)}
+        numbers = np.unique(made.clusters)
+        far = outliers(logs, _ALPHA)
+        middle = float(np.median(logs))
+        return tuple(StandingOut(names[int(numbers[i])], float(np.exp(logs[i] - middle))) for i in far)
+
+    def linked(self) -> tuple[Explained | None, tuple[TwoScores, ...]]:
+        """How much the bandwidth explains of the metadata rate, by the scores, and these of each run that has both."""
+        sides = {}
+        for metric in ("bandwidth", "rate"):
+            operations, metrics = self.rows.columns["operation"].values, self.rows.columns["metric"].values
+            chosen = np.flatnonzero((operations == "score") & (metrics == metric))
+            values = self.rows.numbers("value")[chosen]
+            runs = self.rows.columns["run"].values[chosen]
+            sides[metric] = {run: (value, of) for run, value, of in zip(runs, values, self.of[chosen], strict=True)
+                             if value > 0}  # fmt: skip
+        both = sorted(sides["bandwidth"].keys() & sides["rate"].keys())
+        if not both:
+            return None, ()
+        bandwidth, rate = (np.array([sides[metric][run][0] for run in both]) for metric in ("bandwidth", "rate"))
+        made = Clustered(rate, np.array([sides["rate"][run][1] for run in both]))
+        name = dict(zip(self.of, self.names, strict=True))
+        scores = (TwoScores(str(name[of]), float(x), float(y))
+                  for x, y, of in zip(bandwidth, rate, made.clusters, strict=True))  # fmt: skip
+        return explained_by_number(made, np.log(bandwidth), self.level), tuple(scores)
+
+
+def _scaled(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Doublings of what ranges far, as nodes; a year or a flag as it is."""
+    return np.log2(x) if _is_far(x) else x
+
+
+def _is_far(x: npt.NDArray[np.float64]) -> bool:
+    return bool(x.min() > 0 and x.max() >= _FOURFOLD * x.min())
+
+
+def _placed(found: CorpusPhase, made: Clustered, own: Table, per: str, level: float) -> Placed | None:
+    rows = own.take(
+        (own.columns["operation"].values == found.operation) & (own.columns["metric"].values == found.metric)
+    )
+    if not len(rows) or (per and per not in rows.columns):
+        return None
+    values = rows.numbers("value") / (rows.numbers(per) if per else 1.0)
+    values = values[np.isfinite(values) & (values > 0)]
+    if not len(values):
+        return None
+    value = float(np.exp(np.mean(np.log(values))))
+    return Placed(value, made.share_below(value, level))
