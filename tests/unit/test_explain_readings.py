@@ -51,7 +51,8 @@ def test_the_longest_is_no_part_of_what_is_usual():
 
 def test_it_is_no_cache_where_the_fast_ones_waited_too():
     assert said(BY_CHANCE) == readings.CACHE == said(BY_CHANCE, path=PATH, servers=ALIKE)
-    assert said(BY_CHANCE, path=PATH, fast_s=700e-6, servers=ALIKE) is None
+    assert said(BY_CHANCE, path=PATH, fast_s=700e-6, servers=ALIKE, sent=1.0) is None
+    assert said(BY_CHANCE, path=PATH, fast_s=700e-6, servers=ALIKE, sent=0.8) == readings.CACHE, "many reached none"
 
 
 def test_several_slow_files_read_like_their_server_and_one_like_nothing():

@@ -76,9 +76,11 @@ class Times:
 
     @property
     def waited(self) -> bool:
-        """Whether fast ones surely waited for a server: they take longer than the way and what the servers usually do;
-        False where nobody knows."""
+        """Whether fast ones surely waited for a server: they take longer than the way and what the servers usually do,
+        and each reached one; False where nobody knows."""
         if not (self.size and self.path and self.servers) or self.at_client:
+            return False
+        if self.sent is not None and self.sent < _EACH:
             return False
         return self.fast_s >= self.path.least_s(self.size) + self.servers.usual_s
 
