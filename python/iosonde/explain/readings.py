@@ -286,7 +286,7 @@ def _chance(one: Suspect, times: Times) -> Reading | None:
 
 
 def _first(one: Suspect, times: Times) -> Reading:
-    return Reading(FIRST_TOUCH, "what is fetched or made once: a cache has it from the second time on")
+    return Reading(FIRST_TOUCH, "a cache that has it from the second time on")
 
 
 def _jump(one: Suspect, times: Times) -> Reading:
