@@ -253,7 +253,7 @@ def _group(
     classes = tuple(
         OperationClass(_label(density, place), bounds[place] / 1e9, bounds[place + 1] / 1e9,
                        density.typical_ns[place] / 1e9, int(counts[place]), shares[place], of_class(where, place),
-                       found[place], _reading(group, density, place, found[place], seen[0]))
+                       found[place], _reading(group, density, place, found[place], seen))
         for place in range(density.count)
     )  # fmt: skip
     notes = dict.fromkeys(note for one in seen for note in one.notes)
@@ -266,10 +266,11 @@ def _group(
 
 
 def _reading(
-    group: OperationGroup, density: DensityClasses, place: int, found: Sequence[Reason], first: TrialLook
+    group: OperationGroup, density: DensityClasses, place: int, found: Sequence[Reason], seen: Sequence[TrialLook]
 ) -> Reading | None:  # fmt: skip
+    first = seen[0]
     times = Times(group.kind, group.size, density.typical_ns[density.fast] / 1e9, density.typical_ns[place] / 1e9,
-                  first.path, first.servers, first.whole.sent if first.whole else None)  # fmt: skip
+                  first.path, first.servers, first.whole.sent if first.whole else None, len(seen))  # fmt: skip
     return reading([one.suspect for one in found], times)
 
 

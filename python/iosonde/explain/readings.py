@@ -53,8 +53,9 @@ class Reading:
 @dataclass(frozen=True)
 class Times:
     """Of the operations that are read: their kind, their size (bytes, 0: none are moved), and the seconds of a usual
-    fast one and a usual slow one; what is known of the path to the servers, and of what these took themselves; and how
-    many operations of this kind reached a server for each that was made (None: not known)."""
+    fast one and a usual slow one; what is known of the path to the servers, and of what these took themselves; how
+    many operations of this kind reached a server for each that was made (None: not known); and of how many ``trials``
+    they are: the servers' times are those of the first, and files lie elsewhere in the next."""
 
     kind: str
     size: int
@@ -63,6 +64,7 @@ class Times:
     path: KnownPath | None = None
     servers: ServerTimes | None = None
     sent: float | None = None
+    trials: int = 1
 
     @property
     def at_client(self) -> bool:
@@ -184,8 +186,10 @@ def _of(one: Suspect, times: Times) -> Reading | None:
     found = rule(one, times) if rule else None
     if found is None or found.mechanism != SLOW_SERVER:
         return found
-    files, of = one.evidence.get("files"), one.evidence.get("of")
-    return _part(found, times, len(files) / of, of) if files and of else _part(found, times)
+    if "files" not in one.evidence:
+        return _part(found, times)
+    of = one.evidence["of"]
+    return _part(found, times, len(one.evidence["files"]) / of, of) if times.trials == 1 else found
 
 
 def _part(found: Reading, times: Times, share: float | None = None, files: int = 0) -> Reading:
