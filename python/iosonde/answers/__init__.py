@@ -13,7 +13,7 @@ from iosonde.core.on_demand import modules_of
 if TYPE_CHECKING:
     from . import (  # noqa: F401, I001
         advise, anova, as_tool, bound, bound_inputs, candidates, check, cluster_file, compare, corpus, diagnose,
-        diagnose_confirm, doctor,
+        diagnose_confirm, diagnose_names, doctor,
         explain, explain_difference, fit, gate, held_out, model_file, page, parse, path_study, plot, predict, printed,
         published,
         published_side, queue, rank, regress, report, roofline, scale, show, slowest, store, summary, survey,
