@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @takes(DataOptions)
 def diagnose(
     data: Any, response: Names = None, *, bandwidth: str | float = "stable", confirm: str | Path | None = None,
-    names: Mapping[str, str] | None = None, **options: Unpack[DataOptions],
+    name: Mapping[str, str] | None = None, **options: Unpack[DataOptions],
 ) -> Result[OperationCauses]:  # fmt: skip
     """Why operations were slow: classes by how long they took, what each has in common, what it costs.
 
@@ -31,7 +31,7 @@ def diagnose(
         ``"silverman"``, ``"scott"``, or a number, as 0.05 for 5 %.
     confirm : path, optional
         Of a store: write the experiment that would confirm the costliest finding, to a file that is not there.
-    names : dict of str, optional
+    name : dict of str, optional
         What to call classes, by label or by place from the fastest on: ``{"class 1": "cached", "slow": "cold"}``.
     **options
         ``where``, ``incomplete``, ``metric`` (names of operations), ``experiment``, ``level``; a ``clock`` is
@@ -57,8 +57,8 @@ def diagnose(
     check_clock(options["clock"])
     source, asked = one_experiment(data, response, None, options, alike=False)
     made = answer(source, asked.level, asked.metric, asked.response, width)
-    if names is not None:
-        made = named(made, texts(names, "names"))
+    if name is not None:
+        made = named(made, texts(name, "name"))
     if confirm is not None:
         write(source, made, Path(confirm))
     return Result(made, lines, figure)
