@@ -83,8 +83,8 @@ CASES = [
     ("time-model --size 256KiB --copy 10GB/s --network 125MB/s --network-latency 50us --observed 2.5ms --mixture",
      lambda p: iosonde.time_model(size="256KiB", copy=10e9, network="125MB/s", network_latency=50e-6, observed="2.5ms",
                                   mixture=True)),
-    ("diagnose STORE --metric create --bandwidth isj --level 0.9",
-     lambda p: iosonde.diagnose(p["STORE"], metric="create", bandwidth="isj", level=0.9)),
+    ("diagnose STORE --metric create --bandwidth isj --level 0.9 --name fast=cached",
+     lambda p: iosonde.diagnose(p["STORE"], metric="create", bandwidth="isj", level=0.9, name={"fast": "cached"})),
     ("explain-difference IOR IOZONE --operation write", lambda p: iosonde.explain_difference(
         p["IOR"], p["IOZONE"], operation="write")),
     ("upgrade CLUSTER --order money", lambda p: iosonde.upgrade(p["CLUSTER"], order="money")),

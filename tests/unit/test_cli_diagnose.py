@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import diagnose_sample as sample
 import numpy as np
 import pytest
@@ -46,6 +48,20 @@ def test_the_text_is_narrow_and_says_class_cause_and_cost(store):
         "an operation of mixed condition",
     ):
         assert part in said  # fmt: skip
+
+
+def test_classes_may_be_called_what_they_are(store):
+    done = CliRunner().invoke(cli, ["diagnose", str(store), "--name", "class 1=cached, slow = waits for the server"])
+    assert (
+        done.exit_code == 0 and "waits for the server: costs" in done.stdout and "If all had been cached" in done.stdout
+    )
+    made = CliRunner().invoke(cli, ["diagnose", str(store), "--name", "slow=cold", "--json"])
+    assert [(one["label"], one["name"]) for one in json.loads(made.stdout)["classes"]] == [
+        ("fast", None),
+        ("slow", "cold"),
+    ]
+    for wrong in ("slow", "class 3=x", "slow=a,slow=b"):
+        assert isinstance(CliRunner().invoke(cli, ["diagnose", str(store), "--name", wrong]).exception, InputError)
 
 
 def test_the_figure_is_binned(store, tmp_path):

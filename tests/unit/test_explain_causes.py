@@ -94,6 +94,15 @@ def test_of_chance_it_is_said_to_be_chance(ranks, offsets, share):
         assert one.code == "S412" and abs(one.evidence["probability"] / share - 1) < 0.4
 
 
+def test_a_rare_chance_is_not_said_to_be_none():
+    rng = np.random.default_rng(7)
+    slow = np.zeros(200_000, bool)
+    slow[rng.choice(slow.size, 40, replace=False)] = True
+    made = sample.rows(slow.size, 1, lambda r, i, o: slow[i], rng)
+    [one] = [found for found in causes.suspects(Target(sample.operations(made), slow, 1)) if found.code == "S412"]
+    assert "0.02 % of the operations, by chance" in one.sentence
+
+
 def test_stalls_of_all_ranks_and_a_clock():
     rng = np.random.default_rng(5)
     made = sample.rows(N, 4, lambda r, i, o: i < 0, rng)

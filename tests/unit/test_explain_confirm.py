@@ -44,6 +44,15 @@ def test_stalls_are_asked_with_fewer_ranks_and_what_cannot_be_changed_again():
     assert again.document["repetitions"] == 6 and "same again" in again.expected[0]
 
 
+def test_the_servers_of_a_lab_count_where_files_are_slow():
+    in_lab = {**SETTINGS, "lab": {"file_system": "glusterfs"}}
+    told = asked("S408", settings=in_lab, files=[1, 2])
+    assert told.document["lab"] == {"file_system": "glusterfs", "profile": True}
+    assert "slow disk or a slow link" in told.expected[1] and in_lab["lab"] == {"file_system": "glusterfs"}
+    assert asked("S408", settings=in_lab, ranks=[1]).document["lab"] == in_lab["lab"]
+    assert "lab" not in asked("S408", files=[1, 2]).document
+
+
 def test_what_was_not_measured_cannot_be_measured_again():
     with pytest.raises(DataError, match="no steps"):
         asked("S401", settings={}, period_bytes=MIB)

@@ -10,6 +10,7 @@ from iosonde.explain import readings
 from iosonde.explain.causes.target import Agreement, Suspect
 from iosonde.explain.known_path import KnownPath, ServerTimes
 from iosonde.explain.readings import Pass, Times
+from iosonde.explain.slow_files import SlowFiles
 
 SURE = Agreement(1.0, 1.0, 1.0, 0.0)
 PATH = KnownPath(50e-6, 32e6)  # 16 KiB take 562 µs on it
@@ -50,7 +51,8 @@ def test_the_longest_is_no_part_of_what_is_usual():
 
 def test_it_is_no_cache_where_the_fast_ones_waited_too():
     assert said(BY_CHANCE) == readings.CACHE == said(BY_CHANCE, path=PATH, servers=ALIKE)
-    assert said(BY_CHANCE, path=PATH, fast_s=700e-6, servers=ALIKE) is None
+    assert said(BY_CHANCE, path=PATH, fast_s=700e-6, servers=ALIKE, sent=1.0) is None
+    assert said(BY_CHANCE, path=PATH, fast_s=700e-6, servers=ALIKE, sent=0.8) == readings.CACHE, "many reached none"
 
 
 def test_several_slow_files_read_like_their_server_and_one_like_nothing():
@@ -65,7 +67,7 @@ def test_several_slow_files_read_like_their_server_and_one_like_nothing():
 @pytest.mark.parametrize(("its_s", "mechanism"), [(3.5e-3, readings.SLOW_DISK), (0.3e-3, readings.SLOW_LINK),
                                                    (1.5e-3, readings.SLOW_SERVER)])  # fmt: skip
 def test_the_servers_own_times_tell_a_disk_from_a_link(its_s, mechanism):
-    servers = ServerTimes({"server1": (90, 2e-4), "server2": (80, its_s), "server3": (100, 2e-4), "server4": (0, 9.0)})
+    servers = ServerTimes({"server1": (90, 2e-4), "server2": (60, its_s), "server3": (90, 2e-4), "server4": (0, 9.0)})
     assert said(FILES, fast_s=1e-3, slow_s=5e-3, servers=servers) == mechanism
     assert said(FILES, fast_s=1e-3, slow_s=5e-3, servers=ServerTimes({"server1": (90, 1.0)})) == readings.SLOW_SERVER
 
@@ -111,3 +113,47 @@ def test_small_requests_may_pass_a_link_at_once():
     assert path.least_s(SIZE) == 50e-6 and path.least_s(3 * SIZE) == pytest.approx(50e-6 + 2 * SIZE / 32e6)
     assert said(PLACE, path=path) == readings.SLOW_SERVER
     assert said(PLACE, path=path, fast_s=90e-6, servers=ALIKE) == readings.WRITE_BEHIND
+
+
+SLOW = SlowFiles(count=4, of=20, share=0.2, slow_s=12e-3, others_s=2e-3, lost_s=0.2, in_a_row_p=0.3)
+HOLDERS = ServerTimes({"server1": (80, 90e-6), "server2": (240, 110e-6), "server3": (80, 95e-6)})
+FROM_FILES = replace(PASS, sequential=False, files=SLOW, servers=HOLDERS)
+
+
+def test_files_that_are_slow_as_a_whole_are_those_of_the_server_that_has_as_many():
+    found = readings.of_all(FROM_FILES)
+    assert found.mechanism == readings.SLOW_LINK
+    assert "4 of the 20 files, as many as one of server1 and server3 has" in found.words
+    its = replace(HOLDERS, by_server={"server1": (80, 8e-3), "server2": (220, 1e-4), "server3": (200, 1e-4)})
+    assert readings.of_all(replace(FROM_FILES, files=replace(SLOW, share=0.16), servers=its)).mechanism == \
+        readings.SLOW_DISK  # fmt: skip
+    unclear = replace(its, by_server={**its.by_server, "server1": (80, 4e-3)})
+    assert readings.of_all(replace(FROM_FILES, files=replace(SLOW, share=0.16), servers=unclear)).mechanism == \
+        readings.SLOW_SERVER  # fmt: skip
+
+
+@pytest.mark.parametrize("other", [{"lost_s": 0.05}, {"slow_s": 3e-3}, {"share": 0.4}, {"in_a_row_p": 0.001}])
+def test_of_other_files_nothing_is_said(other):
+    assert readings.of_all(replace(FROM_FILES, files=replace(SLOW, **other))) is None
+
+
+def test_a_class_of_files_is_not_blamed_on_a_server_that_has_others():
+    """The slowest server was disturbed, and holds three times as many files as are slow."""
+    servers = ServerTimes({"server1": (50, 2e-4), "server2": (150, 3.5e-3), "server3": (50, 2e-4)})
+    assert (
+        said(suspect("S408", files=[1, 5, 8], of=15), fast_s=1e-3, slow_s=5e-3, servers=servers) == readings.SLOW_LINK
+    )
+    assert said(suspect("S408", files=[1, 5, 8, 9, 11, 12], of=15), fast_s=1e-3, slow_s=5e-3, servers=servers) == \
+        readings.SLOW_SERVER  # fmt: skip
+    assert said(suspect("S408", files=[1, 5, 8], of=15), fast_s=1e-3, slow_s=5e-3, servers=servers, trials=2) == \
+        readings.SLOW_SERVER, "the servers' times are those of the first trial, its files may be others"  # fmt: skip
+
+
+def test_the_part_of_one_server_of_several_is_no_more_than_half():
+    most = suspect("S406", unit_bytes=128 * 1024, width_bytes=120 * 1024, crosses=False)
+    assert said(most, fast_s=1e-3) is None
+
+
+def test_what_is_slow_the_first_time_is_no_small_cache():
+    """Nothing could have had it."""
+    assert said(suspect("S405", first="on its place in the file")) == readings.FIRST_TOUCH

@@ -47,8 +47,8 @@ LIMITS = (
 @dataclass(frozen=True)
 class OperationClass:
     """One class: from ``low_s`` to ``high_s``, ``typical_s`` in the middle of its operations. ``label``: one of the
-    words above; ``reasons``: what its operations have in common, what explains most first; ``reading``: what that
-    reads like, None where it cannot be told."""
+    words above, ``name``: what somebody calls it; ``reasons``: what its operations have in common, what explains most
+    first; ``reading``: what that reads like, None where it cannot be told."""
 
     label: str
     low_s: float
@@ -59,6 +59,12 @@ class OperationClass:
     where: ClassPlaces
     reasons: tuple[Reason, ...]
     reading: Reading | None
+    name: str | None = None
+
+    @property
+    def called(self) -> str:
+        """Its name, else the label."""
+        return self.name or self.label
 
     @property
     def cause(self) -> str | None:
@@ -68,7 +74,8 @@ class OperationClass:
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
         return {
-            "label": self.label, "low": self.low_s, "high": self.high_s, "typical": self.typical_s, "n": self.n,
+            "label": self.label, "name": self.name,
+            "low": self.low_s, "high": self.high_s, "typical": self.typical_s, "n": self.n,
             "share": self.shares.share.to_json(), "time_share": self.shares.time_share.to_json(),
             "cost_s": self.shares.cost_s.to_json(), "cause": self.cause,
             "mechanism": self.reading.mechanism if self.reading else None,
@@ -159,7 +166,7 @@ class OperationCauses(Answer):
             for one in group.classes:
                 first = one.reasons[0].suspect if one.reasons else None
                 yield {
-                    **group.group.flat(), "class": one.label, "low_s": one.low_s, "high_s": one.high_s,
+                    **group.group.flat(), "class": one.called, "low_s": one.low_s, "high_s": one.high_s,
                     "typical_s": one.typical_s, "n": one.n, **one.shares.share.flat("share"),
                     **one.shares.time_share.flat("time_share"), **one.shares.cost_s.flat("cost_s"),
                     "cause": one.cause, "mechanism": one.reading.mechanism if one.reading else None,
@@ -253,7 +260,7 @@ def _group(
     classes = tuple(
         OperationClass(_label(density, place), bounds[place] / 1e9, bounds[place + 1] / 1e9,
                        density.typical_ns[place] / 1e9, int(counts[place]), shares[place], of_class(where, place),
-                       found[place], _reading(group, density, place, found[place], seen[0]))
+                       found[place], _reading(group, density, place, found[place], seen))
         for place in range(density.count)
     )  # fmt: skip
     notes = dict.fromkeys(note for one in seen for note in one.notes)
@@ -266,10 +273,11 @@ def _group(
 
 
 def _reading(
-    group: OperationGroup, density: DensityClasses, place: int, found: Sequence[Reason], first: TrialLook
+    group: OperationGroup, density: DensityClasses, place: int, found: Sequence[Reason], seen: Sequence[TrialLook]
 ) -> Reading | None:  # fmt: skip
+    first = seen[0]
     times = Times(group.kind, group.size, density.typical_ns[density.fast] / 1e9, density.typical_ns[place] / 1e9,
-                  first.path, first.servers, first.whole.sent if first.whole else None)  # fmt: skip
+                  first.path, first.servers, first.whole.sent if first.whole else None, len(seen))  # fmt: skip
     return reading([one.suspect for one in found], times)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from .result import Result
-from .words import DataOptions, Names, one_experiment, takes
+from .words import DataOptions, Names, one_experiment, takes, texts
 
 if TYPE_CHECKING:
     from iosonde.answers.diagnose import OperationCauses
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 @takes(DataOptions)
 def diagnose(
     data: Any, response: Names = None, *, bandwidth: str | float = "stable", confirm: str | Path | None = None,
-    **options: Unpack[DataOptions],
+    name: Mapping[str, str] | None = None, **options: Unpack[DataOptions],
 ) -> Result[OperationCauses]:  # fmt: skip
     """Why operations were slow: classes by how long they took, what each has in common, what it costs.
 
@@ -30,6 +31,8 @@ def diagnose(
         ``"silverman"``, ``"scott"``, or a number, as 0.05 for 5 %.
     confirm : path, optional
         Of a store: write the experiment that would confirm the costliest finding, to a file that is not there.
+    name : dict of str, optional
+        What to call classes, by label or by place from the fastest on: ``{"class 1": "cached", "slow": "cold"}``.
     **options
         ``where``, ``incomplete``, ``metric`` (names of operations), ``experiment``, ``level``; a ``clock`` is
         refused.
@@ -46,6 +49,7 @@ def diagnose(
     from iosonde.answers.diagnose import bandwidth_of, check_clock
     from iosonde.answers.diagnose import diagnose as answer
     from iosonde.answers.diagnose_confirm import write
+    from iosonde.answers.diagnose_names import named
     from iosonde.report.figures.diagnose import figure
     from iosonde.report.text.diagnose import lines
 
@@ -53,6 +57,8 @@ def diagnose(
     check_clock(options["clock"])
     source, asked = one_experiment(data, response, None, options, alike=False)
     made = answer(source, asked.level, asked.metric, asked.response, width)
+    if name is not None:
+        made = named(made, texts(name, "name"))
     if confirm is not None:
         write(source, made, Path(confirm))
     return Result(made, lines, figure)

@@ -38,6 +38,12 @@ def percent(share: float | None) -> str:
     return UNKNOWN if share is None else f"{decimals(100 * share, 1)} %"
 
 
+def small_percent(share: float) -> str:
+    """As ``percent``, with two digits of what that would say is nothing: ``0.022 %``."""
+    said = percent(share)
+    return f"{100 * share:.2g} %" if share and said == percent(0.0) else said
+
+
 def percent_interval(share: Estimate | None) -> str:
     """``97.3 (95.1 to 99.5) %``."""
     if share is None or share.value is None:

@@ -52,8 +52,17 @@ def confirmation(settings: Mapping[str, Any], setting: Mapping[str, Any], what: 
     changed = _changed(made, what, kind, size, suspect)
     if changed is None:
         made["repetitions"] = AGAIN
-        return Confirmation(made, ("the same again: the finding is told in most of the trials, with the same numbers",))
+        expected = "the same again: the finding is told in most of the trials, with the same numbers"
+        return Confirmation(made, (expected, *_servers_count(made, suspect)))
     return Confirmation(made, tuple(changed))
+
+
+def _servers_count(made: dict[str, Any], suspect: Suspect) -> tuple[str, ...]:
+    """Of files in a lab: its servers say which of them it is, and whether it takes the time itself."""
+    if "files" not in suspect.evidence or "lab" not in made:
+        return ()
+    made["lab"]["profile"] = True
+    return ("profile: true, the servers count: it reads like a slow disk or a slow link if one server has these files",)
 
 
 def _hold(made: dict[str, Any], setting: Mapping[str, Any]) -> None:

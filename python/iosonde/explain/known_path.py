@@ -59,6 +59,19 @@ class ServerTimes:
         others = ServerTimes({one: told for one, told in done.items() if one != name})
         return name, done[name][1], others.mean_s
 
+    def holders(self, share: float, files: int) -> list[str]:
+        """The servers, of two or more, whose part of the operations on so many files is nearest to this share: as many
+        files, or one more or less; none where no server is so near."""
+        done = {name: many / max(1, self.count) for name, (many, _) in self.by_server.items() if many}
+        off = {name: round(files * abs(its - share)) for name, its in done.items()}
+        nearest = min(off.values(), default=0)
+        return [name for name, one in off.items() if one == nearest <= 1] if len(done) > 1 else []
+
+    def longer_s(self, name: str) -> float:
+        """How much longer an operation takes in this server than in all others together."""
+        others = ServerTimes({one: told for one, told in self.by_server.items() if one != name})
+        return self.by_server[name][1] - others.mean_s
+
     @property
     def excess_s(self) -> float:
         """How much longer the slowest took, over all its operations, than if each had been as long as elsewhere."""

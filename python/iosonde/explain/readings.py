@@ -13,13 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iosonde.core.units import format_rate, format_size
-from iosonde.core.words import percent
+from iosonde.core.words import listed, percent
 
 from .causes.target import Suspect
 from .known_path import KnownPath, ServerTimes
+from .slow_files import SlowFiles
 
 READ_AHEAD, WRITE_BEHIND, SLOW_SERVER = "read-ahead", "write-behind", "slow server"
 LOCK, CACHE, WARM_UP, SEEK = "lock", "cache", "warm-up", "seek"
+FIRST_TOUCH = "first touch"
 NO_READ_AHEAD, NO_WRITE_BEHIND = "no read-ahead", "no write-behind"
 SLOW_DISK, SLOW_LINK = "slow disk", "slow link"
 ALIGNMENT, DISTURBANCE = "alignment", "disturbance"
@@ -37,6 +39,7 @@ _EACH, _GATHERED = 0.98, 0.75
 _MATTERS, _TIMES = 0.2, 2.0
 # Of what slow operations take longer, a server that is to blame takes so much itself; one that is not, at most so much.
 _ITSELF, _NOT_ITSELF = 0.5, 0.25
+_IN_A_ROW = 0.01  # chance below which slow files share a moment, not a server
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,9 @@ class Reading:
 @dataclass(frozen=True)
 class Times:
     """Of the operations that are read: their kind, their size (bytes, 0: none are moved), and the seconds of a usual
-    fast one and a usual slow one; what is known of the path to the servers, and of what these took themselves; and how
-    many operations of this kind reached a server for each that was made (None: not known)."""
+    fast one and a usual slow one; what is known of the path to the servers, and of what these took themselves; how
+    many operations of this kind reached a server for each that was made (None: not known); and of how many ``trials``
+    they are: the servers' times are those of the first, and files lie elsewhere in the next."""
 
     kind: str
     size: int
@@ -60,6 +64,7 @@ class Times:
     path: KnownPath | None = None
     servers: ServerTimes | None = None
     sent: float | None = None
+    trials: int = 1
 
     @property
     def at_client(self) -> bool:
@@ -73,9 +78,11 @@ class Times:
 
     @property
     def waited(self) -> bool:
-        """Whether fast ones surely waited for a server: they take longer than the way and what the servers usually do;
-        False where nobody knows."""
+        """Whether fast ones surely waited for a server: they take longer than the way and what the servers usually do,
+        and each reached one; False where nobody knows."""
         if not (self.size and self.path and self.servers) or self.at_client:
+            return False
+        if self.sent is not None and self.sent < _EACH:
             return False
         return self.fast_s >= self.path.least_s(self.size) + self.servers.usual_s
 
@@ -87,7 +94,8 @@ class Pass:
     ``took_s`` is all their time, ``typical_s`` that of one, ``lost_s`` what those that were slower than the fast ones
     took longer; ``sequential``: they follow each other through their files; ``faster`` is the share that took less than
     ``least_s``, the way and what the servers usually took. ``sent``: how many reached a server for each that was made.
-    ``asked``: files were opened so that each has to wait.
+    ``asked``: files were opened so that each has to wait. ``files``: those in which all operations are slow, None where
+    that cannot be asked.
     """
 
     kind: str
@@ -101,12 +109,13 @@ class Pass:
     sent: float
     asked: bool
     servers: ServerTimes
+    files: SlowFiles | None = None
 
 
 def of_all(one: Pass) -> Reading | None:
     """What all of them together read like: a server that itself took what was lost, or nothing that saves them from
     waiting; None where neither can be said."""
-    return _in_a_server(one) or _all_wait(one)
+    return _in_a_server(one) or _of_a_server(one) or _all_wait(one)
 
 
 def _in_a_server(one: Pass) -> Reading | None:
@@ -122,6 +131,33 @@ def _in_a_server(one: Pass) -> Reading | None:
         f"{format_rate(its_s, 's')} there, {format_rate(others_s, 's')} elsewhere. That is "
         f"{format_rate(excess_s, 's')} of {format_rate(one.lost_s, 's')} that slow ones took longer",
     )
+
+
+def _of_a_server(one: Pass) -> Reading | None:
+    """Files in which all operations that reach a server are slow, scattered among the others, and as many as one
+    server has: that is a server, and neither a cache, which a file may hit or miss, nor a moment."""
+    files = one.files
+    if files is None or files.lost_s < _MATTERS * one.took_s or files.slow_s < _TIMES * files.others_s:
+        return None
+    holders = one.servers.holders(files.share, files.of)
+    if not holders or files.in_a_row_p < _IN_A_ROW:
+        return None
+    name = holders[0] if len(holders) == 1 else f"one of {listed(sorted(holders))}"
+    words = (f"a slow server: {files.count} of the {files.of} files, as many as {name} has, take at least "
+             f"{format_rate(files.slow_s, 's')} for each {one.kind} that reaches it, the others "
+             f"{format_rate(files.others_s, 's')}")  # fmt: skip
+    return _by_itself(words, holders, one.servers, files.slow_s - files.others_s)
+
+
+def _by_itself(words: str, holders: Sequence[str], servers: ServerTimes, longer_s: float) -> Reading:
+    """Of a slow server that is one of these: whether it takes the time itself, by its own count, or the way to it."""
+    shares = [servers.longer_s(name) / longer_s for name in holders]
+    counted = ", ".join(f"{name} takes {format_rate(servers.by_server[name][1], 's')} itself" for name in holders)
+    if min(shares) >= _ITSELF:
+        return Reading(SLOW_DISK, f"{words}; in the server, its disk or what it runs on: {counted}")
+    if max(shares) <= _NOT_ITSELF:
+        return Reading(SLOW_LINK, f"{words}; not in the server, on the way to it: {counted}")
+    return Reading(SLOW_SERVER, words)
 
 
 def _all_wait(one: Pass) -> Reading | None:
@@ -148,23 +184,22 @@ def _of(one: Suspect, times: Times) -> Reading | None:
              "S408": _files, "S409": _stall, "S411": _amount, "S412": _chance}  # fmt: skip
     rule = rules.get(one.code)
     found = rule(one, times) if rule else None
-    return _part(found, times) if found and found.mechanism == SLOW_SERVER else found
-
-
-def _part(found: Reading, times: Times) -> Reading:
-    """Of a slow server: whether it takes the time itself, by its own count, or the way to it."""
-    slowest = times.servers.slowest if times.servers else None
-    longer = times.slow_s - times.fast_s
-    if slowest is None or longer <= 0:
+    if found is None or found.mechanism != SLOW_SERVER:
         return found
-    server, its_s, others_s = slowest
-    share = (its_s - others_s) / longer
-    counted = f"{server} takes {format_rate(its_s, 's')} itself, the others {format_rate(others_s, 's')}"
-    if share >= _ITSELF:
-        return Reading(SLOW_DISK, f"{found.words}; in the server, its disk or what it runs on: {counted}")
-    if share <= _NOT_ITSELF:
-        return Reading(SLOW_LINK, f"{found.words}; not in the server, on the way to it: {counted} at most")
-    return found
+    if "files" not in one.evidence:
+        return _part(found, times)
+    of = one.evidence["of"]
+    return _part(found, times, len(one.evidence["files"]) / of, of) if times.trials == 1 else found
+
+
+def _part(found: Reading, times: Times, share: float | None = None, files: int = 0) -> Reading:
+    """Of a slow server: whether it takes the time itself. It is that which has this ``share`` of so many ``files``,
+    else the slowest."""
+    longer_s = times.slow_s - times.fast_s
+    if times.servers is None or times.servers.slowest is None or longer_s <= 0:
+        return found
+    holders = [times.servers.slowest[0]] if share is None else times.servers.holders(share, files)
+    return _by_itself(found.words, holders, times.servers, longer_s) if holders else found
 
 
 def _period(one: Suspect, times: Times) -> Reading | None:
@@ -218,7 +253,10 @@ def _place(one: Suspect, times: Times) -> Reading | None:
     return _once(told["unit_bytes"], times) if told["width_bytes"] <= max(times.size, 1) else None
 
 
-def _server(part: int, whole: int) -> Reading:
+def _server(part: int, whole: int) -> Reading | None:
+    """None of more than half: one of several servers has that at most."""
+    if 2 * part > whole:
+        return None
     return Reading(SLOW_SERVER, f"a slow server: it holds {format_size(part)} of every {format_size(whole)}, one of "
                                 f"{whole / max(part, 1):.3g} parts")  # fmt: skip
 
@@ -252,7 +290,7 @@ def _chance(one: Suspect, times: Times) -> Reading | None:
 
 
 def _first(one: Suspect, times: Times) -> Reading:
-    return Reading(CACHE, "a cache that has it from the second time on")
+    return Reading(FIRST_TOUCH, "a cache that has it from the second time on")
 
 
 def _jump(one: Suspect, times: Times) -> Reading:

@@ -10,6 +10,7 @@ from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.options.types import FigureFile
 from iosonde.cli.output import emit, talk, tell, write_figure
+from iosonde.core.pairs import pairs_of
 
 
 @click.command(epilog="Example: iosonde diagnose results --metric read_large --plot classes.png")
@@ -18,7 +19,8 @@ from iosonde.cli.output import emit, talk, tell, write_figure
               help="Of the density: stable, isj, silverman, scott, or a number, as 0.05 for 5 %.")  # fmt: skip
 @click.option("--plot", type=FigureFile(), metavar="FILE", help="Operations by class as .png, .svg or .pdf.")
 @click.option("--confirm", metavar="FILE", help="Write the experiment that would confirm the costliest finding.")
-def command(asked: DataOptions, bandwidth: str, plot: str | None, confirm: str | None) -> None:
+@click.option("--name", "names", metavar="CLASS=NAME,…", help="Call classes so: 'class 1=cached,slow=from the server'.")
+def command(asked: DataOptions, bandwidth: str, plot: str | None, confirm: str | None, names: str | None) -> None:
     """Classes of operations by how long they took, what each has in common, what it costs.
 
     DATA is a store with recorded operations, or a .csv or .parquet with a row for each operation. --metric names
@@ -28,6 +30,8 @@ def command(asked: DataOptions, bandwidth: str, plot: str | None, confirm: str |
     source = asked.open_one(alike=False)
     tell("diagnose", source.table)
     made = answers.diagnose.diagnose(source, asked.level, asked.metric, asked.response, width)
+    if names is not None:
+        made = answers.diagnose_names.named(made, pairs_of(names, "--name", "write it as 'class 1=cached'"))
     if plot is not None:
         write_figure(plot, report.figures.diagnose.figure(made))
     if confirm is not None:

@@ -27,7 +27,7 @@ import math
 
 import numpy as np
 
-from iosonde.core.words import percent
+from iosonde.core.words import small_percent
 
 from .target import Agreement, Suspect, Target
 
@@ -51,7 +51,7 @@ def find(target: Target) -> list[Suspect]:
     most = abs(relation) + _Z * error
     if p < _ALPHA or abs(relation) > 3.3 * error or most > _MOST_RELATION:
         return []
-    share = percent(target.prevalence)
+    share = small_percent(target.prevalence)
     sentence = (f"{share} of the operations, by chance: no number, place, rank or moment tells which, nor does the one "
                 f"before (relation {relation:+.2f} ± {_Z * error:.2f})")  # fmt: skip
     made = Agreement(1.0, target.prevalence, 1 - most, p)

@@ -10,6 +10,7 @@ from iosonde.explain.classes import DensityClasses
 from iosonde.explain.cost import Account, account, of_all
 from iosonde.explain.places import places
 from iosonde.explain.readings import Pass
+from iosonde.explain.slow_files import slow_files
 from iosonde.stats.density.histogram import LogHistogram, clock_step, of_values
 
 from .drawn import drawn, rows_of
@@ -54,11 +55,13 @@ def _whole(trial: TrialOperations, group: OperationGroup, classes: DensityClasse
         return None
     took = trial.operations.duration_ns / 1e9
     least_s = trial.path.least_s(group.size) + trial.servers.usual_s
+    sent = trial.servers.count / took.size
     longer = took - classes.typical_ns[classes.fast] / 1e9
     return Pass(
         group.kind, group.size, float(took.sum()), float(np.median(took)), float(longer[longer > 0].sum()),
         trial.operations.sequential, float((took < least_s).mean()), least_s,
-        trial.servers.count / took.size, trial.asked_to_wait, trial.servers,
+        sent, trial.asked_to_wait, trial.servers,
+        slow_files(trial.operations, trial.path.least_s(group.size) + trial.servers.least_s, sent),
     )  # fmt: skip
 
 

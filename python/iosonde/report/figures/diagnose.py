@@ -82,7 +82,7 @@ def class_series(group: DiagnosedOperations, offset: int = 16) -> tuple[list[str
 
 
 def _legend(group: DiagnosedOperations) -> list[str]:
-    return [f"{one.label}: {percent(one.shares.share.value)}, {percent(one.shares.time_share.value)} of the time"
+    return [f"{one.called}: {percent(one.shares.share.value)}, {percent(one.shares.time_share.value)} of the time"
             + (f", {one.cause}" if one.cause else "") for one in group.classes]  # fmt: skip
 
 
@@ -97,7 +97,7 @@ def _cells(group: DiagnosedOperations, y: Spec, series: Spec, names: Sequence[st
     drawn = group.drawn
     x = number("operation of its rank", domain=(0.0, float(drawn.longest)))
     rows: list[Row] = [{"x": short(at), "y": short(took), "series": label(names[place]),
-                        "tip": f"{group.classes[place].label}: {format_rate(took, 's')} around operation {at:,.0f}"}
+                        "tip": f"{group.classes[place].called}: {format_rate(took, 's')} around operation {at:,.0f}"}
                        for at, took, place, _ in drawn.cells]  # fmt: skip
     channels: dict[str, Any] = {"x": x, "y": y, "color": series}
     return view(layer(rows, "square", channels, size=9, opacity=0.75, clip=True), width=_WIDTH, height=_HEIGHT)

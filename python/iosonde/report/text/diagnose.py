@@ -54,7 +54,7 @@ def lines(made: OperationCauses) -> Iterator[str]:
 def _group(group: DiagnosedOperations, level: float) -> Iterator[str]:
     yield from wrapped(f"{title(group)}: {len(group.classes)} classes; {100 * level:g} % intervals")
     yield ""
-    rows = [[one.label, format_rate(one.typical_s, "s"), format_rate(one.high_s, "s"), _share(one.shares.share),
+    rows = [[one.called, format_rate(one.typical_s, "s"), format_rate(one.high_s, "s"), _share(one.shares.share),
              _share(one.shares.time_share)] for one in group.classes]  # fmt: skip
     if group.reading:
         yield from wrapped(f"reads like {group.reading.words}", "  ")
@@ -73,7 +73,7 @@ def _group(group: DiagnosedOperations, level: float) -> Iterator[str]:
 def grid(group: DiagnosedOperations) -> list[list[str]]:
     """A row for each class: its name, how long it takes, its shares of operations and of time, its cost (s of the run),
     what it reads like or what its operations have in common."""
-    return [[one.label, format_rate(one.typical_s, "s"), _share(one.shares.share), _share(one.shares.time_share),
+    return [[one.called, format_rate(one.typical_s, "s"), _share(one.shares.share), _share(one.shares.time_share),
              estimate_text(one.shares.cost_s, "s") if one.shares.cost_s.value else "", _why(one)]
             for one in group.classes]  # fmt: skip
 
@@ -108,7 +108,7 @@ def _share(share: Estimate) -> str:
 
 def _class(one: OperationClass) -> Iterator[str]:
     place = f"; {one.where.words}" if one.where.words else ""
-    yield from wrapped(f"{one.label}: costs {estimate_text(one.shares.cost_s, 's')} of the run{place}")
+    yield from wrapped(f"{one.called}: costs {estimate_text(one.shares.cost_s, 's')} of the run{place}")
     if one.reading:
         yield from wrapped(f"reads like {one.reading.words}", "  ", "  ")
     for reason in one.reasons:
@@ -123,7 +123,7 @@ def _class(one: OperationClass) -> Iterator[str]:
 
 def _cost(group: DiagnosedOperations) -> str:
     cost = group.cost
-    fast = group.classes[group.density.fast].label
+    fast = group.classes[group.density.fast].called
     elapsed, rate = format_rate(cost.elapsed_s.value or 0.0, "s"), format_rate(cost.rate.value or 0.0, cost.unit)
     return (f"If all had been {fast}: {estimate_text(cost.cost_s, 's')} of {elapsed} less at most, "
             f"{estimate_text(cost.rate_if_fast, cost.unit)} instead of {rate}. The slowest 1 % take "

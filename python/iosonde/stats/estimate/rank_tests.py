@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import nan, sqrt
+from math import comb, erfc, nan, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from .distributions import normal_quantile, normal_two_sided_p, t_two_sided_p
 BRUNNER_MUNZEL_FROM = 10
 _EXACT_PAIRS, _EXACT_TIED = 1000, 200  # of trials with ties no more in all: their sums are many
 _EXACT_SIGNS = 50
+_EXACT_RUNS = 200
 _MOST_PAIRS = 4_000_000  # so many differences are made and sorted, more are counted
 _HALVINGS = 40
 
@@ -66,6 +67,24 @@ def paired(a: Array, b: Array, level: float) -> RankTest:
         halves = np.sort(d / 2)
         pick = _of_sums(halves, halves, folded=True)
     return RankTest("Wilcoxon", p, _shift(pick, count, _rank_of_averages(d.size, level), level, d.size), superiority)
+
+
+def too_few_runs_p(marks: npt.NDArray[np.bool_]) -> float:
+    """The chance that so many marks, in no order, make as few runs of one kind, or fewer; 1 where all are alike.
+
+    Wald & Wolfowitz, Annals of Math. Statistics 11, 1940, 147-162: exact up to 200 marks, else normal.
+    """
+    n, a = marks.size, int(marks.sum())
+    b, runs = n - a, 1 + int((marks[1:] != marks[:-1]).sum())
+    if not a or not b:
+        return 1.0
+    if n <= _EXACT_RUNS:
+        ways = sum(comb(a - 1, (r + 1) // 2 - 1) * comb(b - 1, r // 2 - 1)
+                   + comb(a - 1, r // 2 - 1) * comb(b - 1, (r + 1) // 2 - 1) for r in range(2, runs + 1))  # fmt: skip
+        return ways / comb(n, a)
+    usual = 1 + 2 * a * b / n
+    spread = sqrt((usual - 1) * (usual - 2) / (n - 1))
+    return erfc((usual - runs - 0.5) / spread / sqrt(2)) / 2
 
 
 def _brunner_munzel_p(a: Array, b: Array, superiority: float) -> float:
