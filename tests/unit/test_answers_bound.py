@@ -111,3 +111,16 @@ def test_clients_that_are_given_come_before_the_nodes_of_the_trials_and_that_is_
     assert any("N = 7 clients, as was given" in warning for warning in given.warnings)
     column = made_of(path, NET | {"clients": "nodes"})
     assert [one.ceiling.system.clients for one in column.shares] == [1, 2] and not column.warnings
+
+
+def test_runs_are_held_against_the_roles_of_a_cluster_file(tmp_path):
+    facts = on("/mnt/x") | {"hosts": ["n1", "io1"]}
+    store = stored(tmp_path / "s", [({"nodes": 2}, facts, 1e8), ({"nodes": 2}, facts, 1.1e8)])
+    (tmp_path / "c.yaml").write_text(
+        "nodes: {'n[1-2]': client, io1: {role: server, disks: 1}}\ntoday: {network: 112MB/s}"
+    )
+    said = Said(cluster=str(tmp_path / "c.yaml"))
+    source = open_data(str(store))
+    warnings = bound(source, read(said, source.table, 0.95), Asked()).warnings
+    assert any(one.startswith("io1 serves the file system, too") for one in warnings)
+    assert "no rank ran on n2 of the clients in the cluster file" in warnings

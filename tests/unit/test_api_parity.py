@@ -35,6 +35,7 @@ CASES = [
     ("summary CP --response real_s --by replicas", lambda p: iosonde.summary(p["CP"], "real_s", "replicas")),
     ("summary STORE --where nodes=1 --clock all --level 0.9",
      lambda p: iosonde.summary(p["STORE"], where="nodes=1", clock="all", level=0.9)),
+    ("summary STORE --columns nodes --unit KB/s", lambda p: iosonde.summary(p["STORE"], columns="nodes", unit="KB/s")),
     ("summary CP --response real_s --level 0.5", lambda p: iosonde.summary(p["CP"], "real_s", level=0.5)),
     ("check CP --response real_s --by replicas --bound 3",
      lambda p: iosonde.check(p["CP"], "real_s", by="replicas", bound=3)),

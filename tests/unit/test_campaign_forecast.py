@@ -84,6 +84,7 @@ def test_what_is_left_is_predicted_anew_and_said_after_the_first_block():
         rest_s = pace.rest_s(trial, every[place:])
         if place == 2:
             assert rest_s == pytest.approx(2 * (7 + 700)) and len(said) == 1 and "4 trials that are left" in said[0]
+            assert said[0].endswith("(measured, cell by cell, in 2 earlier trials)")
         pace.kept(Run("r", "e", "t", "", 0, dict(trial.factors), []), 7.0 if trial.factors["size"] == 10**6 else 700.0)
     assert len(said) == 1
 
@@ -148,7 +149,8 @@ def test_before_the_first_trial_nobody_knows_how_long_a_lab_heals():
 def test_the_basis_counts_what_is_mixed():
     found = forecast.forecast(trials(), [FinishedTrial({"size": 10**6}, 3.0)], moved, SPEEDS)
     assert (
-        found.basis == "2 trials measured in 1 earlier trials; 2 trials scaled by what they move from 1 earlier trials"
+        found.basis == "2 trials measured, cell by cell, in 1 earlier trials; "
+        "2 trials scaled by what they move from 1 earlier trials"
     )
 
 

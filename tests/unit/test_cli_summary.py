@@ -19,6 +19,7 @@ from iosonde.stats.overview import overview  # noqa: E402
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell  # noqa: E402
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
+WRITES = str(Path(CP).parent / "write_by_process_count.csv")
 
 
 def invoke(*args: str) -> str:
@@ -260,3 +261,35 @@ def test_the_harmonic_mean_of_rates_is_named_where_it_differs(tmp_path):
     assert "16.0 MB/s (fs=a)" in said and "(fs=b)" not in said[said.index("harmonic") : said.index("~ ")]
     other = CliRunner().invoke(summary.command, [str(tmp_path / "r.csv"), "--response", "t_s", "--by", "fs"]).stdout
     assert "harmonic" not in other, "times add up: their mean is the arithmetic one"
+
+
+def test_a_column_for_each_file_system_in_the_unit_that_was_asked_for():
+    """The table of the talk: processes by file system, a cell without a number stays one."""
+    text = invoke(WRITES, "--columns", "fs")
+    head, first, *_ = text.split("write, kb/s: by fs\n")[1].splitlines()
+    assert head.split() == ["processes", "NFS", "AFS", "PVFS", "CASTOR"] and first.split()[1] == "10400"
+    assert [line.split()[:4] for line in text.splitlines() if line.split()[:1] == ["4"]] == [["4", "10300", "~", "-"]]
+    mib = invoke(WRITES, "--columns", "fs", "--unit", "MiB/s")
+    assert "write, MiB/s (KB for 1000 bytes): by fs" in mib and "9.89 ~" in mib  # 10372 KB/s
+    assert max(map(len, (text + mib).splitlines())) < 80
+
+
+def test_columns_without_room_are_in_a_table_below(tmp_path):
+    path = tmp_path / "t.csv"
+    names = [f"filesystem-{n}" for n in range(9)]
+    rows = [f"{name},{size},{100 + t}\n" for name in names for size in (1, 2) for t in range(2)]
+    path.write_text("fs,size,write_MB/s\n" + "".join(rows))
+    text = invoke(str(path), "--columns", "fs")
+    heads = [line.split()[1:] for line in text.splitlines() if line.startswith("size  ")]
+    assert "by fs, in 2 parts for want of room" in text and len(heads) == 2 and sum(heads, []) == names
+    assert "100 ± 6" in text and max(map(len, text.splitlines())) < 80
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(("--columns", "f"), "cells do not differ by it"), (("--unit", "parsec/s"), "this is no rate of bytes"),
+     (("--response", "processes", "--unit", "KB/s"), "nothing here is a rate")],
+)  # fmt: skip
+def test_what_cannot_be_a_column_or_a_unit_is_said(options, said):
+    with pytest.raises(InputError, match=said):
+        invoke(WRITES, *options)

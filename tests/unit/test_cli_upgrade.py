@@ -218,3 +218,15 @@ measured:
     text = " ".join(invoke(str(file)).split())
     assert "! fast: measured a → b 6.00 times as fast" in text and "! double" not in text
     assert "double: measured a → c 2.00 times as fast" in text
+
+
+def test_nodes_by_name_say_how_many_there_are_and_another_number_is_a_mistake(tmp_path):
+    nodes = "nodes: {head: login, 'a[1-2]': compute, 's[1-3]': {role: server, disks: 2}}\n"
+    (tmp_path / "c.yaml").write_text(nodes + "today: {network: 1MB/s}")
+    made = json.loads(invoke(str(tmp_path / "c.yaml"), "--json"))
+    assert len(made["nodes"]) == 6 and made["nodes"][0] == {"name": "head", "roles": ["login"]}
+    assert {one["formula"]: one["bytes_per_s"] for one in made["today"]["terms"]} == {"N·I": 2e6, "M·I": 3e6}
+    assert "6 nodes: login 1, compute 2, server 3." in invoke(str(tmp_path / "c.yaml"))
+    error = written(tmp_path, nodes + "today: {network: 1MB/s, servers: 4}")
+    assert error.message.endswith("c.yaml:2: today.servers: 4 servers, and nodes names 3")
+    written(tmp_path, "nodes: {a: clinet}")

@@ -26,6 +26,7 @@ def read(text):
         ("fs in ('nfs', 'lustre') or stripe / 0 > 1", True),
         ("fs not in ['nfs']", False),
         ("fs != 'lustre'", True),
+        ("size <= 4KiB and size * 2 == 8k and '1MiB' in ('1MiB', '2 x 3GB')", True),
         ("size == '4KiB' and size in ('4k', '8k') and '1MiB' > size", True),
         ("sync", True),
         ("sync == True and note == None", True),
@@ -41,6 +42,14 @@ def test_what_it_means(text, expected):
 def test_arithmetic_is_that_of_numbers(a, b, c):
     made = expression.read("a * b - c + a % 7", "abc", "x")
     assert made.number({"a": a, "b": b, "c": c}) == a * b - c + a % 7
+
+
+def test_sizes_are_bytes_with_quotes_or_without():
+    for text in ("a * 500GB * b", "a * '500GB' * b", "b*500gb*a", "a * b * 0.5TB"):
+        assert expression.read(text, "ab", "moves").number({"a": 2, "b": 3}) == 3e12
+    assert expression.read("a + 1MiB", "a", "x").number({"a": "4KiB"}) == 2**20 + 4096
+    with pytest.raises(InputError, match="'a' at column 1 is 'nfs', not a number"):
+        expression.read("a * 500GB", "a", "x").number({"a": "nfs"})
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iosonde.core.filesystems import is_network, keeps_pages_elsewhere, servers
+from iosonde.core.filesystems import is_network, keeps_pages_elsewhere, servers, structure
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,19 @@ def test_local(kind, source):
 
 def test_monitors_of_ceph_in_the_options():
     assert servers("ceph", "me@fsid.cfs=/", "rw,mon_addr=10.0.0.1:6789/[fe80::1]:6789") == ("10.0.0.1", "fe80::1")
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "expected"),
+    [
+        ("ext4", "/dev/vda", "local"), ("tmpfs", "tmpfs", "local"), ("fuse.bindfs", "/srv", "local"),
+        ("nfs4", "n1:/x", "client/server"), ("fuse.sshfs", "me@n1:/x", "client/server"),
+        ("fuse.nfs", "n1:/x", "client/server"), ("fuse.afsd.fuse", "AFS", "client/server"),
+        ("lustre", "m@tcp:/s", "parallel"), ("fuse.glusterfs", "n1:/v", "parallel"), ("fuse", "mfs#m:9421", "parallel"),
+        ("gfs2", "/dev/mapper/san", "shared disk"), ("gpfs", "scratch", "shared disk"),
+        ("ocfs2", "/dev/drbd0", "virtual shared disk"), ("gfs2", "/dev/rbd1", "virtual shared disk"),
+        ("ext4", "/dev/nbd0", "local"), ("fuse.neverheardof", "x", ""), ("kafs2030", "h:/", ""),
+    ],
+)  # fmt: skip
+def test_the_structure_is_named_where_it_is_known(kind, source, expected):
+    assert structure(kind, source) == expected

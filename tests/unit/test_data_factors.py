@@ -166,6 +166,18 @@ def test_two_file_systems_or_targets_are_two_levels(tmp_path, second, factor):
     assert factor in text, "what is pooled although it varies is said (S110)"
 
 
+def test_the_structure_of_the_file_system_is_a_column_to_choose_and_group_by_and_no_factor(tmp_path):
+    kinds = ["xfs", "nfs4", "lustre", "fuse.glusterfs"]
+    runs = [trial(i, 100.0 + i, facts=place_facts("/mnt/a", kinds[i % 4])) for i in range(12)]
+    place = stored(tmp_path / "s", runs, "nodes")
+    assert open_data(place).known.names == ["filesystem"]
+    assert len(open_data(place, ["structure=parallel"]).trials().rows) == 6
+    done = CliRunner().invoke(summary.command, [place, "--by", "structure", "--json"])
+    assert [(one["by"]["structure"], one["n"]) for one in json.loads(done.stdout)["groups"]] == [
+        ("local", 3), ("client/server", 3), ("parallel", 6),
+    ]  # fmt: skip
+
+
 def test_what_a_lab_was_to_bring_up_stands_for_what_the_nodes_saw(tmp_path):
     kinds = {"glusterfs": "fuse.glusterfs", "nfs": "fuse.nfs", "sshfs": "fuse.sshfs"}
     runs = [trial(i, 100.0 + i, facts=place_facts("/mnt/lab", kinds[name]), file_system=name)

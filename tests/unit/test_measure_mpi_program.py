@@ -143,3 +143,12 @@ def test_several_outputs_of_one_command_are_iterations_of_one_trial():
                   for values in ((1.0, 2.0), (3.0, 4.0))]  # fmt: skip
     made = aggregate.totals({0: executions}, MPI, "", "step-01", 1.0).observations
     assert [(one.value, one.repetition) for one in made] == [(1.0, 0), (2.0, 1), (3.0, 2), (4.0, 3)]
+
+
+@pytest.mark.parametrize(
+    ("command", "only"),
+    [("mdtest -C -i 10 -n 100 -S", True), ("mpirun -n 2 mdtest -n 9 -C", True), ("mdtest -n 100", False),
+     ("mdtest -C -T -n 9", False), ("mdtest -C -n 9 && mdtest -T -n 9", True), ("ior -C", False), ("mdtest -r", False)],
+)  # fmt: skip
+def test_mdtest_that_only_creates_is_known(command, only):
+    assert mpi_program.creates_only(command) is only

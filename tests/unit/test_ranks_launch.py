@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iosonde.core import nodelist
 from iosonde.core.errors import InputError, LaunchError
 from iosonde.ranks import launch
-from iosonde.ranks.launch import local, mpiexec, mpirun, nodelist, slurm
+from iosonde.ranks.launch import local, mpiexec, mpirun, slurm
 
 MPICH = mpiexec.Mpiexec("/opt/mpich/bin/mpiexec", mpiexec.MPICH, "MPICH Hydra 5.0.2")
 OPEN_MPI = mpiexec.Mpiexec("/opt/ompi/bin/mpiexec", mpiexec.OPEN_MPI, "mpiexec (Open MPI) 5.0.11")

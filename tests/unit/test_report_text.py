@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iosonde.core.estimate_text import estimate_short
 from iosonde.core.types import Estimate
 from iosonde.report.text import escape, estimate_parts, estimate_text, table, width
 
@@ -102,3 +103,12 @@ def test_one_space_between_columns_where_two_would_be_too_wide():
 def test_very_long_names_that_are_the_same_but_for_the_middle_are_soon_cut():
     names = [f"{'a' * 20_000}{n}{'b' * 20_000}" for n in range(3)]
     assert len(set(table(["name"], [[name] for name in names]).splitlines())) == 4
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "text"),
+    [(205, 212, 219, "212 ± 7"), (198, 212, 241, "212, 198–241"), (None, 212, None, "212 ~"), (0.0949, 0.1, 0.1051,
+     "0.100 ± 0.005")],
+)  # fmt: skip
+def test_a_number_in_a_table_of_many_columns_keeps_its_interval(low, value, high, text):
+    assert estimate_short(Estimate(value, low, high, 0.95, 6)) == text

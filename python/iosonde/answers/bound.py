@@ -22,6 +22,7 @@ from iosonde.explain.waterfall import Waterfall
 from iosonde.model.bound import words
 from iosonde.model.bound.bound import Ceiling, ceiling
 from iosonde.model.bound.shares import ABOVE, CURE, MeasuredShare, share_of
+from iosonde.stats.overview.roles import unlike, without_ranks
 
 from . import bound_words, roofline, waterfall
 from .answer import Answer
@@ -178,6 +179,8 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
             warnings[f"{of_given}, whatever number of nodes a trial had"] = None
         else:
             inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
+    if inputs.nodes.nodes:
+        warnings |= dict.fromkeys([*unlike(inputs.nodes, source.runs), *without_ranks(inputs.nodes, source.runs)])
     shared, labs, layout = SharedFiles(source), LabTruths.of(source), OwnLayout(source)
     for response in responses(source, asked):
         scale, doubt = _scale(response.unit, how)

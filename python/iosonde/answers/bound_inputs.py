@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.cluster_nodes import ClusterNodes
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
@@ -52,7 +53,7 @@ class Said:
 class Inputs:
     """The systems that were said: as they are, and with every measured input at its worst and best end (the same where
     nothing was measured). ``columns``: field → column of DATA that gives it row by row; ``given``: field → who said it,
-    in words."""
+    in words. ``nodes``: those of the cluster's file."""
 
     system: System
     worst: System
@@ -60,6 +61,7 @@ class Inputs:
     columns: dict[str, str]
     notes: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
+    nodes: ClusterNodes = ClusterNodes(())
 
     @property
     def all(self) -> tuple[System, System, System]:
@@ -69,7 +71,7 @@ class Inputs:
     def changed(self, fields: Mapping[str, Any]) -> Inputs:
         """The same with some fields set anew."""
         system, worst, best = (with_settings(one, fields) for one in self.all)
-        return Inputs(system, worst, best, self.columns, self.notes, self.given)
+        return Inputs(system, worst, best, self.columns, self.notes, self.given, self.nodes)
 
     def beneath(self, truth: Mapping[str, Any]) -> dict[str, Any]:
         """What a lab says that nobody else said."""
@@ -101,7 +103,7 @@ def read(said: Said, table: Table | None, level: float) -> Inputs:
     comes before the cluster's description, and that before the probe. Raises InputError, DataError."""
     fixed, columns = _by_hand(said, table)
     given = {*fixed, *columns}
-    told, words = described(said.cluster) if said.cluster is not None else ({}, {})
+    told, words, nodes = described(said.cluster) if said.cluster is not None else ({}, {}, ClusterNodes(()))
     told, words = _beneath(given, told), _beneath(given, words)
     who = dict.fromkeys({**told, **words}, "the cluster's description") | dict.fromkeys(fixed, BY_HAND)
     fixed = words | fixed
@@ -117,7 +119,7 @@ def read(said: Said, table: Table | None, level: float) -> Inputs:
     if fixed.get("redundancy") in ("client", "chained") and "replicas" not in {*fixed, *columns, *told}:
         raise InputError("--redundancy says nothing without --replicas", "give --replicas, as 2")
     systems = [with_settings(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
-    return Inputs(systems[0], systems[1], systems[2], columns, probed.notes, who)
+    return Inputs(systems[0], systems[1], systems[2], columns, (*nodes.warnings(), *probed.notes), who, nodes)
 
 
 def _by_hand(said: Said, table: Table | None) -> tuple[dict[str, Any], dict[str, str]]:

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iosonde.core import yaml_text
+from iosonde.core import cluster_nodes, yaml_text
+from iosonde.core.cluster_nodes import ClusterNodes
 from iosonde.core.errors import InputError
+from iosonde.core.file_sections import Sections, number
 from iosonde.core.problems import SpecError
 from iosonde.core.system_words import READS, whole
 from iosonde.core.units import parse_rate, parse_size
@@ -22,10 +24,10 @@ from iosonde.model.bound.probed import Ends
 from iosonde.model.bound.system import LESS_IS_BETTER, idle
 
 from . import cluster_tables
-from .file_sections import Sections, number
 
-SECTIONS = ("name", "today", "limits", "candidates", "cpus", "measured", "systems", "weights", "criteria")
-_CONTENT = ("today", "limits", "candidates", "cpus", "measured", "systems")  # of which a file needs one
+SECTIONS = ("name", "nodes", "today", "limits", "candidates", "cpus", "measured", "systems", "weights",
+            "criteria")  # fmt: skip
+_CONTENT = ("nodes", "today", "limits", "candidates", "cpus", "measured", "systems")  # of which a file needs one
 _CHUNKS = ("data_chunks", "parity_chunks")
 _COUNTS = (*(name for name, reader in READS.items() if reader is whole), *_CHUNKS)
 _WORDS = ("operation", "redundancy", "placement")
@@ -63,6 +65,7 @@ class ClusterFile:
     capacity: float | None = None
     bandwidth: float | None = None
     cost: float | None = None
+    nodes: ClusterNodes = ClusterNodes(())
 
     def derived(self) -> dict[str, float]:
         """What follows from the whole and its parts: bytes on a disk, bytes/s of a server, money for 10¹² bytes."""
@@ -92,12 +95,13 @@ def read_cluster(given: str | Mapping[str, Any]) -> ClusterFile:
     return made
 
 
-def described(given: str | Mapping[str, Any]) -> tuple[dict[str, Ends], dict[str, Any]]:
-    """(field of a System → value, worst, best; its fields that are words) of the cluster of today. A mapping may be
-    ``today`` itself. Raises InputError, SpecError."""
+def described(given: str | Mapping[str, Any]) -> tuple[dict[str, Ends], dict[str, Any], ClusterNodes]:
+    """(field of a System → value, worst, best; its fields that are words; its nodes) of the
+    cluster of today. A mapping may be ``today`` itself. Raises InputError, SpecError."""
     if isinstance(given, Mapping) and not {*SECTIONS} & {*given}:
         given = {"today": given}
-    cluster = read_cluster(given).cluster
+    whole_file = read_cluster(given)
+    cluster = whole_file.cluster
     if cluster is None:
         name = "the cluster" if isinstance(given, Mapping) else given
         raise InputError(f"{name} describes no cluster", "say under today what it has: clients, servers, network …")
@@ -105,7 +109,7 @@ def described(given: str | Mapping[str, Any]) -> tuple[dict[str, Ends], dict[str
         name: (one.value, one.high, one.low) if name in LESS_IS_BETTER else (one.value, one.low, one.high)
         for name, one in cluster.system.items()
     }
-    return ends, dict(cluster.words)
+    return ends, dict(cluster.words), whole_file.nodes
 
 
 class _Reader(Sections):
@@ -116,7 +120,8 @@ class _Reader(Sections):
         self.known(data, (), SECTIONS)
         limits = self.numbers(("limits",), (*_LIMITS, *_CPU_LIMITS))
         today = self.mapping(("today",))
-        cluster = self.cluster(today) if today else None
+        nodes = ClusterNodes(cluster_nodes.read(self))
+        cluster = self.cluster(self.counted(today, nodes)) if today or nodes.counts() else None
         if not cluster and data.get("candidates"):
             self.wrong(("candidates",), "there is no cluster to change", "describe it under today")
         candidates = tuple(self.candidate(str(name), cluster) for name in self.mapping(("candidates",)))
@@ -130,8 +135,16 @@ class _Reader(Sections):
             str(data.get("name") or ""), cluster, candidates, UpgradeLimits(**limits), cluster_tables.cpus(self),
             **of_cpus,
             measured=cluster_tables.measured(self), systems=cluster_tables.systems(self),
-            weights=cluster_tables.weights(self), **of_whole,
+            weights=cluster_tables.weights(self), **of_whole, nodes=nodes,
         )  # fmt: skip
+
+    def counted(self, today: Mapping[str, Any], nodes: ClusterNodes) -> Mapping[str, Any]:
+        """``today`` with how many there are by their names; another number there is a mistake."""
+        counts = nodes.counts()
+        for name, count in counts.items():
+            if today.get(name, count) != count:
+                self.wrong(("today", name), f"{today[name]} {name}, and nodes names {count}", f"leave {name} out")
+        return {**today, **counts}
 
     def cluster(self, today: Mapping[str, Any]) -> Cluster:
         self.known(today, ("today",), (*_SYSTEM, *_OF_CLUSTER, *_OF_THE_WHOLE, "model", "measured"))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from iosonde.core.errors import InputError
+from iosonde.core.file_sections import Sections
 from iosonde.core.units import parse_seconds
 from iosonde.core.yaml_text import Key
 from iosonde.explain.upgrade_tables import CRITERIA, Configuration, ListedCpu
-
-from .file_sections import Sections
 
 _SHORTEST_S, _LONGEST_S = 1e-9, 1e12
 

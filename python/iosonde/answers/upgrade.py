@@ -65,6 +65,7 @@ class Upgrade(Answer):
         allowed = [one for one in self.cpus if not one.refused]
         return {
             "name": self.asked.name, "level": self.level, "today": self._today(),
+            "nodes": self.asked.nodes.to_json(), "warnings": self.asked.nodes.warnings(),
             "options": [_option(one) for one in self.options],
             "path": [{"name": name, "gain": gain, "cost": cost} for name, gain, cost in self.path],
             "cpus": [{"name": one.name, "points": one.points, "watts": one.watts,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
 
 
 @takes(DataOptions)
-def summary(data: Any, response: Names = None, by: Names = None, **options: Unpack[DataOptions]) -> Result[Summary]:
+def summary(
+    data: Any, response: Names = None, by: Names = None, *, columns: str | None = None, unit: str | None = None,
+    **options: Unpack[DataOptions],
+) -> Result[Summary]:  # fmt: skip
     """Every number with its interval, how many trials are behind it, and what looks wrong.
 
     Parameters
@@ -43,6 +47,10 @@ def summary(data: Any, response: Names = None, by: Names = None, **options: Unpa
     by : str or sequence of str, optional
         The columns that make the cells; by default the factors that the experiments of a store declare, or that look
         set in a table of which no response is named.
+    columns : str, optional
+        Its text has a column for each level of this factor, a row for each setting of the others.
+    unit : str, optional
+        Of all rates of bytes in its text, as ``"KB/s"``.
     **options
         ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
@@ -59,7 +67,7 @@ def summary(data: Any, response: Names = None, by: Names = None, **options: Unpa
     from iosonde.report.text.summary import lines
 
     source, wanted = one_experiment(data, response, None, options, by, alike=False)
-    return Result(answer(source, wanted, names(by, "by")), lines)
+    return Result(answer(source, wanted, names(by, "by")), partial(lines, columns=columns, unit=unit))
 
 
 @takes(DataOptions)

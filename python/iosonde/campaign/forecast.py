@@ -240,11 +240,11 @@ def _basis(counts: Counter[str], n_measured: int, speeds: Speeds | None) -> str:
     used = speeds or Speeds()
     numbers = f"{used.bytes_per_s / 1e6:g} MB/s and {used.files_per_s:g} files/s in all"
     words = {
-        MEASURED: f"measured in {n_measured} earlier trials",
+        MEASURED: f"measured, cell by cell, in {n_measured} earlier trials",
         SCALED: f"scaled by what they move from {n_measured} earlier trials",
         ALIKE: f"the median of {n_measured} earlier trials of other cells",
         GUESSED: f"a guess: {numbers}" if speeds is None else f"at {numbers}",
-        UNKNOWN: "not known: no earlier trial, and nobody says what the commands move",
+        UNKNOWN: "not known until each cell was measured once (the first block): nobody says what the commands move",
     }
     if len(counts) == 1:
         return words[next(iter(counts))]

@@ -14,7 +14,8 @@ from .needs import work_of
 
 
 def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: int) -> Iterator[str]:
-    """A sentence where what the commands of ``trials`` move (``moves``) fits into ``memory_bytes`` of a node.
+    """A sentence where what the commands of ``trials`` move (``moves``) fits into ``memory_bytes`` of a node, and one
+    where it fits into that of all servers, if the cluster file says it.
 
     Native workloads are asked about nothing: they drop and look for their files in the cache, trial by trial (S104).
     Where ``moves`` is not given nothing is known of a command, and nothing is said.
@@ -22,13 +23,23 @@ def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: in
     if not campaign.terms.moves or not any(isinstance(step, CommandStep) for step in campaign.spec.steps):
         return
     work = work_of(campaign)
-    moved = [found.n_bytes / _nodes(trial) for trial in trials if (found := work(trial.factors))]
-    small = [n_bytes for n_bytes in moved if 0 < n_bytes <= memory_bytes]
-    if small:
-        of = "all trials" if len(small) == len(moved) else f"{counted(len(small), 'trial')} of {len(moved)}"
+    moved = [(found.n_bytes, _nodes(trial)) for trial in trials if (found := work(trial.factors))]
+    if small := [n_bytes / nodes for n_bytes, nodes in moved if 0 < n_bytes / nodes <= memory_bytes]:
+        of = _of(len(small), len(moved))
         yield (f"in {of} a node moves at most {format_size(max(small))}, which fits into this node's memory: "
                "what is read again may come from there (S104); cache: drop empties it between trials only, larger "
                "files or O_DIRECT go past it")  # fmt: skip
+
+    cluster = campaign.terms.cluster
+    of_servers = (cluster and cluster.server_memory()) or 0
+    if cluster and (held := [n_bytes for n_bytes, _ in moved if 0 < n_bytes <= of_servers]):
+        fits = f"fit into the servers' memory of {format_size(of_servers)} in all ({cluster.file})"
+        yield (f"in {_of(len(held), len(moved))} at most {format_size(max(held))} are moved, which {fits}: what is "
+               "read may come from there, and never from a disk")  # fmt: skip
+
+
+def _of(n: int, total: int) -> str:
+    return "all trials" if n == total else f"{counted(n, 'trial')} of {total}"
 
 
 def _nodes(trial: Trial) -> int:

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from iosonde.core.cluster_nodes import CLUSTER
 from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.core.pair_rule import pair_rule
 from iosonde.core.stored import LEVELS_FOUND, SUBJECT_COMMIT, StoredRun
@@ -241,6 +242,7 @@ def _bench(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment,
         "target": None,
         "steps": wanted.identity()["steps"],
         **({SUBJECT_COMMIT: wanted.subject} if wanted.subject else {}),
+        **({CLUSTER: wanted.terms.cluster.to_json()} if wanted.terms.cluster else {}),
         **({"mpi_jobs": [job.to_json() for job in ready.jobs]} if ready.jobs else {}),
     }
     return trial.Bench(

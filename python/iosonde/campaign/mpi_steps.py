@@ -87,6 +87,9 @@ def warnings(spec: Spec) -> list[str]:
             said += [f"{label}: {why}" for why in _copies(step, nodes, per_node)]
         if step.on in ONCE and (why := strangers(step.command)):
             said.append(f"{label}: {why}")
+        if mpi_program.creates_only(step.command):
+            said.append(f"{label}: mdtest -C without -T, -E, -r creates and does no more: no rate of stat, read or "
+                        "removal is measured, and its files stay")  # fmt: skip
     return said
 
 

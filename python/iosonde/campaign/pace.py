@@ -41,5 +41,5 @@ class Pace:
             if found.total_s >= WORTH_SAYING_S:
                 gone = format_seconds(time.monotonic() - self._began)
                 self.say(f"the first block took {gone}; the {len(ahead)} trials that are left take about "
-                         f"{format_seconds(found.total_s)}")  # fmt: skip
+                         f"{format_seconds(found.total_s)} ({found.basis})")  # fmt: skip
         return found.total_s

@@ -15,7 +15,7 @@ from iosonde.measure.spec import MPI, ONCE, CommandStep, Control, NativeStep, Sp
 from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import machine
 
-from . import bring_ups, mpi_steps, preflight
+from . import bring_ups, mpi_steps, preflight, roles
 from .caller import Caller
 from .campaign import Campaign, campaign
 from .forecast import Forecast, by_level
@@ -119,6 +119,7 @@ def plan(asked: Request, caller: Caller | None = None) -> CampaignPlan:
         if facts is not None:
             preflight.room(wanted, expected.total_s, facts, keeper)
     for sentence in (*preflight.unchecked(wanted, expected),
+                     *(roles.misplaced(wanted, next(iter(facts.values()))) if facts else ()),
                      *fits_in_memory(wanted, experiment.trials, machine.memory_bytes())):  # fmt: skip
         caller.say(sentence)
     offers = smaller(wanted, experiment.seed, measured, LEVEL)

@@ -20,7 +20,7 @@ from iosonde.ranks.helper import LIMIT_S
 from iosonde.ranks.launch import Launcher
 from iosonde.ranks.machine import NO_TARGET, Facts, mount
 
-from . import mpi_steps, targets
+from . import mpi_steps, roles, targets
 from .campaign import Campaign
 from .forecast import FinishedTrial, Forecast
 from .in_memory import fits_in_memory
@@ -99,7 +99,11 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Finishe
         spool = Path(campaign.spool) if campaign.spool else None
         rollcall.call(launcher, max(campaign.nodes), where=spool, targets=tuple(campaign.spec.targets.values()))
     jobs = mpi_steps.tried(campaign.spec, ahead, launcher)
-    said = (*unchecked(campaign, expected), *fits_in_memory(campaign, ahead, memory))
+    said = (
+        *unchecked(campaign, expected),
+        *roles.misplaced(campaign, next(iter(facts.values()))),
+        *fits_in_memory(campaign, ahead, memory),
+    )
     return Ready(launcher, facts, expected.total_s, jobs, said)
 
 

@@ -14,6 +14,7 @@ from .units import human_scale, significant
 CANNOT_TELL = "~"
 _MOST_DIGITS = 6
 _MOST_DECIMALS, _LARGEST = 25, 1e18  # beyond, digits are written with an exponent
+_EVEN = 0.02  # both halves of an interval are as long, but for this share of one
 _HOPELESS = 200.0  # of intervals so many times wider than the value only two digits are written
 
 
@@ -38,6 +39,19 @@ def estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
         return _fixed(value, _decimals(value, 0.0)), _between(significant(low, 2), significant(high, 2))
     decimals = _decimals(value, (high - low) / 2)
     return _fixed(value, decimals), _between(_fixed(low, decimals), _fixed(high, decimals))
+
+
+def estimate_short(estimate: Estimate, divisor: float = 1.0) -> str:
+    """``212 ± 7`` of an even interval, ``212, 198–241`` of a lopsided one, ``212 ~`` where none can be told: for tables
+    with many columns."""
+    value, interval = estimate_parts(estimate, divisor)
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return CANNOT_TELL if estimate.value is None else f"{value} {CANNOT_TELL}"
+    half = (estimate.high - estimate.low) / 2
+    if abs(estimate.high + estimate.low - 2 * estimate.value) > _EVEN * half or half > _HOPELESS * abs(estimate.value):
+        return f"{value}, {interval}"
+    decimals = _decimals(estimate.value / divisor, half / divisor)
+    return f"{value} ± {_fixed(half / divisor, decimals)}"
 
 
 def estimate_or_end(estimate: Estimate, unit: str) -> str:

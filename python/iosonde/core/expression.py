@@ -1,8 +1,8 @@
 """Small expressions over factors, as ``stripe * replica <= servers``: read by a whitelist, nothing is executed.
 
-What may stand in one: names of factors, numbers, quoted words, ``+ - * / // %``, comparisons, ``in (…)``, ``and or
-not`` and parentheses. No calls, attributes, indices, or powers. A quoted size counts as bytes where it meets a number:
-``transfer_size <= '1MiB'``.
+What may stand in one: names of factors, numbers, sizes, quoted words, ``+ - * / // %``, comparisons, ``in (…)``,
+``and or not`` and parentheses. No calls, attributes, indices, or powers. A size counts as bytes, quoted or not,
+where it meets a number: ``transfer_size <= 1MiB``, ``nodes * 500GB``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import difflib
 import operator
+import re
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -17,11 +18,11 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.types import FactorValue
-from iosonde.core.units import parse_size
+from iosonde.core.units import parse_size, size_of
 
 LONGEST = 1000
 DEEPEST = 100
-_ALLOWED = "names of factors, numbers, quoted words, + - * / // %, comparisons, in (…), and, or, not"
+_ALLOWED = "names of factors, numbers, sizes (500GB), quoted words, + - * / // %, comparisons, in (…), and, or, not"
 _ARITHMETIC: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -40,6 +41,8 @@ _COMPARE: dict[type[ast.AST], Callable[[Any, Any], bool]] = {
     ast.In: lambda left, right: left in right,
     ast.NotIn: lambda left, right: left not in right,
 }
+# A word in quotes, which stays; or a size without them, which Python cannot read.
+_WORD_OR_SIZE = re.compile(r"""'[^']*'|"[^"]*"|(?<![\w.])(?P<size>\d+(?:\.\d+)?[KMGTP]i?B?)(?![\w.])""", re.IGNORECASE)
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
@@ -113,6 +116,8 @@ class Expression:
 
     def _number(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> float:
         found = self._value(node, cell)
+        if isinstance(found, str) and (size := size_of(found)) is not None:
+            return size
         if isinstance(found, bool) or not isinstance(found, (int, float)):
             raise self._error(node, f"is {found!r}, not a number", "give the factor levels that are numbers")
         return found
@@ -132,6 +137,7 @@ def read(text: object, names: Collection[str], where: str) -> Expression:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            line = _WORD_OR_SIZE.sub(lambda found: f"'{found['size']}'" if found["size"] else found[0], line)
             tree = ast.parse(line, mode="eval").body
     except SyntaxError as error:
         column = error.offset or 1

@@ -44,6 +44,26 @@ MEMORY_TYPES = frozenset({"tmpfs", "ramfs", "hugetlbfs", "devtmpfs"})
 # One server holds a file whole. Others spread it, or may: of them nothing is claimed.
 _WHOLE_FILES = frozenset({"nfs", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "fuse.nfs"})
 
+LOCAL, CLIENT_SERVER, PARALLEL = "local", "client/server", "parallel"
+SHARED_DISK, VIRTUAL_SHARED_DISK = "shared disk", "virtual shared disk"
+STRUCTURES = (LOCAL, CLIENT_SERVER, PARALLEL, SHARED_DISK, VIRTUAL_SHARED_DISK)
+
+# How data gets from where it lies to a node, where the type (or the daemon) is known to do it one way.
+_STRUCTURES = {
+    CLIENT_SERVER: frozenset({
+        "nfs", "nfs4", "fuse-nfs", "cifs", "smb3", "smbfs", "9p", "virtiofs", "vboxsf", "prl_fs", "afs", "auristorfs",
+        "afsd.fuse", "coda", "ncpfs", "sshfs", "curlftpfs", "davfs", "dcap", "xrootdfs", "cvmfs", "cvmfs2",
+    }),
+    PARALLEL: frozenset({
+        "lustre", "ceph", "ceph-fuse", "glusterfs", "beegfs", "beegfs_nodev", "fhgfs", "orangefs", "pvfs2", "pvfs2fuse",
+        "panfs", "wekafs", "mfs", "mfsmount", "moosefs", "lizardfs", "saunafs", "sfsmount", "seaweedfs", "weed",
+        "curvefs", "dfuse", "daos", "quobyte", "eosxd", "hadoop", "hdfs", "hdfs_fuse", "fuse_dfs",
+    }),
+    SHARED_DISK: frozenset({"gpfs", "gfs", "gfs2", "ocfs2", "cxfs", "stornext"}),
+}  # fmt: skip
+# Block devices of another host: the disk that nodes share is served to them.
+_SERVED_DISK = re.compile(r"/dev/(rbd|nbd|drbd|dst)\d")
+
 # Sources that name a bucket or a configured name where others name a server.
 _BUCKETS = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasb", "wasbs", "swift", "b2", "oss",
                       "cos", "file"})  # fmt: skip
@@ -100,6 +120,18 @@ def keeps_pages_elsewhere(type: str, source: str = "") -> bool:
     """Whether what was read may be kept where the page cache of the files (mincore) does not show it: in a daemon of
     FUSE, a local one too, whose files lie in another file system; in a client's own memory or on its disk."""
     return is_fuse(type) or is_network(type, source)
+
+
+def structure(type: str, source: str = "") -> str:
+    """How its data gets to a node, one of :data:`STRUCTURES`; '' where that is not known. ``local``: the node has it.
+    ``client/server``: one server has each file and passes it on. ``parallel``: several servers have parts of the files
+    of one name space. ``shared disk``: all nodes write blocks to the same disks; ``virtual``: through who serves these.
+    """
+    program = _program(type, source) if is_fuse(type) else type
+    found = next((name for name, programs in _STRUCTURES.items() if program in programs), "")
+    if found == SHARED_DISK and _SERVED_DISK.match(source):
+        return VIRTUAL_SHARED_DISK
+    return found or ("" if is_network(type, source) else LOCAL)
 
 
 def on_own_disk(type: str | None, source: str = "") -> bool:

@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from .faults import FaultDone
+from .filesystems import structure
 from .types import FactorValue, Finding, Severity
 from .words import counted
 
-FILESYSTEM, TARGET = "filesystem", "target"
+FILESYSTEM, TARGET, STRUCTURE = "filesystem", "target", "structure"
+PLACES = (FILESYSTEM, TARGET, STRUCTURE)  # facts of runs that can be asked for like factors
 LEVELS_FOUND = "levels_found"
 SUBJECT_COMMIT = "subject_commit"
 CANNOT_TELL, FILES = "cannot_tell", "files"
@@ -339,10 +341,23 @@ class StoredRun:
     @property
     def filesystem(self) -> str | None:
         """The type of the target's file system as its mount table names it; None where nobody says."""
-        if self.target is None:
-            return None
-        kind = ((self.facts.get("machine") or {}).get("mount") or {}).get("type")
-        return None if kind is None else str(kind)
+        kind = self._mount.get("type")
+        return None if self.target is None or kind is None else str(kind)
+
+    @property
+    def structure(self) -> str | None:
+        """How the target's data gets to a node (:func:`iosonde.core.filesystems.structure`); None where unknown."""
+        kind = self.filesystem
+        return None if kind is None else structure(kind, str(self._mount.get("source") or "")) or None
+
+    @property
+    def places(self) -> dict[str, str | None]:
+        """The facts of :data:`PLACES`."""
+        return {FILESYSTEM: self.filesystem, TARGET: self.target, STRUCTURE: self.structure}
+
+    @property
+    def _mount(self) -> Mapping[str, Any]:
+        return (self.facts.get("machine") or {}).get("mount") or {}
 
     @property
     def conditions(self) -> Mapping[str, Any]:
@@ -366,8 +381,7 @@ class StoredRun:
         if name in self.factors:
             return self.factors[name]
         of_the_run: dict[str, FactorValue] = {
-            FILESYSTEM: self.filesystem, TARGET: self.target, "run": self.id, "experiment": self.experiment,
-            "source": self.source,
+            **self.places, "run": self.id, "experiment": self.experiment, "source": self.source,
         }  # fmt: skip
         return of_the_run.get(name, self.live_options.get(name))
 

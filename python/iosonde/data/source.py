@@ -14,7 +14,7 @@ import numpy as np
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
 from iosonde.core.schema import ROW_COLUMNS
-from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun
+from iosonde.core.stored import PLACES, StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
 from iosonde.core.where import COMPLETE, parse_where, takes_incomplete
@@ -232,7 +232,7 @@ def _of_store(store: Store, conditions: Conditions, word: str | None, ranks: boo
     # The file system and the target are facts of runs, and can be asked for like factors.
     runs = [StoredRun(document) for document in store.runs(experiment=experiment)]
     declared = {name for run in runs for name in run.factors}
-    ours = [one for one in conditions if one[0] in (FILESYSTEM, TARGET) and one[0] not in declared]
+    ours = [one for one in conditions if one[0] in PLACES and one[0] not in declared]
     asked = [one for one in conditions if one not in ours]
     results = tables.of_arrow(store.results(experiment=experiment, where=asked, ranks=ranks), data)
     table = stored.with_places(results, runs, always=[column for column, _, _ in ours])
@@ -244,7 +244,7 @@ def _of_store(store: Store, conditions: Conditions, word: str | None, ranks: boo
 
 def _of_runs(where: Conditions) -> list[tuple[str, str, Any]]:
     """The conditions that are about runs; those on columns of results (operation, metric) choose rows only."""
-    return [one for one in where if one[0] not in (*ROW_COLUMNS, FILESYSTEM, TARGET)]
+    return [one for one in where if one[0] not in (*ROW_COLUMNS, *PLACES)]
 
 
 def label_of(column: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import InputError
-from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun, plain
+from iosonde.core.stored import PLACES, StoredRun, plain
 from iosonde.core.table import Column, Table, column_of
 from iosonde.core.types import Experiment, FactorValue, level_text
 from iosonde.core.units import typed_sizes
@@ -35,17 +35,15 @@ class Trials:
 
 
 def with_places(results: Table, runs: Sequence[StoredRun], always: Sequence[str] = ()) -> Table:
-    """The results with the columns ``filesystem`` and ``target`` of each run, where there are two or it is in
-    ``always``, unless a factor has that name."""
+    """The results with the columns ``filesystem``, ``target`` and ``structure`` of each run, where there are two or it
+    is in ``always``, unless a factor has that name."""
     if "run" not in results.columns:
         return results
     by_id = {run.id: run for run in runs}
     of_rows = [by_id.get(str(run)) for run in results.columns["run"].values]
     added: dict[str, Column] = {}
-    for name, values in (
-        (FILESYSTEM, [None if run is None else run.filesystem for run in of_rows]),
-        (TARGET, [None if run is None else run.target for run in of_rows]),
-    ):
+    for name in PLACES:
+        values = [None if run is None else run.places[name] for run in of_rows]
         if name not in results.columns and (name in always or len(set(values) - {None}) > 1):
             added[name] = column_of(name, values)
     return replace(results, columns={**results.columns, **added}) if added else results

@@ -77,6 +77,16 @@ def first(command: str) -> Program | None:
     return next(iter(programs(command)), None)
 
 
+def creates_only(command: str) -> bool:
+    """Whether it runs mdtest with ``-C`` and no other phase: ``-T`` (stat), ``-E`` (read), ``-r`` (remove)."""
+    for program in programs(command):
+        phases = {word for word in program.words if word in ("-C", "-T", "-E", "-r")}
+        names = (one.rpartition("/")[2] for one in (program.word, *program.words))
+        if "mdtest" in names and phases == {"-C"}:
+            return True
+    return False
+
+
 def default_on(command: str, otherwise: str) -> str:
     """Where a command runs that says nothing of it.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from iosonde.core.cluster_nodes import ClusterNodes
 from iosonde.core.stored import TARGET
 from iosonde.core.types import Factor, FactorValue, count_of
 
@@ -167,7 +168,7 @@ class Terms:
     ``moves`` is an expression over factors, the bytes that a trial moves, and ``speeds`` are the arguments of
     ``forecast.Speeds``: what the campaign's length is predicted from. ``pace`` (``10min``, ``50%``) makes breaks
     between trials, ``abort_if`` is a command whose exit code 0 ends the campaign. ``questions`` are what its
-    page answers, as :mod:`iosonde.core.questions` reads them.
+    page answers, as :mod:`iosonde.core.questions` reads them. ``cluster``: the nodes that are there, and their roles.
     """
 
     store: str | None = None
@@ -182,3 +183,4 @@ class Terms:
     pace: str | None = None
     abort_if: str = ""
     questions: tuple[dict[str, Any], ...] = ()
+    cluster: ClusterNodes | None = None

@@ -22,7 +22,7 @@ from typing import Any
 
 from iosonde.core.cache_folder import own_cache_folder
 from iosonde.core.errors import DataError, InputError, SystemFaultError
-from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun
+from iosonde.core.stored import StoredRun
 
 from . import rundir
 from .store import Store
@@ -234,7 +234,7 @@ def _insert(ask: sqlite3.Connection, number: int, name: str, state: str, run: St
     )  # fmt: skip
     if run is None or not done.rowcount:  # another process was faster
         return
-    places = {name: level for name, level in ((FILESYSTEM, run.filesystem), (TARGET, run.target)) if level is not None}
+    places = {name: level for name, level in run.places.items() if level is not None}
     kinds = ((FACTOR, run.factors), (OPTION, run.live_options), (PLACE, places))
     levels = [(_text(name), kind, json.dumps(level)) for kind, some in kinds for name, level in some.items()]
     ask.executemany("INSERT OR IGNORE INTO levels VALUES (?, ?, ?, ?)", [(*one, done.lastrowid) for one in levels])

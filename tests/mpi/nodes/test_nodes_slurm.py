@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from families import INTEL, MPICH, OPEN_MPI, in_job
 
-from iosonde.ranks.launch import nodelist
+from iosonde.core import nodelist
 
 MANUAL = Path(__file__).parents[3] / "docs" / "nodes.md"
 RUN = ("run", "--nodes", "1,3", "--quick", "--repetitions", "1", "--small-files", "20", "--large-size", "1MiB")

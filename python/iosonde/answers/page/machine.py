@@ -34,6 +34,8 @@ def facts_of(runs: Sequence[StoredRun]) -> Section[FactGroup]:
     machine = runs[-1].facts.get("machine") if runs else None
     if not isinstance(machine, dict):
         return Section(missing=("No facts of the machine are stored with these runs.",))
+    if structure := runs[-1].structure:
+        machine = {**machine, "filesystem": {**(machine.get("filesystem") or {}), "structure": structure}}
     groups = [
         FactGroup(_MACHINE_TITLES.get(name, str(name)), tuple(flat(value)))
         for name, value in sorted(machine.items(), key=lambda item: _order(item[0]))

@@ -12,7 +12,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from iosonde.core import questions
+from iosonde.core import cluster_nodes, questions
+from iosonde.core.cluster_nodes import ClusterNodes
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem, SpecError
 from iosonde.core.stored import TARGET
@@ -91,7 +92,7 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
         settle_s=_seconds(data.get(faults.SETTLE)),
     )
     _give_up(document, [*check.whole_problems(document, spec), *faults.whole_problems(document, spec)])
-    return Built(spec, _terms(data))
+    return Built(spec, _terms({**data, **_cluster(document)}))
 
 
 def modern(document: Document) -> Document:
@@ -253,6 +254,20 @@ def _hosts(document: Document) -> tuple[str, ...]:
         return mpirun.read_hostfile(Path(given))
     except InputError as error:
         problem = Problem(document.place(("hosts",)), "hosts", error.message, error.hint)
+        raise SpecError(document.name, [problem]) from error
+
+
+def _cluster(document: Document) -> dict[str, ClusterNodes]:
+    """The nodes of the file that ``cluster`` names. Raises SpecError."""
+    if cluster_nodes.CLUSTER not in document.data:
+        return {}
+    at = (cluster_nodes.CLUSTER,)
+    try:
+        return {cluster_nodes.CLUSTER: cluster_nodes.load(Path(document.data[cluster_nodes.CLUSTER]))}
+    except SpecError:
+        raise
+    except InputError as error:
+        problem = Problem(document.place(at), cluster_nodes.CLUSTER, error.message, error.hint)
         raise SpecError(document.name, [problem]) from error
 
 

@@ -16,18 +16,20 @@ from iosonde.cli.output import emit, tell
     by="Columns to group by. A store needs none, nor a table without --response.",
 )
 @click.option("--all", "every", is_flag=True, help="Every cell on a line of its own, with its median.")
-def command(asked: DataOptions, every: bool) -> None:
+@click.option("--columns", metavar="FACTOR", help="A column for each level of this factor, as of file systems.")
+@click.option("--unit", metavar="UNIT", help="Of all rates of bytes in the table, as KB/s or MiB/s.")
+def command(asked: DataOptions, every: bool, columns: str | None, unit: str | None) -> None:
     """Mean, median and spread of every cell of DATA with their intervals over trials.
 
     DATA is a store, a .csv or a .parquet. For a store also the percentiles of operations, the efficiency of
     scaling, and findings about the data. n counts trials: ranks and operations inside one are not repetitions.
     """
-    show(asked, every)
+    show(asked, every, columns, unit)
 
 
-def show(asked: DataOptions, every: bool = False) -> None:
+def show(asked: DataOptions, every: bool = False, columns: str | None = None, unit: str | None = None) -> None:
     """Print the summary of DATA; ``iosonde run`` ends with it."""
     source = asked.open_one(alike=False)
     tell("summary", source.table)
     made = answers.summary.summary(source, asked.asked, asked.by)
-    emit(made, report.text.summary.lines(made, every), asked.as_json)
+    emit(made, report.text.summary.lines(made, every, columns, unit), asked.as_json)

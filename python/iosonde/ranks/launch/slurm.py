@@ -8,9 +8,10 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from iosonde.core import nodelist
 from iosonde.core.errors import LaunchError
 
-from . import mpiexec, nodelist
+from . import mpiexec
 
 # What each MPI library can be started with, best first. srun with another one yields N ranks that are each
 # alone.

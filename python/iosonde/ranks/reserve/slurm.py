@@ -17,8 +17,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
+from iosonde.core import nodelist
 from iosonde.core.errors import InputError, LaunchError
-from iosonde.ranks.launch import nodelist
 from iosonde.ranks.machine import reading
 from iosonde.ranks.processes import ends_with_us
 

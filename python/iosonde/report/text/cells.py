@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from iosonde.core.column_units import titled
+from iosonde.core.column_units import bytes_per_s, titled
+from iosonde.core.errors import InputError
 from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import levels_shown
 from iosonde.core.units import human_scale, percent
@@ -35,21 +36,48 @@ def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
     return f"{name}, {unit}" if unit else name
 
 
-def every_cell(answer: Summary) -> list[str]:
-    """The lines of the table; where the factors are too many for a line, settings have a number and are told below."""
+def check_unit(made: Overview, unit: str | None) -> None:
+    """Raises InputError for a unit that is no rate of bytes, or where nothing is one."""
+    if unit and not bytes_per_s(unit):
+        raise InputError(f"--unit {unit}: this is no rate of bytes", "as KB/s, KiB/s, MB/s, MiB/s")
+    if unit and not any(_in_bytes_per_s(row.unit) for row in made.rows):
+        raise InputError(
+            f"--unit {unit}: nothing here is a rate of bytes", "say a column's unit in its name: write_MB/s"
+        )
+
+
+def _in_bytes_per_s(unit: str) -> tuple[float, ...]:
+    return bytes_per_s("B/s" if unit == "bytes/s" else unit)
+
+
+def scale_of(rows: Sequence[OverviewRow], unit: str | None) -> tuple[float, str]:
+    """(divisor, unit text) of these rows: the ``unit`` that was asked for, if they are rates of bytes, else a readable
+    one."""
+    own = rows[0].unit
+    have = _in_bytes_per_s(own)
+    if unit is None or not have:
+        return human_scale(max(abs(row.mean.value or 0.0) for row in rows), own)
+    asked = bytes_per_s(unit)
+    doubt = " (KB for 1000 bytes)" if unit != own and len(asked) + len(have) > 2 else ""
+    return asked[0] / have[0], f"{unit}{doubt}"
+
+
+def every_cell(answer: Summary, unit: str | None = None) -> list[str]:
+    """The lines of the table, rates in ``unit``; where the factors are too many for a line, settings have a number and
+    are told below."""
     made = answer.overview
     found = _lines(answer, made.by, [levels_shown(made.by, row.by, made.units)
-                                     for row in made.rows])  # fmt: skip
+                                     for row in made.rows], unit)  # fmt: skip
     if len(made.by) < 2 or all(len(line) <= WIDTH for line in found):
         return found
     names = [row.name(made.units).removeprefix(f"{row.operation}, ") for row in made.rows]
     numbers = {name: str(place) for place, name in enumerate(dict.fromkeys(names), 1)}
-    found = _lines(answer, ["setting"], [[numbers[name]] for name in names])
+    found = _lines(answer, ["setting"], [[numbers[name]] for name in names], unit)
     told = (line for name, number in numbers.items() for line in wrapped(f"{number}: {name}", "   "))
     return [*found, "", *told]
 
 
-def _lines(answer: Summary, by: Sequence[str], levels: Sequence[list[str]]) -> list[str]:
+def _lines(answer: Summary, by: Sequence[str], levels: Sequence[list[str]], asked: str | None) -> list[str]:
     """``levels``: what stands before the numbers of each row, under the headers ``by``."""
     made = answer.overview
     same_n = len({row.n for row in made.rows}) == 1
@@ -57,7 +85,7 @@ def _lines(answer: Summary, by: Sequence[str], levels: Sequence[list[str]]) -> l
     grid: list[list[str]] = []
     titles = {}
     for (operation, metric), rows in responses_of(made):
-        divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
+        divisor, unit = scale_of(rows, asked)
         titles[len(grid)] = title_of(operation, metric, unit, answer)
         for row in rows:
             grid.append([*levels[len(grid)], *([] if same_n else [str(row.n)]), *_numbers(row, divisor)])

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from iosonde.core.column_units import titled
 from iosonde.core.level_text import level_shown, levels_shown
 from iosonde.core.table import Cell
-from iosonde.core.units import human_scale
 from iosonde.report.settings_layout import Key, column_place, pivoted, spread_said
 from iosonde.stats.overview.types import Overview, OverviewRow
 
+from .cells import scale_of
 from .layout import WIDTH, escape, estimate_parts, table, width
 
 _UNIT, _NUMBER = 5, 9  # columns of a unit, of a number or an interval: what most need
@@ -22,11 +22,11 @@ def column_factor(made: Overview) -> str | None:
     return None if place is None else made.by[place]
 
 
-def block(title: str, rows: Sequence[OverviewRow], made: Overview, column: str) -> list[str]:
+def block(title: str, rows: Sequence[OverviewRow], made: Overview, column: str, asked: str | None = None) -> list[str]:
     """The lines of one response: its title, the table, and n and cv of its cells. Wider than a terminal where there
-    is no way around it."""
+    is no way around it. ``asked``: the unit of rates of bytes."""
     rest = [name for name in made.by if name != column]
-    divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
+    divisor, unit = scale_of(rows, asked)
     laid = pivoted(_settings(rows, made), rows, made.by.index(column))
     grid = [
         [*levels_shown(rest, dict(zip(rest, key, strict=True)), made.units),
@@ -39,7 +39,9 @@ def block(title: str, rows: Sequence[OverviewRow], made: Overview, column: str) 
     return [escape(title), *lines, _beneath(rows)]
 
 
-def by_level(titles: Sequence[str], responses: Sequence[Sequence[OverviewRow]], made: Overview) -> list[str]:
+def by_level(
+    titles: Sequence[str], responses: Sequence[Sequence[OverviewRow]], made: Overview, asked: str | None = None
+) -> list[str]:
     """The lines of several responses by one factor: a row each, with columns by its levels; none where there is no room
     for numbers as they mostly are. Of wider ones titles are cut: the same campaign has the same table every time."""
     levels = tuple(dict.fromkeys(row.by.get(made.by[0]) for row in made.rows))
@@ -49,7 +51,7 @@ def by_level(titles: Sequence[str], responses: Sequence[Sequence[OverviewRow]], 
         return []
     grid = []
     for title, rows in zip(titles, responses, strict=True):
-        divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
+        divisor, unit = scale_of(rows, asked)
         cells = {row.by.get(made.by[0]): row for row in rows}
         grid.append([title, unit, *(part for level in levels for part in _parts(cells.get(level), divisor))])
     lines = table(["", "", *heads], grid, "lL" + "r" * 2 * len(levels)).splitlines()

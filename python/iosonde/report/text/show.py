@@ -86,6 +86,7 @@ def detail_lines(made: Detail) -> Iterator[str]:
         "factors": ", ".join(
             f"{name}={_level(value, made.units.get(name, ''))}" for name, value in run.factors.items()
         ),
+        "filesystem": (stored.filesystem or "") + (f" ({stored.structure})" if stored.structure else ""),
         "seed": "" if run.seed is None else str(run.seed),
         "tags": " ".join(notes["tags"]),
         "recorded": "" if stored.n_operations is None else _count(stored.n_operations, "operation"),

@@ -15,9 +15,10 @@ from iosonde.report.settings_layout import SEVERAL
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency
 
 from . import faults
-from .cells import every_cell, responses_of, title_of, with_titles
+from .cells import check_unit, every_cell, responses_of, title_of, with_titles
 from .layout import estimate_parts, table, wrapped
 from .settings_table import block, by_level, column_factor, fits
+from .wide_table import PARTS, check_column, wide
 
 if TYPE_CHECKING:
     from iosonde.answers.summary import Summary
@@ -28,18 +29,23 @@ _MOST_HARMONIC = 4
 _SCREEN = 45  # lines of the table, beyond which --all is needed
 
 
-def lines(answer: Summary, every: bool = False) -> Iterator[str]:
+def lines(answer: Summary, every: bool = False, columns: str | None = None, unit: str | None = None) -> Iterator[str]:
     """The lines of the text; what the clock includes is named in the header where the rates come from a store.
 
     ``every``: each cell on a line of its own, with its median, and all of them; else at most a screen, with columns
-    by one factor where there are several.
+    by one factor where there are several: ``columns``, if it is named. ``unit``: of all rates of bytes. Raises
+    InputError.
     """
     made = answer.overview
+    check_unit(made, unit)
+    settings = _wide(answer, columns, unit) if columns else [] if every else _settings(answer, unit)
+    each = [] if settings else every_cell(answer, unit)
+    if not (every or settings) and len(each) > _SCREEN:
+        settings = _narrow(answer, unit)
     yield from wrapped(_header(answer))
-    settings = [] if every else _settings(answer)
     if made.rows:
         yield ""
-        yield from _screen(settings or every_cell(answer), every)
+        yield from _screen(settings or each, every or bool(columns))
     if made.latency:
         yield ""
         yield from _latency(made)
@@ -73,25 +79,47 @@ def _header(answer: Summary) -> str:
     )
 
 
-def _settings(answer: Summary) -> list[str]:
+def _settings(answer: Summary, unit: str | None) -> list[str]:
     """The tables with columns by one factor; empty where there is no such factor, or no room."""
     made = answer.overview
     found: list[str] = []
     column = column_factor(made)
     if column is None:
-        return _responses_by_level(answer)
+        return _responses_by_level(answer, unit)
     for (operation, metric), members in responses_of(made):
-        found += [*([""] if found else []), *block(title_of(operation, metric, "", answer), members, made, column)]
+        found += [
+            *([""] if found else []),
+            *block(title_of(operation, metric, "", answer), members, made, column, unit),
+        ]
     return found if fits(found) else []
 
 
-def _responses_by_level(answer: Summary) -> list[str]:
+def _narrow(answer: Summary, unit: str | None) -> list[str]:
+    """The tables of two sides by the factor with the fewest levels, where these fit beside each other; else none."""
+    made = answer.overview
+    counts = {name: len({row.by.get(name) for row in made.rows}) for name in made.by}
+    several = [name for name in reversed(made.by) if counts[name] > 1] if len(counts) > 1 else []
+    found = _wide(answer, min(several, key=counts.__getitem__), unit) if several else []
+    return found if len(found) <= _SCREEN and not any(PARTS in line for line in found) else []
+
+
+def _wide(answer: Summary, columns: str, unit: str | None) -> list[str]:
+    """The tables of two sides, with columns by the factor that was asked for."""
+    made, found = answer.overview, list[str]()
+    column = check_column(made, columns)
+    for (operation, metric), members in responses_of(made):
+        found += [""] if found else []
+        found += wide(title_of(operation, metric, "", answer), members, made, column, unit)
+    return found
+
+
+def _responses_by_level(answer: Summary, unit: str | None) -> list[str]:
     """The table of several responses by the levels of one factor; empty where there are not."""
     made, several = answer.overview, responses_of(answer.overview)
     if len(made.by) != 1 or len(several) < SEVERAL or len({row.by.get(made.by[0]) for row in made.rows}) < 2:
         return []
     titles = [title_of(operation, metric, "", answer) for (operation, metric), _ in several]
-    return by_level(titles, [rows for _, rows in several], made)
+    return by_level(titles, [rows for _, rows in several], made, unit)
 
 
 def _screen(found: list[str], every: bool) -> Iterator[str]:

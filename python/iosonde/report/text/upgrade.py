@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from iosonde.core import cluster_nodes
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_seconds, human_scale, significant
 from iosonde.core.words import listed
@@ -14,6 +15,7 @@ from .layout import CANNOT_TELL, WIDTH, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.upgrade import Upgrade
+    from iosonde.core.cluster_nodes import ClusterNodes
     from iosonde.explain.upgrade import UpgradeOption
     from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score
     from iosonde.model.bound.bound import Ceiling
@@ -24,6 +26,7 @@ _STEPS = 8
 def lines(answer: Upgrade) -> Iterator[str]:
     """The lines of the text: a section for each part of the file, empty lines between."""
     sections = [
+        _nodes(answer.asked.nodes) if answer.asked.nodes.nodes else (),
         _cluster(answer) if answer.asked.cluster is not None else (),
         _options(answer.options, answer.path, answer.level) if answer.options else (),
         _cpus(answer.cpus) if answer.cpus else (),
@@ -33,6 +36,13 @@ def lines(answer: Upgrade) -> Iterator[str]:
     for place, section in enumerate(filter(None, (list(section) for section in sections))):
         yield from [""] if place else []
         yield from section
+
+
+def _nodes(nodes: ClusterNodes) -> Iterator[str]:
+    """How many nodes of which role, and what one should know of them."""
+    yield from wrapped(cluster_nodes.described(nodes) + ".")
+    for warning in nodes.warnings():
+        yield from wrapped(f"~ {warning}.", "  ")
 
 
 def _cluster(answer: Upgrade) -> Iterator[str]:

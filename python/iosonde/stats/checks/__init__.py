@@ -89,7 +89,7 @@ def modules() -> dict[str, str]:
 
 
 # The findings that a summary shows, and those about the data that `check` shows.
-SUMMARY = tuple(code for code in modules() if code <= "S120" or code in ("S127", "S130"))
+SUMMARY = tuple(code for code in modules() if code <= "S120" or code in ("S127", "S130", "S131"))
 CHECK = tuple(code for code in modules() if code < "S300")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from iosonde.core.errors import InputError
+from .errors import InputError
 
 MOST = 65_533  # as many nodes as one Slurm may have (MAX_SLURM_NODES)
 _PARTS = re.compile(r"\[([0-9,-]*)\]|([A-Za-z0-9_.-]+)")

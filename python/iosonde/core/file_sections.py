@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from iosonde.core.errors import InputError
-from iosonde.core.problems import Problem, nearest
-from iosonde.core.yaml_text import Document, Key, key_text, kind_of
+from .errors import InputError
+from .problems import Problem, nearest
+from .yaml_text import Document, Key, key_text, kind_of
 
 
 class Sections:

@@ -1,0 +1,217 @@
+"""The nodes of a cluster by name and role: what a file says of them, and what does not fit to where ranks ran.
+
+::
+
+    nodes:
+      head: login
+      n[01-35]: compute
+      io[1-2]: {role: [server, metadata], disks: 4, memory: 64GB, address: 10.0.0.1}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import yaml_text
+from .errors import InputError
+from .file_sections import Sections
+from .nodelist import expand
+from .problems import SpecError, nearest
+from .units import parse_size
+from .words import counted
+
+KEY = "nodes"
+CLUSTER = "cluster"  # in the facts of a run
+# Where ranks may run: two words for one thing.
+CLIENTS = ("client", "compute")
+SERVERS = ("server", "metadata")
+ROLES = ("login", *CLIENTS, *SERVERS, "tape", "other")
+_KEYS = ("role", "disks", "memory", "address")
+_SHOWN = 3
+_STAYS = "what is written there may stay there, and what is read come from its memory"
+
+
+@dataclass(frozen=True)
+class ClusterNode:
+    """One node. ``disks`` of its file system, ``memory`` in bytes; None is not known. ``address``: another name of it,
+    by which a mount may know it."""
+
+    name: str
+    roles: tuple[str, ...]
+    disks: int | None = None
+    memory: int | None = None
+    address: str = ""
+
+    def is_one_of(self, roles: Sequence[str]) -> bool:
+        """Whether it has one of these roles."""
+        return any(role in roles for role in self.roles)
+
+    def is_called(self, host: str) -> bool:
+        """Whether ``host`` means it: the same name or address, or both begin with the same name of a host."""
+        return host in (self.name, self.address) or _short(host) == _short(self.name)
+
+
+@dataclass(frozen=True)
+class ClusterNodes:
+    """All nodes of a cluster, in the order of its ``file``."""
+
+    nodes: tuple[ClusterNode, ...]
+    file: str = "the cluster file"
+
+    def named(self, roles: Sequence[str]) -> list[str]:
+        """The names of those with one of these roles."""
+        return [one.name for one in self.nodes if one.is_one_of(roles)]
+
+    def by_role(self) -> dict[str, list[str]]:
+        """Role → names, in the order of :data:`ROLES`."""
+        return {role: names for role in ROLES if (names := self.named((role,)))}
+
+    @property
+    def both(self) -> list[str]:
+        """Those that are clients and servers."""
+        return [one.name for one in self.nodes if one.is_one_of(CLIENTS) and one.is_one_of(SERVERS)]
+
+    def counts(self) -> dict[str, int]:
+        """Fields of a system that follow: ``clients``, ``servers`` of data and their ``disks``, as far as known."""
+        servers = [one for one in self.nodes if one.is_one_of(("server",))]
+        disks = [one.disks for one in servers if one.disks is not None]
+        found = {"clients": len(self.named(CLIENTS)), "servers": len(servers),
+                 "disks": sum(disks) if len(disks) == len(servers) else 0}  # fmt: skip
+        return {name: count for name, count in found.items() if count}
+
+    def server_memory(self) -> int | None:
+        """Bytes of memory of all servers of data; None where one does not say."""
+        each = [one.memory for one in self.nodes if one.is_one_of(("server",))]
+        known = [one for one in each if one is not None]
+        return sum(known) if known and len(known) == len(each) else None
+
+    def warnings(self) -> list[str]:
+        """What one should know of the roles alone."""
+        both = self.both
+        return [f"{some_of(both)} {'is' if len(both) == 1 else 'are'} both client and server: {_STAYS}"] if both else []
+
+    def misplaced(self, hosts: Sequence[str]) -> list[str]:
+        """What does not fit where ranks run on ``hosts``: nodes that are not named, or have other roles."""
+        found = {host: self._find(host) for host in dict.fromkeys(hosts)}
+        unknown = [host for host, one in found.items() if one is None]
+        said = [f"{some_of(unknown)} {'is' if len(unknown) == 1 else 'are'} not in {self.file}"] if unknown else []
+        at_servers = [host for host, one in found.items() if one and one.is_one_of(SERVERS)]
+        if at_servers:
+            serve = "serves" if len(at_servers) == 1 else "serve"
+            said.append(f"{some_of(at_servers)} {serve} the file system, too, by {self.file}: {_STAYS}")
+        for host, one in found.items():
+            if one and not one.is_one_of((*CLIENTS, *SERVERS)):
+                said.append(f"{host} is {_role(one)} in {self.file}, and no client")
+        return said
+
+    def absent(self, hosts: Sequence[str], roles: Sequence[str] = CLIENTS) -> list[str]:
+        """The names of nodes of these roles that no host is."""
+        return [one.name for one in self.nodes if one.is_one_of(roles) and not any(map(one.is_called, hosts))]
+
+    def no_servers(self, hosts: Sequence[str]) -> list[str]:
+        """Those of ``hosts``, which serve the file system, that are no servers in the file."""
+        return [host for host in dict.fromkeys(hosts) if not ((one := self._find(host)) and one.is_one_of(SERVERS))]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Plain data, for the facts of a run: :meth:`of_json` reads it."""
+        return [
+            {"name": one.name, "roles": list(one.roles)}
+            | {key: value for key in _KEYS[1:] if (value := getattr(one, key))}
+            for one in self.nodes
+        ]
+
+    @classmethod
+    def of_json(cls, rows: Sequence[Mapping[str, Any]]) -> ClusterNodes:
+        """What :meth:`to_json` made."""
+        return cls(tuple(
+            ClusterNode(str(row["name"]), tuple(map(str, row["roles"])), row.get("disks"), row.get("memory"),
+                        str(row.get("address") or ""))
+            for row in rows
+        ))  # fmt: skip
+
+    def _find(self, host: str) -> ClusterNode | None:
+        return next((one for one in self.nodes if one.is_called(host)), None)
+
+
+def load(path: Path) -> ClusterNodes:
+    """The nodes of a cluster file, whatever else it holds. Raises InputError; SpecError with all mistakes."""
+    reader = Sections(yaml_text.load(path, "cluster file", "name its nodes: iosonde upgrade -h"))
+    nodes = read(reader)
+    if not nodes and not reader.problems:
+        reader.wrong((KEY,), "it names no nodes", "write nodes: with NAME: ROLE below it, as n[01-35]: compute")
+    if reader.problems:
+        raise SpecError(reader.document.name, reader.problems)
+    return ClusterNodes(nodes, path.name)
+
+
+def read(reader: Sections) -> tuple[ClusterNode, ...]:
+    """The section ``nodes``; what is wrong with it is told to ``reader``."""
+    found: dict[str, ClusterNode] = {}
+    for key in reader.mapping((KEY,)):
+        for node in _nodes(reader, str(key)):
+            if node.name in found:
+                reader.wrong((KEY, key), f"{node.name} is named twice", "give a node all its roles: [client, server]")
+            found[node.name] = node
+    return tuple(found.values())
+
+
+def _nodes(reader: Sections, key: str) -> Iterator[ClusterNode]:
+    """The nodes that one entry means."""
+    at = (KEY, key)
+    given = reader.document.data[KEY][key]
+    said = given if isinstance(given, dict) else {"role": given}
+    reader.known(said, at, _KEYS)
+    try:
+        names = expand(key)
+    except InputError:
+        reader.wrong(at, f"'{key}' is no name of nodes", "write it like io1 or n[01-35]")
+        return
+    roles = _roles(reader, key, said.get("role"))
+    disks = reader.scalar((*at, "disks"), _whole) if "disks" in said else None
+    memory = reader.scalar((*at, "memory"), parse_size) if "memory" in said else None
+    address = str(said.get("address") or "")
+    if address and len(names) > 1:
+        reader.wrong((*at, "address"), f"one address for {len(names)} nodes", "write each node by itself")
+    for name in names:
+        yield ClusterNode(name, roles, None if disks is None else int(disks), None if memory is None else int(memory),
+                          address)  # fmt: skip
+
+
+def _roles(reader: Sections, key: str, given: Any) -> tuple[str, ...]:
+    several = given if isinstance(given, list) else [given]
+    wrong = [one for one in several if one not in ROLES]
+    if wrong or not several:
+        what = f"there is no role '{wrong[0]}'" if wrong and wrong[0] is not None else "it has no role"
+        reader.wrong((KEY, key), what, nearest(str(wrong[0]) if wrong else "", ROLES))
+    return tuple(one for one in several if one in ROLES)
+
+
+def _whole(text: str) -> int:
+    if not text.isdigit():
+        raise InputError(f"'{text}' is not a whole number", "write how many there are")
+    return int(text)
+
+
+def _short(host: str) -> str:
+    """``n1`` of ``n1.example.org``; an address stays whole."""
+    name = host.partition(".")[0]
+    return host if name.isdigit() or ":" in host else name
+
+
+def _role(node: ClusterNode) -> str:
+    return f"a {' and '.join(node.roles)} node"
+
+
+def some_of(names: Sequence[str]) -> str:
+    """``n1, n2, n3 and 4 more``."""
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def described(cluster: ClusterNodes) -> str:
+    """``36 nodes: login 1, compute 35``."""
+    roles = ", ".join(f"{role} {len(names)}" for role, names in cluster.by_role().items())
+    return f"{counted(len(cluster.nodes), 'node')}: {roles}"

@@ -1,0 +1,57 @@
+"""Whether runs were made on the nodes of a cluster file in the roles that it gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from iosonde.core.cluster_nodes import CLUSTER, SERVERS, ClusterNodes, some_of
+from iosonde.core.stored import StoredRun
+
+
+def cluster_of(run: StoredRun) -> ClusterNodes | None:
+    """The nodes that the experiment's cluster file named; None where it had none."""
+    rows = run.facts.get(CLUSTER)
+    return ClusterNodes.of_json(rows) if rows else None
+
+
+def without_ranks(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> list[str]:
+    """A sentence where no rank ran on some of its clients, if it is known where ranks ran."""
+    hosts = _hosts(runs)
+    absent = cluster.absent(hosts) if hosts else []
+    return [f"no rank ran on {some_of(absent)} of the clients in {cluster.file}"] if absent else []
+
+
+def unlike(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> Iterator[str]:
+    """A sentence for each thing that does not fit: where ranks ran, who served, and which server was not seen."""
+    yield from cluster.misplaced(_hosts(runs))
+    if not cluster.named(SERVERS):
+        return
+    told = _each(_machine(run, "filesystem").get("servers") or () for run in runs)
+    mounted = _each(str(_machine(run, "mount").get("server") or "").split(",") for run in runs)
+    if others := cluster.no_servers([*told, *mounted]):
+        yield (f"{some_of(others)} {'serves' if len(others) == 1 else 'serve'} the file system, and "
+               f"{_are(others, 'no server')} in {cluster.file} (address: names a server as a mount does)")  # fmt: skip
+    if told and (missing := cluster.absent(told, ("server",))):
+        hold = "holds" if len(missing) == 1 else "hold"
+        yield (f"{some_of(missing)} {_are(missing, 'server')} in {cluster.file} and {hold} nothing of the file system")
+
+
+def _hosts(runs: Sequence[StoredRun]) -> list[str]:
+    return _each(run.facts.get("hosts") or () for run in runs)
+
+
+def _machine(run: StoredRun, part: str) -> Mapping[str, Any]:
+    found = (run.facts.get("machine") or {}).get(part)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _each(several: Any) -> list[str]:
+    """Every name once."""
+    return list(dict.fromkeys(str(name) for names in several for name in names if name))
+
+
+def _are(names: Sequence[str], what: str) -> str:
+    if what.startswith("no "):
+        return f"{'is' if len(names) == 1 else 'are'} {what}"
+    return f"is a {what}" if len(names) == 1 else f"are {what}s"
