@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from . import (  # noqa: F401, I001
         advise, anova, as_tool, bound, bound_inputs, candidates, check, cluster_file, compare, corpus, diagnose,
         diagnose_confirm, doctor,
-        explain, explain_difference, fit, gate, held_out, model_file, page, parse, path_study, plot, predict, printed,
+        explain, explain_difference, fit, held_out, model_file, page, parse, path_study, plot, predict, printed,
         published,
         published_side, queue, rank, regress, report, roofline, scale, show, slowest, store, summary, survey,
         survey_plan, survey_ranks, survey_run, survey_simulate, thesis,
