@@ -170,6 +170,7 @@ def _warnings(source: Source, asked: Asked, found: Sequence[Experiment], rule: P
     first = min((run.started_at for run in source.runs if run.experiment == experiment.id), default=None)
     if why := decision.broken(experiment.settings[decision.KEY], experiment.id, first):
         yield f"{why}: the interval promises nothing"
+    yield from source.beside({run.id for run in source.runs if run.experiment == experiment.id})
     if asked.level != rule.level:
         yield f"the level is the sealed one, {100 * rule.level:g} %"
     if any(column not in ("operation", "metric") for column, _, _ in source.where):

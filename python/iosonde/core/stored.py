@@ -14,6 +14,7 @@ from .words import counted
 FILESYSTEM, TARGET = "filesystem", "target"
 LEVELS_FOUND = "levels_found"
 SUBJECT_COMMIT = "subject_commit"
+BESIDE = "measured_beside"  # processes that measured on the same machine, seen before or after the trial
 CANNOT_TELL, FILES = "cannot_tell", "files"
 
 
@@ -335,6 +336,11 @@ class StoredRun:
     def subject_commit(self) -> str:
         """The version of the file system under test; '' where nobody said it."""
         return str(self.facts.get(SUBJECT_COMMIT) or "")
+
+    @property
+    def beside(self) -> tuple[int, ...]:
+        """The processes that were seen to measure on the same machine meanwhile."""
+        return tuple(self.facts.get(BESIDE) or ())
 
     @property
     def filesystem(self) -> str | None:
