@@ -65,6 +65,7 @@ class Outcome:
     """Of many campaigns: shares of verdicts, how often the interval missed at the end and at any look, pairs."""
 
     different: float
+    above: float
     equal: float
     missed: float
     missed_ever: float
@@ -107,6 +108,7 @@ def followed(logs: np.ndarray, ratio: float, margin: float = MARGIN, bound: np.n
     misses = np.abs(mean - truth) > half
     return Outcome(
         different=float(np.mean(apart[at])),
+        above=float(np.mean(apart[at] & (mean[at] > 0))),
         equal=float(np.mean(inside[at] & ~apart[at])),
         missed=float(np.mean(misses[at])),
         missed_ever=float(np.mean(misses.any(axis=1))),
@@ -134,6 +136,22 @@ def verdicts(samples: int) -> Iterator[str]:
                 seen = followed(paths(draw, cv, ratio, MOST, samples), ratio)
                 wrong = seen.different if ratio == 1 else seen.wrong_way + (seen.equal if ratio > 1 + MARGIN else 0)
                 shares = (seen.different, seen.equal, 1 - seen.told, wrong, seen.missed, seen.missed_ever)
+                cells = " | ".join(f"{100 * share:.1f}" for share in shares)
+                middle = f"{np.mean(seen.pairs):.1f} ({np.median(seen.pairs):.0f}, {np.quantile(seen.pairs, 0.9):.0f})"
+                yield f"| {name} | {100 * cv:g} % | {ratio:g} | {cells} | {middle} |"
+
+
+def at_limit(samples: int, limit: float = MARGIN) -> Iterator[str]:
+    """Campaigns that end when the interval lies wholly above a limit, or wholly below it."""
+    yield "| trials | CV | B ÷ A | above the limit | below | not told | pairs |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, draw in NOISE.items():
+        for cv in (0.03, 0.10):
+            for ratio in (1.0, 1.02, 1 + limit, 1.08, 1.10, 1.20):
+                # Around the limit all is as around 1: what is apart from it lies above or below.
+                logs = paths(draw, cv, ratio, MOST, samples) - math.log1p(limit)
+                seen = followed(logs, ratio / (1 + limit), 0.0)
+                shares = (seen.above, seen.different - seen.above, 1 - seen.different)
                 cells = " | ".join(f"{100 * share:.1f}" for share in shares)
                 middle = f"{np.mean(seen.pairs):.1f} ({np.median(seen.pairs):.0f}, {np.quantile(seen.pairs, 0.9):.0f})"
                 yield f"| {name} | {100 * cv:g} % | {ratio:g} | {cells} | {middle} |"
@@ -172,7 +190,12 @@ def main() -> None:
     samples = 500 if asked.quick else asked.samples
     error = 100 * 1.96 * math.sqrt(0.95 * 0.05 / samples)
     print(f"per cent of {samples} simulated campaigns (± {error:.1f} at 5), margin {MARGIN:.0%}, {LEVEL:.0%}\n")
-    for title, table in (("verdicts", verdicts), ("few pairs", few), ("a difference of 5 % at CV 3 %", savings)):
+    for title, table in (
+        ("verdicts", verdicts),
+        ("a limit of 5 %", at_limit),
+        ("few pairs", few),
+        ("a difference of 5 % at CV 3 %", savings),
+    ):
         print(f"{title}\n", *table(samples), "", sep="\n", flush=True)
 
 

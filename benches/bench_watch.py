@@ -2,18 +2,26 @@
 
     python benches/bench_watch.py [--years N] [--steps N] [--quick]
     python benches/bench_watch.py --figure docs/images/watch-delay.svg
+    python benches/bench_watch.py --alarms FILE.json --noise skewed --years 1000        (about 2 minutes on two cores)
+    python benches/bench_watch.py --alarms FILE.json --figure docs/images/watch-alarms.svg
 
 Prints the tables of docs/method/watching.md. A year of one series is a look each day from day 20 on. The first table is
 of the smallest p of a change among the newest 14 points, up or down, that any look of a year shows: where p keeps its
 promise, a share of at most p of the years. A store of 48 series alarms where one of them has p ≤ 5 % ÷ 48.
+
+``--alarms`` adds years of one noise to those that a file has, and draws all of them beside the promise.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +29,11 @@ import numpy as np
 from iosonde.report.figures.figure import Figure
 from iosonde.report.figures.vocabulary import SERIES as SERIES_COLOURS
 from iosonde.stats.changes.find import Search, find, newest_chance
+from iosonde.stats.estimate.distributions import binomial_interval
 
 SERIES, DAYS, FIRST = 48, 365, 20
 LATEST = 25  # nights after a step that are drawn
+AT_ONCE = 50  # years that one process simulates, with a seed of their own
 CV = 0.03
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -57,6 +67,56 @@ def years(draw: Draw, count: int, seed: int = 1) -> np.ndarray:
         values = draw(rng, DAYS)
         found.append(min(newest_chance(values[:day], search) for day in range(FIRST, DAYS + 1)))
     return np.array(found)
+
+
+def many_years(noise: str, count: int, before: int = 0) -> list[float]:
+    """The same of about so many years more than ``before``, by as many processes as there are processors; each
+    ``AT_ONCE`` have a seed of their own."""
+    seeds = range(100 + before // AT_ONCE, 100 + (before + count) // AT_ONCE)
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(partial(years, DRAWS[noise], AT_ONCE), seeds)
+        return [float(p) for part in found for p in part]
+
+
+def of_stores(smallest: list[float], allowed: float) -> tuple[float, float, float]:
+    """The share of stores of 48 series that alarm in a year where so much is allowed, with its 95 % interval."""
+    seen = int(np.searchsorted(smallest, allowed / SERIES, side="right"))
+    low, high = binomial_interval(seen, len(smallest), 0.95)
+    share, low, high = (1 - (1 - one) ** SERIES for one in (seen / len(smallest), low, high))
+    return share, low, high
+
+
+def alarms_figure(kept: dict[str, list[float]], path: Path) -> None:
+    """How many stores alarm, over how many may, noise by noise."""
+    rows = []
+    for noise, smallest in kept.items():
+        for allowed in np.geomspace(0.01, 0.5, 60):
+            share, low, high = of_stores(smallest, float(allowed))
+            rows.append({"allowed": float(allowed), "share": share, "low": low, "high": high, "promise": float(allowed),
+                         "noise": f"{noise}, {len(smallest)} years"})  # fmt: skip
+        said = ", ".join(f"{100 * one:.2g} %" for one in of_stores(smallest, 0.05))
+        print(f"{noise}, {len(smallest)} years of a series: at 5 % allowed {said}")
+    x = {"field": "allowed", "type": "quantitative", "title": "stores that may alarm in a year",
+         "scale": {"type": "log", "domain": [0.01, 0.5]},
+         "axis": {"format": ".0%", "values": [0.01, 0.05, 0.2, 0.5]}}  # fmt: skip
+    y = {"type": "quantitative", "title": "stores of 48 series that alarm", "scale": {"domain": [0, 0.5]},
+         "axis": {"format": ".0%"}}  # fmt: skip
+    spec = {
+        "data": {"values": rows},
+        "facet": {"field": "noise", "type": "nominal", "title": None, "sort": None}, "columns": 2,
+        "spec": {
+            "width": 260, "height": 170,
+            "layer": [
+                {"mark": {"type": "area", "opacity": 0.25, "interpolate": "step-after", "color": SERIES_COLOURS[0]},
+                 "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}},
+                {"mark": {"type": "line", "interpolate": "step-after", "color": SERIES_COLOURS[0]},
+                 "encoding": {"x": x, "y": {**y, "field": "share"}}},
+                {"mark": {"type": "line", "strokeDash": [4, 3], "color": "gray"},
+                 "encoding": {"x": x, "y": {**y, "field": "promise"}}},
+            ],
+        },
+    }  # fmt: skip
+    Figure(spec, "", "The share of stores that alarm in a year without a change, over the share that may.").save(path)
 
 
 def power(trials: int, of: int, before: int, after: int, steps: int, seed: int = 2) -> float:
@@ -126,7 +186,19 @@ def main() -> None:
     options.add_argument("--quick", action="store_true")
     options.add_argument("--noise", choices=list(DRAWS), help="false alarms of this one alone")
     options.add_argument("--figure", type=Path, help="draw how soon a step is found, and nothing else")
+    options.add_argument(
+        "--alarms", type=Path, help="keep false alarms of --noise in this file; with --figure draw them"
+    )
     asked = options.parse_args()
+    if asked.alarms:
+        kept = json.loads(asked.alarms.read_text()) if asked.alarms.exists() else {}
+        if asked.noise:
+            there = kept.get(asked.noise, [])
+            kept[asked.noise] = sorted(there + many_years(asked.noise, asked.years, len(there)))
+            asked.alarms.write_text(json.dumps(kept))
+        if asked.figure:
+            alarms_figure(kept, asked.figure)
+        return
     if asked.figure:
         figure(asked.figure, asked.steps)
         return

@@ -181,6 +181,65 @@ def test_a_budget_that_is_spent_is_no_verdict(tmp_path):
     assert "newest of 2 comparisons" in bench.answer().warnings[0]
 
 
+LIMIT = ("slower>5%",)
+
+
+def test_a_sealed_limit_is_told_before_it_ends(tmp_path):
+    """Six pairs say that B is slower, and it ends only when they say whether by 5 %."""
+    plain, limited = (Bench(tmp_path / name, ratio=1.09, cv=0.04, **more)
+                      for name, more in (("plain", {}), ("limited", {"fail_if": LIMIT})))  # fmt: skip
+    shorter, longer = plain.run().measured, limited.run().measured
+    assert shorter < longer
+    said = limited.answer()
+    assert said.judged is not None and said.judged.failed == (("slower>5%", "step-01, seconds"),) and said.problem
+    assert said.items[0].ratio.low > 1.05 and plain.answer().items[0].ratio.low < 1.05
+    sealed = Store.open(limited.path).experiments()[0].settings[decision.KEY]
+    assert sealed["pairs"]["fail_if"] == ["slower>5%"] and "says yes or no to slower>5%" in sealed["stopping"]
+
+
+def test_a_limit_that_is_not_passed_ends_it_though_nothing_is_equal(tmp_path):
+    bench = Bench(tmp_path, ratio=1.0, cv=0.03, fail_if=("slower>20%",), margin="1%")
+    assert bench.run().measured == 12
+    said = bench.answer()
+    assert not said.problem and said.judged.untold == () and said.items[0].verdict == "cannot tell"
+    assert said.items[0].to_json()["n_needed"] is None
+
+
+def test_a_limit_that_pairs_cannot_tell_is_said_with_how_many_would(tmp_path):
+    bench = Bench(tmp_path, ratio=1.06, cv=0.1, fail_if=LIMIT, repetitions=8)
+    assert bench.run().measured == 16
+    said = bench.answer()
+    assert not said.problem and said.judged.untold
+    (warning,) = said.warnings
+    assert warning.startswith("8 pairs cannot tell 'slower>5%' of time, the most that were asked for; about ")
+    one = said.items[0]
+    spread = np.std(np.log(one.b / one.a), ddof=1)
+    from iosonde.stats.estimate import sequential
+
+    away = math.log(one.ratio.value) - math.log(1.05)
+    assert one.n_needed() == math.ceil((sequential.critical(8, 0.95, 8) * spread / away) ** 2)
+
+
+def test_a_limit_of_a_number_that_cannot_be_so_is_not_told(tmp_path):
+    bench = Bench(tmp_path, fail_if=LIMIT, metric="files")
+    assert bench.run().measured == 12
+    said = bench.answer()
+    assert said.judged.untold == (("slower>5%", "no number that decides can be so"),) and not said.problem
+
+
+def test_a_condition_that_is_none_is_refused_before_it_begins(tmp_path):
+    with pytest.raises(SpecError, match="'slow>5%' is not a condition"):
+        wanted(tmp_path, fail_if=("slow>5%",))
+    with pytest.raises(InputError, match="--fail-if is for two sides"):
+        wanted(tmp_path, against=None, fail_if=LIMIT)
+
+
+def test_another_limit_is_another_comparison_and_none_is_as_it_was(tmp_path):
+    one, other, plain = (wanted(tmp_path, fail_if=limit).identity() for limit in (LIMIT, ("slower>1%",), ()))
+    assert one != other and "fail_if" not in plain["against"]
+    assert wanted(tmp_path, fail_if=("slower>0.05",)).identity() == one
+
+
 def test_an_early_end_says_that_pairs_are_too_few(tmp_path):
     bench = Bench(tmp_path, ratio=2.0)
     bench.run(stop_after=8)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 import here
-from iosonde.campaign.turn import Turn, is_here, only_one_here
+from iosonde.campaign.turn import Turn, beside, is_here, only_one_here
 from iosonde.core.errors import InputError
 from iosonde.ranks.hosts import this_host
 from iosonde.store import Store
@@ -34,9 +34,9 @@ def locks(tmp_path, monkeypatch):
 
 
 @contextmanager
-def another():
+def another(code=HOLD):
     """A process that measures, as far as anybody can tell."""
-    process = subprocess.Popen([sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout.readline() == "held\n"
         yield process
@@ -75,6 +75,36 @@ def test_one_that_waits_begins_when_the_other_has_died(tmp_path, locks):
     assert said == [f"waiting for process {process.pid}, which measures on this machine"]
     (file,) = locks.iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o666 and not file.read_text()
+
+
+@pytest.mark.slow
+def test_runs_that_were_measured_beside_others_say_so(tmp_path):
+    """A fact of the run that went on all the same, of those that it disturbed, a finding, and a warning; none alone."""
+    assert command(tmp_path).returncode == 0
+    with another() as process:
+        assert command(tmp_path, "--alongside", "--name", "beside").returncode == 0
+    assert [run["facts"].get("measured_beside") for run in Store.open(tmp_path / "kept").runs()] == [
+        None,
+        [process.pid],
+    ]
+    said = "".join(
+        here.iosonde(name, "kept", "--experiment", "all", where=tmp_path).stdout for name in ("check", "summary")
+    )
+    assert "1 of 2 runs were measured beside another measurement" in " ".join(said.split()) and "S132" in said
+
+
+@pytest.mark.slow
+def test_both_know_of_each_other(locks):
+    alongside = HOLD.replace("Turn()", "Turn(alongside=True)")
+    with only_one_here(Turn(), True, print):
+        assert beside() == []
+        with another(alongside) as one, another(alongside) as two:
+            assert beside() == sorted([one.pid, two.pid])
+        assert beside() == []
+        with another(alongside) as one:
+            assert beside() == [one.pid]
+    with another(alongside):
+        assert beside() == [], "who holds no lock measures elsewhere"
 
 
 def test_a_file_of_somebody_else_is_locked_all_the_same(locks, monkeypatch):

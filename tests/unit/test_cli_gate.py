@@ -52,7 +52,7 @@ def test_a_change_of_words_passes(tmp_path):
 
 
 def test_pairs_that_do_not_exist_cannot_be_told(tmp_path):
-    from iosonde.answers.gate import gate_of
+    from iosonde.core.gate import gate_of
 
     made = gate_of(["slower>5%"], True).untold("the pairs")
     assert made.problem and made.sentences == ("failed, as it cannot be told: the pairs: slower>5%",)

@@ -84,6 +84,20 @@ def test_false_verdicts_and_the_interval_at_stopping(noise):
         assert stopped.told > 0.75
 
 
+@pytest.mark.parametrize("noise", bench.NOISE)
+def test_at_a_limit_hardly_any_campaign_ends_on_the_wrong_side(noise):
+    """Where B ÷ A is the limit itself both answers are wrong: 5 of 100 at most, half of them too strict."""
+    limit = math.log1p(0.05)
+    logs = bench.paths(bench.NOISE[noise], 0.03, 1.05, 100, CAMPAIGNS, seed=3) - limit
+    at = bench.followed(logs, 1.0, margin=0.0)
+    error = 4 * math.sqrt(0.025 * 0.975 / CAMPAIGNS)
+    assert at.above < 0.025 + error and at.different - at.above < 0.025 + error
+    further = bench.followed(logs + math.log(1.10 / 1.05), 1.10 / 1.05, margin=0.0)
+    assert further.different - further.above < 0.005 and further.above > 0.8
+    equal = bench.followed(logs - limit, 1 / 1.05, margin=0.0)
+    assert equal.above < 0.005 and equal.different > 0.8
+
+
 def test_student_after_each_pair_cries_wolf():
     student = np.array([stats.t.ppf(0.975, n - 1) for n in range(6, 51)])
     logs = np.random.default_rng(1).normal(0, 1, (CAMPAIGNS, 50))

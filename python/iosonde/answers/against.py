@@ -13,16 +13,16 @@ from typing import Any
 from iosonde.core import decision
 from iosonde.core.deciding import Name, own_clock
 from iosonde.core.errors import InputError
+from iosonde.core.gate import Gate, GateVerdict, gate_of
 from iosonde.core.metrics import metric_of
 from iosonde.core.pair_rule import PairRule, pair_rule
 from iosonde.core.types import Experiment, Metric
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
-from iosonde.stats.estimate.pair_words import sentence
+from iosonde.stats.estimate.pair_words import sentence, untold_limit
 from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, others, paired_run, verdicts
 
 from .answer import Answer
-from .gate import Gate, GateVerdict
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,8 @@ def against(
     assert rule is not None
     if levels and set(levels) != {rule.a, rule.b}:
         raise InputError(f"the pairs are of {rule.a} and {rule.b}", "leave the levels out")
+    sealed = gate is None
+    gate = gate or gate_of(rule.fail_if, False)
     runs = list(_runs(source, experiment, rule)) if len(source.table) else []
     made = verdicts(runs, rule, _names(source, asked, experiment)) if runs else []
     warnings = tuple(_warnings(source, asked, found, rule))
@@ -105,7 +107,8 @@ def against(
     if not shown:
         names = ", ".join(dict.fromkeys(f"{one.name[0]} {one.name[1]}" for one in made))
         raise InputError(f"{source.name} has no response '{asked.response[0]}'", f"there are: {names}")
-    judged = gate.judged(_decides(shown)) if gate else None
+    judged = gate.judged(_decides(shown), sealed) if gate else None
+    warnings += tuple(untold_limit(one) for one in shown if one.primary and not one.told)
     return PairVerdicts(tuple(shown), rule, experiment.id, commands, warnings, judged=judged)
 
 
@@ -167,6 +170,7 @@ def _warnings(source: Source, asked: Asked, found: Sequence[Experiment], rule: P
     first = min((run.started_at for run in source.runs if run.experiment == experiment.id), default=None)
     if why := decision.broken(experiment.settings[decision.KEY], experiment.id, first):
         yield f"{why}: the interval promises nothing"
+    yield from source.beside({run.id for run in source.runs if run.experiment == experiment.id})
     if asked.level != rule.level:
         yield f"the level is the sealed one, {100 * rule.level:g} %"
     if any(column not in ("operation", "metric") for column, _, _ in source.where):

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeVar
 
+from iosonde.core.gate import Gate
 from iosonde.data.source import Source
 from iosonde.stats.estimate.compare import Group
-
-from .gate import Gate
 
 SideT = TypeVar("SideT")
 

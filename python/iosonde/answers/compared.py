@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from iosonde.core.gate import GateVerdict
 from iosonde.core.level_text import level_texts
 from iosonde.core.table import show
 from iosonde.core.types import Metric
@@ -14,7 +15,6 @@ from iosonde.stats.estimate.compare_words import Wording, sentence
 
 from .answer import Answer
 from .compare_overall import Overall
-from .gate import GateVerdict
 
 WITHIN_RUN = "iterations within one run are compared: the noise of another execution is not seen"
 

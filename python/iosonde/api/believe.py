@@ -208,7 +208,7 @@ def compare(
     """
     from iosonde.answers.compare import Sides
     from iosonde.answers.compare import compare as answer
-    from iosonde.answers.gate import gate_of
+    from iosonde.core.gate import gate_of
     from iosonde.core.units import parse_share
     from iosonde.report.text.compare import lines
     from iosonde.report.text.compare_markdown import markdown

@@ -57,6 +57,7 @@ class RunOptions(TypedDict, total=False):
     b_name: Annotated[str | None, None]
     margin: Annotated[str | float | None, None]
     metric: Annotated[str | None, None]
+    fail_if: Annotated[Names, None]
     budget: Annotated[Time, None]
     quick: Annotated[bool, False]
     full: Annotated[bool, False]
@@ -155,7 +156,8 @@ def run(what: str | Path | None = None, *, level: float = 0.95, **options: Unpac
         The words of ``iosonde run --help``: ``file``, ``native``, ``on``, ``parse``, ``set`` (``{"n": [1, 2]}``),
         ``target`` (several as a list, or as ``{"nfs": "/mnt/n"}``, are levels of a factor), ``nodes``
         (``[1, 2, 4]``), ``ranks_per_node``, ``repetitions``, ``until`` (``"ci<5%"``), ``against``, ``a_name``,
-        ``b_name``, ``margin`` (``"5%"``), ``metric``, ``budget`` (``"30min"``), ``quick``, ``full``, ``launcher``,
+        ``b_name``, ``margin`` (``"5%"``), ``metric``, ``fail_if`` (``"slower>5%"``: ``.comparison.answer.problem`` says
+        whether it is so), ``budget`` (``"30min"``), ``quick``, ``full``, ``launcher``,
         ``hosts``, ``reserve``, ``store``, ``name``, ``seed``, ``small_files``, ``small_size``, ``large_files``,
         ``large_size`` (``"64MiB"``), ``transfer_size``, ``cache``,
         ``before_reads``, ``between_trials``, ``direct``, ``verify``, ``shared_writes``, ``max_bytes``, ``max_files``,
@@ -296,6 +298,8 @@ def _read(word: str, value: Any) -> Any:
         return parse_seconds(value)
     if word in _PATHS:
         return str(value)
+    if word == "fail_if":
+        return names(value, word)
     if word == "target":
         return tuple(target_words(value))
     return _counts(word, value) if word in _COUNTS else value

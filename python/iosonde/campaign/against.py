@@ -5,7 +5,6 @@ from __future__ import annotations
 from iosonde.core.deciding import own_clock
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.types import Experiment, Run
-from iosonde.stats.estimate.compare import CANNOT_TELL
 from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, others, paired_run, verdicts
 from iosonde.stats.estimate.sequential import LEAST
 from iosonde.store import Store
@@ -42,7 +41,7 @@ class Pairs:
     def finished(self) -> bool:
         """Whether every cell has its verdict, or never will."""
         found = self.verdicts()
-        told = len(found) == self._rule.cells and all(one.verdict != CANNOT_TELL for one in found)
+        told = len(found) == self._rule.cells and all(one.told for one in found)
         return told or bool(self.hopeless())
 
     def hopeless(self) -> str:

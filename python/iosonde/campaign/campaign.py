@@ -115,7 +115,8 @@ class Campaign:
             return None
         a, b = (level_text(side) for side in spec.levels(against.factor))
         cells = math.prod(len(factor.levels) for factor in spec.factors) // 2
-        return PairRule(against.factor, a, b, against.metric, against.margin, level, spec.repetitions, cells)
+        return PairRule(against.factor, a, b, against.metric, against.margin, level, spec.repetitions, cells,
+                        against.fail_if)  # fmt: skip
 
     @property
     def margin(self) -> float:
@@ -169,9 +170,12 @@ class Campaign:
 def pair_words(rule: PairRule) -> str:
     """When measuring pairs ends."""
     cells = f" in each of {rule.cells} cells" if rule.cells > 1 else ""
+    until = f"excludes 1 or lies within ± {percent(rule.margin)}"
+    if rule.fail_if:
+        until = f"says yes or no to {', '.join(rule.fail_if)}"
     return (
         f"{LEAST} to {rule.most} pairs of {rule.factor}={rule.a} and {rule.b}{cells}, until the anytime-valid interval "
-        f"of the ratio excludes 1 or lies within ± {percent(rule.margin)}"
+        f"of the ratio {until}"
     )
 
 

@@ -183,6 +183,8 @@ def _put_against(found: Document, asked: Request) -> None:
     beside = {
         key: value for key in ("a_name", "b_name", "margin", "metric") if (value := getattr(asked, key)) is not None
     }
+    if asked.fail_if:
+        beside["fail_if"] = list(asked.fail_if)
     given = found.data.get("against", {})
     given = {"command": given} if isinstance(given, str) else given if isinstance(given, dict) else {}
     if asked.against is not None:

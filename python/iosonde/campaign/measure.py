@@ -14,7 +14,7 @@ from typing import Any
 from iosonde.core.cluster_nodes import CLUSTER
 from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.core.pair_rule import pair_rule
-from iosonde.core.stored import LEVELS_FOUND, SUBJECT_COMMIT, StoredRun
+from iosonde.core.stored import BESIDE, LEVELS_FOUND, SUBJECT_COMMIT, StoredRun
 from iosonde.core.types import Experiment, Run, Trial
 from iosonde.core.units import format_seconds
 from iosonde.importers import registry
@@ -28,7 +28,7 @@ from iosonde.ranks.forked import ForkedRanks
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
 
-from . import abort, in_lab, left, mpi_steps, targets, trials
+from . import abort, in_lab, left, mpi_steps, targets, trials, turn
 from .against import Pairs
 from .bring_ups import BringUps
 from .caller import Caller, Progress, Stop
@@ -99,12 +99,14 @@ def measure(
             hands.stop.check()
             run_id, name = free_id(store, experiment.id, which.index), wanted.spec.target_name(which.factors)
             bring_ups.begin(which)
+            others = turn.beside()
             with targets.said(name):
                 bench = replace(benches[name], controls=bring_ups.controls)
                 made = trial.run(bench, which, run_id, wanted.spec.trial_timeout_s)
                 bring_ups.ended(made.complete)
                 made.factors |= bring_ups.columns
                 made.facts |= {"waited_s": breaks.waited_s} if breaks.waited_s else {}
+                made.facts |= {BESIDE: seen} if (seen := sorted({*others, *turn.beside()})) else {}
                 return attached(made, probes, level)
 
         def clear(made: Run) -> None:

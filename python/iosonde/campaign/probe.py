@@ -11,7 +11,7 @@ from iosonde.core.errors import IncompleteError, InputError, TargetError
 from iosonde.core.filesystems import MEMORY_TYPES, is_network
 from iosonde.core.hardware import SHARED_MEMORY, UNSEEN
 from iosonde.core.levels import check_level
-from iosonde.core.stored import StoredRun
+from iosonde.core.stored import BESIDE, StoredRun
 from iosonde.core.types import Estimate, Experiment, Factor, Run
 from iosonde.measure import design
 from iosonde.measure.probe import repetition
@@ -305,7 +305,9 @@ def _repetitions(
             stop.check()
             progress.trial(trial, trial.index, len(experiment.trials))
             run_id = f"{experiment.id}-{trial.index:04d}"
+            others = turn.beside()
             run = repetition.run(replace(bench, on_tick=on_tick), trial.repetition, run_id)
+            run.facts |= {BESIDE: seen} if (seen := sorted({*others, *turn.beside()})) else {}
             store.append(run)
             runs.append(run)
             if not run.complete:

@@ -28,6 +28,7 @@ class Request:
     b_name: str | None = None
     margin: str | None = None
     metric: str | None = None
+    fail_if: tuple[str, ...] = ()
     budget: float | None = None
     quick: bool = False
     full: bool = False

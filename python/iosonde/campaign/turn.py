@@ -1,8 +1,9 @@
 """One measurement at a time on a machine: two would each measure what the other leaves of it.
 
 The lock (flock) lies beside those of the system and is the kernel's: it goes with the process, however that ends. It
-lies on no target. ``IOSONDE_LOCK_DIR`` names another directory: one that nodes share holds among them, where its file
-system has locks.
+lies on no target. Who measures alongside holds another one, shared, so that both know of each other: each run that was
+measured beside another one has that as a fact. ``IOSONDE_LOCK_DIR`` names another directory: one that nodes share holds
+among them, where its file system has locks.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core.errors import InputError
-from iosonde.core.held import holder_of
+from iosonde.core.held import holder_of, holders_of
 from iosonde.core.units import format_seconds
 from iosonde.ranks.hosts import this_host
 
 _PLACES = ("/run/lock", "/tmp")  # that all users of a machine have  # noqa: S108
 _NAME = "iosonde-measuring.lock"
+_ALONGSIDE = "iosonde-alongside.lock"
 _LOOK_EVERY_S = 0.2
 
 
@@ -39,15 +41,27 @@ def is_here(nodes: Collection[str]) -> bool:
     return not {name, name.partition(".")[0], "localhost", "127.0.0.1"}.isdisjoint(nodes)
 
 
+def beside() -> list[int]:
+    """The processes of this machine that measure now besides this one, alone or alongside others; none where this one
+    holds no lock of the machine, as its ranks are elsewhere."""
+    found, own = {process for name in (_NAME, _ALONGSIDE) for process in holders_of(_folder() / name)}, os.getpid()
+    return sorted(found - {own}) if own in found else []
+
+
+def _folder() -> Path:
+    given = os.environ.get("IOSONDE_LOCK_DIR")
+    return Path(given or next(filter(os.path.isdir, _PLACES), _PLACES[-1]))
+
+
 @contextmanager
 def only_one_here(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterator[None]:
     """Hold the machine while the block runs; where no ranks run ``here`` only what a shared directory says counts.
     Raises InputError where another one measures, and did not end in the time that was given to it."""
     given = os.environ.get("IOSONDE_LOCK_DIR")
-    if turn.alongside or not (here or given):
+    if not (here or given):
         yield
         return
-    path = Path(given or next(filter(os.path.isdir, _PLACES), _PLACES[-1])) / _NAME
+    path = _folder() / (_ALONGSIDE if turn.alongside else _NAME)
     try:
         handle = _opened(path)
     except OSError as error:
@@ -58,7 +72,10 @@ def only_one_here(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterato
         yield
         return
     try:
-        _take(handle, path, turn, say)
+        if turn.alongside:
+            fcntl.flock(handle, fcntl.LOCK_SH)
+        else:
+            _take(handle, path, turn, say)
         yield
     finally:
         os.close(handle)

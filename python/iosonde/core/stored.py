@@ -16,6 +16,7 @@ FILESYSTEM, TARGET, STRUCTURE = "filesystem", "target", "structure"
 PLACES = (FILESYSTEM, TARGET, STRUCTURE)  # facts of runs that can be asked for like factors
 LEVELS_FOUND = "levels_found"
 SUBJECT_COMMIT = "subject_commit"
+BESIDE = "measured_beside"  # processes that measured on the same machine, seen before or after the trial
 CANNOT_TELL, FILES = "cannot_tell", "files"
 
 
@@ -337,6 +338,11 @@ class StoredRun:
     def subject_commit(self) -> str:
         """The version of the file system under test; '' where nobody said it."""
         return str(self.facts.get(SUBJECT_COMMIT) or "")
+
+    @property
+    def beside(self) -> tuple[int, ...]:
+        """The processes that were seen to measure on the same machine meanwhile."""
+        return tuple(self.facts.get(BESIDE) or ())
 
     @property
     def filesystem(self) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -100,8 +100,15 @@ class Source:
         if self.store is None:
             return stored.Trials(self.table, np.arange(len(self.table)), self.table.warnings)
         if choice not in self._trials:
-            self._trials[choice] = stored.trials(self.whole, choice, self._foreign(choice.clock))
+            made = stored.trials(self.whole, choice, self._foreign(choice.clock))
+            beside = self.beside(set(made.rows.columns["run"].values))
+            self._trials[choice] = replace(made, warnings=(*made.warnings, *beside))
         return self._trials[choice]
+
+    def beside(self, ids: Collection[str]) -> list[str]:
+        """In a sentence, how many of these runs were measured while others were, on the same machine."""
+        count = sum(bool(run.beside) for run in self.runs if run.id in ids)
+        return [f"{count} of {len(ids)} runs were measured beside another measurement [S132]"] if count else []
 
     def iterations(self, choice: MetricChoice) -> Table:
         """As the rows of ``trials`` of a store, with a row for each of a tool's own iterations."""

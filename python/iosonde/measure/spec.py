@@ -95,11 +95,13 @@ class CacheRegime:
 @dataclass(frozen=True)
 class Against:
     """The two levels of ``factor`` are compared pair by pair until the verdict is clear: the first is the base.
-    ``margin`` is the fraction that does not matter, ``metric`` the number that decides ('': the headline)."""
+    ``margin`` is the fraction that does not matter, ``metric`` the number that decides ('': the headline). With
+    ``fail_if`` it ends when each of these conditions is told, as ``slower>5%``."""
 
     factor: str
     margin: float
     metric: str = ""
+    fail_if: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.gate import gate_of
 from iosonde.core.problems import Problem
 from iosonde.core.units import parse_share
 from iosonde.core.yaml_text import Document, key_text
@@ -38,7 +39,12 @@ def expanded(document: Document) -> Document:
     factor = asked.get("factor", FACTOR)
     margin = parse_share(str(asked.get("margin", MARGIN)))
     data |= {
-        "against": {"factor": factor, "margin": margin, "metric": asked.get("metric", "")},
+        "against": {
+            "factor": factor,
+            "margin": margin,
+            "metric": asked.get("metric", ""),
+            **({"fail_if": _conditions(asked)} if "fail_if" in asked else {}),
+        },  # fmt: skip
         "design": _design(data, factor),
     }
     return Document(data, document.name, document.places, document.text)
@@ -47,7 +53,15 @@ def expanded(document: Document) -> Document:
 def of_document(data: Mapping[str, Any]) -> Against | None:
     """What an expanded document says."""
     given = data.get("against")
-    return Against(given["factor"], given["margin"], given["metric"]) if given else None
+    if not given:
+        return None
+    return Against(given["factor"], given["margin"], given["metric"], tuple(given.get("fail_if", ())))
+
+
+def document_of(against: Against) -> dict[str, Any]:
+    """What an expanded document says of it; without conditions where it has none, as before there were any."""
+    beside = {"fail_if": list(against.fail_if)} if against.fail_if else {}
+    return {"factor": against.factor, "margin": against.margin, "metric": against.metric, **beside}
 
 
 def problems(document: Document) -> list[Problem]:
@@ -61,6 +75,13 @@ def problems(document: Document) -> list[Problem]:
         *_of_plan(document.data, asked),
     ]
     return [Problem(document.place(path), key_text(path), what, hint) for what, hint in found]
+
+
+def _conditions(asked: Mapping[str, Any]) -> list[str]:
+    """Of ``fail_if``, spelled in one way. Raises InputError."""
+    given = asked.get("fail_if", [])
+    gate = gate_of([given] if isinstance(given, str) else given, False)
+    return [str(one) for one in gate.conditions] if gate else []
 
 
 def _asked(given: str | dict[str, Any]) -> dict[str, Any]:
@@ -154,6 +175,10 @@ def _of_plan(data: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[tupl
     """What would end or order the pairs in another way."""
     if "until" in data:
         yield "it ends when the verdict is clear, and until would end it otherwise", "leave until out"
+    try:
+        _conditions(asked)
+    except InputError as error:
+        yield f"fail_if: {error.message}", error.hint
     repetitions = data.get("repetitions", MOST)
     if repetitions < LEAST:
         yield f"{repetitions} pairs tell nothing", f"allow {LEAST} or more; it ends as soon as the verdict is clear"

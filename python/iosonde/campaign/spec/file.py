@@ -128,7 +128,7 @@ def to_document(spec: Spec) -> dict[str, Any]:
         "design": spec.design,
         "repetitions": spec.repetitions,
         "until": f"ci<{100 * spec.until:.12g}%" if spec.until else None,
-        "against": dict(vars(spec.against)) if spec.against else None,
+        "against": against.document_of(spec.against) if spec.against else None,
         "seed": spec.seed,
         "launcher": spec.launcher,
         "hosts": list(spec.hosts),

@@ -11,6 +11,7 @@ from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options, split_names
 from iosonde.cli.output import emit, tell
 from iosonde.core.errors import InputError
+from iosonde.core.gate import gate_of
 from iosonde.core.pairs import pairs_of
 from iosonde.core.units import parse_share
 
@@ -45,14 +46,14 @@ def command(
     """Compare OTHER with DATA, or level B of a column with level A: the first is the base, always.
 
     Two stores or files are matched setting by setting. Without --group, A and B are two columns of a wide table; a
-    store of `run --against` needs no option, and its sealed rule decides. The verdict follows from the interval of
-    the ratio B ÷ A, against 1 and against the margin. The tests beside it are evidence. With --a-summary and
-    --b-summary no DATA is needed.
+    store of `run --against` needs no option, and its sealed rule decides. The verdict follows from the interval of the
+    ratio B ÷ A, against 1 and against the margin. The tests beside it are evidence. With --a-summary and --b-summary
+    no DATA is needed.
     """
     published = answers.published_side
     a = published.side_of(pairs_of(a_summary, "--a-summary", published.EXAMPLE), "A") if a_summary else None
     b = published.side_of(pairs_of(b_summary, "--b-summary", published.EXAMPLE), "B") if b_summary else None
-    share, gate = parse_share(margin), answers.gate.gate_of(fail_if, strict)
+    share, gate = parse_share(margin), gate_of(fail_if, strict)
     source = None if asked.data is None else asked.open()
     second = None if source is None or a or b else _second(source, levels, group)
     other = None if second is None else asked.open(second)

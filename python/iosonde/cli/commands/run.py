@@ -18,6 +18,7 @@ from . import compare, report, summary, time_model
 
 if TYPE_CHECKING:
     from iosonde.campaign.request import Request
+    from iosonde.campaign.run import CampaignOutcome
 
 
 @click.command(
@@ -44,16 +45,24 @@ def command(asked: Request, level: float, as_json: bool, page: str | None) -> No
     if outcome.experiment is None:
         show([f"job {outcome.job}: this command runs when Slurm has the nodes; the runs go to {outcome.store}"])
         return
-    with suppress(BrokenPipeError):
-        only, pairs = outcome.experiment.id, outcome.pairs
-        level = pairs.level if pairs else level
-        asked_for = DataOptions(outcome.store, (), (), (), (), LAST_DONE, (), only, level, as_json)
-        if pairs:
-            compare.show(asked_for, answers.compare.Sides())
-        else:
-            (time_model.show_study if outcome.is_path_study else summary.show)(asked_for)
-    if page:
-        report.write_page_of(outcome.store, only, level, page)
-    for remark in outcome.remarks():
-        talk(remark)
+    try:
+        with suppress(BrokenPipeError):
+            show_outcome(outcome, level, as_json)
+    finally:  # a condition that holds ends with exit code 1, and is no reason to say less
+        if page:
+            pairs = outcome.pairs
+            report.write_page_of(outcome.store, outcome.experiment.id, pairs.level if pairs else level, page)
+        for remark in outcome.remarks():
+            talk(remark)
     outcome.check()
+
+
+def show_outcome(outcome: CampaignOutcome, level: float, as_json: bool) -> None:
+    """The summary of what was measured, the comparison of pairs, or the lines of a path study."""
+    only, pairs = outcome.experiment.id if outcome.experiment else None, outcome.pairs
+    level = pairs.level if pairs else level
+    asked_for = DataOptions(outcome.store, (), (), (), (), LAST_DONE, (), only, level, as_json)
+    if pairs:
+        compare.show(asked_for, answers.compare.Sides())
+    else:
+        (time_model.show_study if outcome.is_path_study else summary.show)(asked_for)

@@ -37,6 +37,8 @@ OPTIONS = [
     click.option("--margin", metavar="5%", help="Of --against: differences below it do not matter [default: 5%]."),
     click.option("--metric", metavar="NAME",
                  help="Of --against: the number that decides [default: bandwidth, else a rate, else the time]."),
+    click.option("--fail-if", multiple=True, metavar="COND",
+                 help="Of --against: end when this is told, as 'slower>5%', and exit 1 where it is so. Repeatable."),
     click.option("--budget", type=Duration(), metavar="30min", help="Start no trial that would end later."),
     click.option("--quick", is_flag=True, help="A look: 2 repetitions, small sizes; what a file says of it."),
     click.option("--full", is_flag=True, help="As large as a file says: what it was made after."),

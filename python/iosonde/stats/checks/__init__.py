@@ -2,8 +2,8 @@
 
 A check is a module ``sNNN_name.py`` with ``CODE`` and ``check(subject) -> list[Finding]`` (S1xx and S2xx, about
 data) or ``check_fit(subject)`` (S3xx, about a regression). Its number says who asks it: ``summary`` and the page
-show those up to S120, ``check`` all below S300. One with ``NEEDS_RUNS = True`` is left out where there is no
-run.json, as for a plain table. A new check needs no other change in code.
+show those up to S120 and some more (``SUMMARY``), ``check`` all below S300. One with ``NEEDS_RUNS = True`` is left out
+where there is no run.json, as for a plain table. A new check needs no other change in code.
 
 A check stays silent about what it was not given. One that tests many cells shares ``FAMILY_ALPHA`` among them, so
 its chance of a false alarm on clean data stays near that, however large the table.

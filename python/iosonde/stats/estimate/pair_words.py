@@ -25,14 +25,21 @@ def sentence(one: PairVerdict) -> str:
     interval = f"{ratio_text(e.low)} to {ratio_text(e.high)}"
     ratio = f"ratio {ratio_text(e.value)}, {interval}; {basis}"
     if one.verdict == CANNOT_TELL:
+        ended = "" if one.limits else _ended(one)
         return (
             f"Cannot tell whether {b} differs from {a}: the ratio of {what(one)} may be {interval}, which holds 1 and "
-            f"reaches beyond {margin} ({basis}{_ended(one)})."
+            f"reaches beyond {margin} ({basis}{ended})."
         )
     if one.verdict == EQUAL:
         return f"{b} and {a} are practically equal in {what(one)}, within {margin} ({ratio})."
     beside = "" if one.verdict == DIFFERENT else f", which is within the margin of {margin}"
     return f"{b} {_way(one, e.value)} {a}{beside}: {what(one)} {_typical(one)} ({ratio})."
+
+
+def untold_limit(one: PairVerdict) -> str:
+    """Of sealed conditions that the pairs do not tell."""
+    conditions = " or ".join(f"'{each}'" for each in one.untold)
+    return f"{_pairs(one)} cannot tell {conditions} of {what(one)}{_ended(one)}"
 
 
 def sides(one: PairVerdict) -> tuple[str, str]:

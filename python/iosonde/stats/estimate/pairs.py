@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.deciding import Name, deciding
+from iosonde.core.gate import Threshold, gate_of
 from iosonde.core.metrics import metric_of
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.types import Better, Estimate, Factor, FactorValue, level_text
@@ -64,14 +65,40 @@ class PairVerdict:
         """Of times and other costs."""
         return metric_of(self.name[1], self.name[2]).better is Better.LOWER
 
+    @property
+    def limits(self) -> tuple[Threshold, ...]:
+        """The rule's conditions that can be of this metric."""
+        gate = gate_of(self.rule.fail_if, False)
+        metric = metric_of(*self.name[1:])
+        return tuple(one for one in gate.conditions if one.concerns(metric)) if gate else ()
+
+    @property
+    def untold(self) -> tuple[Threshold, ...]:
+        """Those of them whose limit the interval holds."""
+        return tuple(one for one in self.limits if one.holds(self, metric_of(*self.name[1:])) is None)
+
+    @property
+    def told(self) -> bool:
+        """Whether no more pairs are needed: the sealed conditions are told, or without any there is a verdict."""
+        return not self.untold if self.limits else self.verdict != CANNOT_TELL
+
     def n_needed(self) -> int | None:
         """Pairs after which an interval must tell, from the spread and the margin alone: it cannot hold 1 and reach
-        beyond the margin once its half-width is half of that. None where that cannot be said."""
-        if self.ratio.value is None or self.n < sequential.LEAST or not self.rule.margin:
+        beyond the margin once its half-width is half of that. Of conditions that are not told: when it no longer holds
+        a limit, should the ratio stay what it is. None where that cannot be said."""
+        if self.ratio.low is None or self.n < sequential.LEAST:
+            return None
+        apart = min((self._distance(one) for one in self.untold), default=math.log1p(self.rule.margin) / 2)
+        if not apart:
             return None
         spread = standard_deviation(np.log(self.b) - np.log(self.a))
         critical = sequential.critical(self.rule.most, self.ratio.level, self.rule.most)
-        return math.ceil((2 * critical * spread / math.log1p(self.rule.margin)) ** 2)
+        return math.ceil((critical * spread / apart) ** 2)
+
+    def _distance(self, limit: Threshold) -> float:
+        """Of the logarithms of the ratio and of a limit, the nearer one where there are two."""
+        ways = limit.ends(self, metric_of(*self.name[1:]))
+        return min(abs(math.log(low * high) / 2 - math.log1p(limit.share)) for low, high in ways)
 
     def typical(self) -> tuple[float, float] | None:
         """The geometric means of A and B, whose ratio is the ratio; None where there is none."""
@@ -93,7 +120,7 @@ class PairVerdict:
             "pairs": self.n,
             "without_partner": self.alone,
             "most_pairs": self.rule.most,
-            "n_needed": self.n_needed() if self.verdict == CANNOT_TELL else None,
+            "n_needed": None if self.told else self.n_needed(),
             "ratio": self.ratio.to_json(),
             "margin": self.rule.margin,
             "verdict": self.verdict,

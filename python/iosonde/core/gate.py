@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from iosonde.core.errors import DataError, InputError
-from iosonde.core.metrics import changed
-from iosonde.core.types import Estimate, Metric
+from .errors import DataError, InputError
+from .metrics import changed
+from .types import Estimate, Metric
 
 DIFFERENT = "different"
 WORDS = ("faster", "slower", "more", "less", DIFFERENT)
@@ -68,13 +68,16 @@ class Gate:
     conditions: tuple[Threshold, ...]
     strict: bool = False
 
-    def judged(self, items: Sequence[tuple[str, WithRatio, Metric]]) -> GateVerdict:
-        """What it says of comparisons, which have a name. Raises DataError where a condition is of none of them."""
+    def judged(self, items: Sequence[tuple[str, WithRatio, Metric]], sealed: bool = False) -> GateVerdict:
+        """What it says of comparisons, which have a name. Raises DataError where a condition is of none of them, unless
+        it was ``sealed`` before anybody could know: then it cannot be told."""
         failed: list[tuple[str, str]] = []
         untold: list[tuple[str, str]] = []
         for condition in self.conditions:
             concerned = [one for one in items if condition.concerns(one[2])]
-            if not concerned:
+            if not concerned and sealed:
+                untold.append((str(condition), "no number that decides can be so"))
+            elif not concerned:
                 raise DataError(f"'{condition}' is of none of the {len(items)} comparisons",
                                 "only rates and times are faster or slower: take more or less")  # fmt: skip
             for name, one, metric in concerned:
