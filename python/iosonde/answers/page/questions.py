@@ -10,8 +10,12 @@ from functools import cache
 from iosonde.answers.advise import Advising, advise
 from iosonde.answers.anova import anova
 from iosonde.answers.answer import Answer
+from iosonde.answers.bound_application import predicted_times
+from iosonde.answers.bound_inputs import Said, own_probe
+from iosonde.answers.bound_inputs import read as inputs_of
 from iosonde.answers.compare import Sides, compare
 from iosonde.answers.diagnose import diagnose
+from iosonde.answers.lab_truth import LabTruths
 from iosonde.answers.path_study import is_asked, path_study
 from iosonde.answers.plot.layout import PlotRoles
 from iosonde.answers.plot.settings import settings_plot
@@ -53,12 +57,27 @@ def answered(
 
 
 def _answered(one: AskedQuestion, opened: Open, how: Asked, name: str) -> AnsweredQuestion:
-    command = shlex.join(one.command(name))
+    constant: tuple[str, ...] = ()
     try:
-        answer = _ASK[one.kind](opened(one.where), replace(how, response=one.metric, on=(), metric=()), one)
+        source = opened(one.where)
+        one, constant = _varied(one, source)
+        answer = _ASK[one.kind](source, replace(how, response=one.metric, on=(), metric=()), one)
     except IosondeError as error:
-        return AnsweredQuestion(one.text, one.kind, command, None, error.message, one.published)
-    return AnsweredQuestion(one.text, one.kind, command, answer, "", one.published)
+        missing = f"{error.message} ({error.hint})" if error.hint else error.message
+        return AnsweredQuestion(
+            one.text, one.kind, shlex.join(one.command(name)), None, missing, one.published, constant
+        )
+    return AnsweredQuestion(one.text, one.kind, shlex.join(one.command(name)), answer, "", one.published, constant)
+
+
+def _varied(one: AskedQuestion, source: Source) -> tuple[AskedQuestion, tuple[str, ...]]:
+    """The question about those of its factors that have several levels, and the others: a campaign that was cut short,
+    or a quick one, has not tried all."""
+    columns, names = source.table.columns, one.names("on")
+    constant = tuple(name for name in names if name in columns and len(columns[name].codes()[1]) == 1)
+    if not constant or len(constant) == len(names):
+        return one, ()
+    return replace(one, words={**one.words, "on": [name for name in names if name not in constant]}), constant
 
 
 def _summary(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
@@ -93,6 +112,13 @@ def _time_model(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
     return time_model(source, asked, OneOperation(), one.names("by"))
 
 
+def _bound(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
+    own = own_probe(source.store)
+    said = Said(probes=() if own is None else (own,), known=LabTruths.of(source).names)
+    inputs = inputs_of(said, source.table, asked.level)
+    return predicted_times(source, inputs, asked, pairs_of(one.names("application"), "application"))
+
+
 def _on(asked: Asked, one: AskedQuestion) -> Asked:
     return replace(asked, on=one.names("on"))
 
@@ -108,4 +134,5 @@ _ASK: dict[str, _Ask] = {
     questions.PLOT: _plot,
     questions.DIAGNOSE: lambda source, asked, one: diagnose(source, asked.level, one.metric),
     questions.TIME_MODEL: _time_model,
+    questions.BOUND: _bound,
 }
