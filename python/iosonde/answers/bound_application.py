@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from iosonde.core import expression
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
+from iosonde.core.types import Estimate
 from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
 from iosonde.data.source import Source
@@ -16,7 +20,7 @@ from iosonde.model.bound.application import Application, PredictedTime, against,
 
 from .answer import Answer
 from .bound import TIMES
-from .bound_cells import BoundCell, cells
+from .bound_cells import cells
 from .bound_inputs import Inputs
 from .lab_truth import LabTruths
 from .shared_files import whole_files
@@ -47,10 +51,16 @@ class PredictedTimes(Answer):
                 for one in self.rows]  # fmt: skip
 
 
-def predicted_times(source: Source, inputs: Inputs, asked: Asked, words: Mapping[str, str]) -> PredictedTimes:
-    """``words``: fields of an Application → expressions over the factors of a trial. Raises InputError, DataError."""
+def predicted_times(source: Source | None, inputs: Inputs, asked: Asked, words: Mapping[str, str]) -> PredictedTimes:
+    """``words``: fields of an Application → expressions over the factors of a trial; without DATA numbers, and nothing
+    stands beside what is predicted. Raises InputError, DataError."""
     if unknown := [name for name in words if name not in vars(Application())]:
         raise InputError(f"an application has no '{unknown[0]}'", _HINT)
+    if source is None:
+        work = _application(Table({}), np.array([], dtype=np.intp), words)
+        time, parts = predict(work, inputs.all, False, asked.level)
+        nothing = Estimate(None, None, None, asked.level, 0)
+        return PredictedTimes(asked.level, (PredictedTime({}, time, parts, nothing, nothing),), inputs.notes)
     labs, runs = LabTruths.of(source), {run.id: run for run in source.runs}
     found, said = [], dict.fromkeys(labs.warnings)
     for response in responses(source, asked):
@@ -60,10 +70,10 @@ def predicted_times(source: Source, inputs: Inputs, asked: Asked, words: Mapping
         for cell in labs.apart(response, cells(response, list(inputs.columns.values()))):
             ids = cell.runs(response)
             nodes = "nodes" in response.rows.columns and not {"clients"} & {*inputs.given, *inputs.columns}
-            clients = {"clients": _level(response.rows, "nodes", cell)} if nodes else {}
+            clients = {"clients": _level(response.rows, "nodes", cell.rows)} if nodes else {}
             own = inputs.changed(clients | inputs.beneath(labs.truth(ids)))
             whole = own.system.stripe_count is None and bool(ids) and all(whole_files(runs[one]) for one in ids)
-            time, parts = predict(_application(response.rows, cell, words), own.all, whole, asked.level)
+            time, parts = predict(_application(response.rows, cell.rows, words), own.all, whole, asked.level)
             measured = against(response.values[cell.rows] / TIMES[response.unit], time, asked.level)
             found.append(PredictedTime(cell.by, time, parts, *measured, response.rows.level_units(cell.by)))
     if not found:
@@ -71,18 +81,18 @@ def predicted_times(source: Source, inputs: Inputs, asked: Asked, words: Mapping
     return PredictedTimes(asked.level, tuple(found), tuple(said))
 
 
-def _application(table: Table, cell: BoundCell, words: Mapping[str, str]) -> Application:
-    """What one trial of a cell does. Raises InputError for a factor that is not the same in all of its trials."""
+def _application(table: Table, rows: npt.NDArray[np.intp], words: Mapping[str, str]) -> Application:
+    """What one of these trials does. Raises InputError for a factor that is not the same in all of its trials."""
     made: dict[str, Any] = {}
     for name, text in words.items():
         of = expression.read(text, table.names, f"application: {name}")
-        number = of.number({factor: _level(table, factor, cell) for factor in of.names})
+        number = of.number({factor: _level(table, factor, rows) for factor in of.names})
         made[name] = number if isinstance(getattr(Application(), name), float) else int(number)
     return Application(**made)
 
 
-def _level(table: Table, name: str, cell: BoundCell) -> Any:
-    found = list(dict.fromkeys(table.columns[name].values[cell.rows].tolist()))
+def _level(table: Table, name: str, rows: npt.NDArray[np.intp]) -> Any:
+    found = list(dict.fromkeys(table.columns[name].values[rows].tolist()))
     if len(found) != 1:
         raise InputError(f"{name} is not the same in all trials of a setting", f"add {name} to --by")
     return found[0]

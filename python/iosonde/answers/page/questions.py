@@ -35,6 +35,7 @@ from .content.question import AnsweredQuestion
 
 Open = Callable[[Sequence[str]], Source]
 _Ask = Callable[[Source, Asked, AskedQuestion], Answer]
+_DROPPED = ("on", "color", "panel")
 
 
 def of_source(source: Source) -> list[AskedQuestion]:
@@ -72,12 +73,16 @@ def _answered(one: AskedQuestion, opened: Open, how: Asked, name: str) -> Answer
 
 def _varied(one: AskedQuestion, source: Source) -> tuple[AskedQuestion, tuple[str, ...]]:
     """The question about those of its factors that have several levels, and the others: a campaign that was cut short,
-    or a quick one, has not tried all."""
-    columns, names = source.table.columns, one.names("on")
-    constant = tuple(name for name in names if name in columns and len(columns[name].codes()[1]) == 1)
-    if not constant or len(constant) == len(names):
-        return one, ()
-    return replace(one, words={**one.words, "on": [name for name in names if name not in constant]}), constant
+    or is quick, has not tried all. What would only tell lines or panels apart need not even be a column."""
+    columns, words = source.table.columns, dict(one.words)
+    constant: dict[str, None] = {}
+    for word in _DROPPED:
+        names = one.names(word)
+        gone = [name for name in names if (len(columns[name].codes()[1]) < 2 if name in columns else word != "on")]
+        if gone and (word != "on" or len(gone) < len(names)):
+            constant |= dict.fromkeys(gone)
+            words[word] = [name for name in names if name not in gone]
+    return replace(one, words={word: said for word, said in words.items() if said != []}), tuple(constant)
 
 
 def _summary(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
@@ -102,7 +107,7 @@ def _advise(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
 
 
 def _plot(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
-    roles = PlotRoles(str(one.words.get("x", "")), str(one.words.get("color", "")), one.names("panel"))
+    roles = PlotRoles(str(one.words.get("x", "")), ",".join(one.names("color")), one.names("panel"))
     return settings_plot(source, asked, roles)
 
 

@@ -13,6 +13,7 @@ from .layout import WIDTH, estimate_parts, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.bound_application import PredictedTimes
+    from iosonde.model.bound.application import PredictedTime
 
 _MOST_ROWS = 60
 _LEFT_OUT = (
@@ -23,6 +24,10 @@ _LEFT_OUT = (
 
 def lines(made: PredictedTimes) -> Iterator[str]:
     """A table of the settings, what the prediction is made of, and a sentence."""
+    if all(not one.measured.n for one in made.rows):
+        value, interval = estimate_parts(made.rows[0].predicted)
+        yield from wrapped(f"It should take {value} ({interval}) s: {_parts(made.rows[0])}. {_LEFT_OUT}")
+        return
     names = list(dict.fromkeys(name for one in made.rows for name in one.by))
     yield f"seconds; {100 * made.level:g} % intervals"
     yield ""
@@ -37,9 +42,12 @@ def lines(made: PredictedTimes) -> Iterator[str]:
         yield f"and {len(made.rows) - _MOST_ROWS} more (--json has all)"
     yield ""
     first = made.rows[0]
-    parts = listed([f"{name} {format_seconds(seconds)}" for name, seconds in first.parts.items()])
     at = setting_text(first.by, first.units)
-    yield from wrapped(f"Predicted{f' at {at}' if at else ''}: {parts}. {_LEFT_OUT}")
+    yield from wrapped(f"Predicted{f' at {at}' if at else ''}: {_parts(first)}. {_LEFT_OUT}")
     for warning in made.warnings:
         yield from wrapped(f"~ {warning}", "  ")
     yield from wrapped(made.sentence)
+
+
+def _parts(one: PredictedTime) -> str:
+    return listed([f"{name} {format_seconds(seconds)}" for name, seconds in one.parts.items()])
