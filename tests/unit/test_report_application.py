@@ -29,7 +29,7 @@ def test_beside_what_was_measured_a_row_for_each_setting():
     found = list(lines(_beside()))
     assert max(map(len, found)) < 80
     row = next(line for line in found if line.startswith("2 "))
-    assert row.split()[2:] == ["10.0", "8.5–11.4", "3", "8.24", "8.00–8.50", "0.820", "0.70–1.00"]
+    assert row.split()[2:] == ["10.0", "8.5–11.4", "3", "8.24", "8.00–8.50", "0.820", "0.700–1.000"]
     assert "busy" in " ".join(found) and "1 as predicted" in found[-1]
 
 
