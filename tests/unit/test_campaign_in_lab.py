@@ -178,7 +178,7 @@ def test_servers_that_are_to_count_are_no_word_of_lab_up(tmp_path):
 
 
 @pytest.mark.parametrize(("design", "left"), [
-    ({"kind": "balanced", "cells": 2, "factors": ["net", "size"], "constraints": ["size > 1", "net != 'x' or size < 5"]},
+    ({"kind": "balanced", "cells": 2, "factors": ["net", "size"], "constraints": ["size > 1", "net == size"]},
      {"kind": "balanced", "cells": 2, "factors": ["size"], "constraints": ["size > 1"]}),
     ({"kind": "balanced", "cells": 2, "factors": ["net", "replica"], "hard_to_change": ["net"]}, {"kind": "full"}),
     ({"kind": "full", "constraints": ["replica <= nodes"]}, {"kind": "full"}),
