@@ -1,8 +1,8 @@
-"""python docs/reproductions/table.py STORE FILE.csv|FILE.parquet: one row a trial, a column a measured thing.
+"""python docs/reproductions/table.py STORE FILE.csv|FILE.parquet [received]: one row a trial, a column a thing.
 
 Each row has the trial's settings. Of what was run the seconds, of the engine's phases the rate or bandwidth until the
 last rank was done (base units). A Parquet file names units, as ``write (bytes/s)``, leaves out what writes are before
-close, and has what the clients received while they read, as ``read_received (bytes)``.
+close, and has with ``received`` what the clients received while they read, as ``read_received (bytes)``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ UNITS = {"seconds": "s", "rate_last_done": "op/s", "bandwidth_last_done": "bytes
 RECEIVED = "network_received"
 
 
-def main(store: str, file: str) -> None:
+def main(store: str, file: str, also: str = "") -> None:
     """Write the table of a store."""
     opened, named = Store.open(store), file.endswith(".parquet")
     factors = {one.name: one.unit for two in opened.experiments() for one in two.factors if len(one.levels) > 1}
@@ -31,7 +31,7 @@ def main(store: str, file: str) -> None:
         known = [name for name in (*factors, "repetition", "bring_up") if one.get(name) is not None]
         row = rows.setdefault(one["run"], {})
         row |= {_with(name, factors.get(name), named): one[name] for name in known}
-        if (title := _title(one, named)) is not None:
+        if (title := _title(one, named, also)) is not None:
             row[title] = float(f"{one['value']:.6g}")
     columns = list(dict.fromkeys(name for row in rows.values() for name in row))
     if named:
@@ -43,11 +43,11 @@ def main(store: str, file: str) -> None:
         writer.writerows(rows.values())
 
 
-def _title(one: dict[str, Any], named: bool) -> str | None:
+def _title(one: dict[str, Any], named: bool, also: str) -> str | None:
     """The column of a result; None of one that is left out."""
     operation, metric = str(one["operation"]), str(one["metric"])
     if metric == RECEIVED:
-        return _with(f"{operation}_received", "bytes", named) if named and "read" in operation else None
+        return _with(f"{operation}_received", "bytes", named) if also and "read" in operation else None
     unit = next((unit for word, unit in UNITS.items() if word == metric or word in metric.split(" ")), None)
     if unit is None or (named and "_buffered" in operation):
         return None
