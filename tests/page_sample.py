@@ -22,8 +22,8 @@ from iosonde.answers.page.content.page import Page
 from iosonde.answers.page.content.tables import DataTable, Section
 from iosonde.answers.page.content.timeline import RankSpan, Timeline
 from iosonde.answers.page.content.words import FactGroup, FirstScreen, Reproduce
-from iosonde.answers.roofline import RooflineMark
 from iosonde.core.types import Estimate, Finding, Severity
+from iosonde.model.bound.roofline import RooflineMark
 from plot_sample import sample_plot
 
 MiB = 2**20

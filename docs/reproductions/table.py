@@ -1,34 +1,61 @@
-"""python docs/reproductions/table.py STORE FILE.csv: one row a trial with its settings, and a column a measured thing.
+"""python docs/reproductions/table.py STORE FILE.csv|FILE.parquet [received]: one row a trial, a column a thing.
 
-Of what was run the seconds, of the engine's phases the rate or bandwidth until the last rank was done (base units).
+Each row has the trial's settings. Of what was run the seconds, of the engine's phases the rate or bandwidth until the
+last rank was done (base units). A Parquet file names units, as ``write (bytes/s)``, leaves out what writes are before
+close, and has with ``received`` what the clients received while they read, as ``read_received (bytes)``.
 """
 
 from __future__ import annotations
 
 import csv
 import sys
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from iosonde.store import Store
 
-METRICS = ("seconds", "rate_last_done", "bandwidth_last_done")
+UNITS = {"seconds": "s", "rate_last_done": "op/s", "bandwidth_last_done": "bytes/s"}
+RECEIVED = "network_received"
 
 
-def main(store: str, file: str) -> None:
+def main(store: str, file: str, also: str = "") -> None:
     """Write the table of a store."""
+    opened, named = Store.open(store), file.endswith(".parquet")
+    factors = {one.name: one.unit for two in opened.experiments() for one in two.factors if len(one.levels) > 1}
     rows: dict[str, dict[str, object]] = {}
-    opened = Store.open(store)
-    factors = [factor.name for one in opened.experiments() for factor in one.factors if len(factor.levels) > 1]
     for one in opened.results().to_pylist():
-        names = [name for name in (*factors, "repetition", "bring_up") if one.get(name) is not None]
-        row = rows.setdefault(one["run"], {name: one[name] for name in names})
-        native = any(word in one["metric"] for word in METRICS[1:])
-        if one["rank"] is None and (native or one["metric"] == METRICS[0]):
-            row[one["operation"]] = f"{one['value']:.6g}"
+        if one["rank"] is not None:
+            continue
+        known = [name for name in (*factors, "repetition", "bring_up") if one.get(name) is not None]
+        row = rows.setdefault(one["run"], {})
+        row |= {_with(name, factors.get(name), named): one[name] for name in known}
+        if (title := _title(one, named, also)) is not None:
+            row[title] = float(f"{one['value']:.6g}")
     columns = list(dict.fromkeys(name for row in rows.values() for name in row))
+    if named:
+        pq.write_table(pa.table({name: [row.get(name) for row in rows.values()] for name in columns}), file)
+        return
     with open(file, "w", newline="", encoding="utf-8") as out:
         writer = csv.DictWriter(out, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows.values())
+
+
+def _title(one: dict[str, Any], named: bool, also: str) -> str | None:
+    """The column of a result; None of one that is left out."""
+    operation, metric = str(one["operation"]), str(one["metric"])
+    if metric == RECEIVED:
+        return _with(f"{operation}_received", "bytes", named) if also and "read" in operation else None
+    unit = next((unit for word, unit in UNITS.items() if word == metric or word in metric.split(" ")), None)
+    if unit is None or (named and "_buffered" in operation):
+        return None
+    return _with(operation, unit, named)
+
+
+def _with(name: str, unit: str | None, named: bool) -> str:
+    return f"{name} ({unit})" if unit and unit != name and named else name
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ import pytest
 pytest.importorskip("iosonde.engine._native")
 from iosonde.answers.bound import How, bound
 from iosonde.answers.bound_inputs import Said, read
-from iosonde.answers.roofline import rooflines
 from iosonde.core.types import Factor, Observation, Run
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
+from iosonde.model.bound.roofline import rooflines
 from iosonde.store import Store
 
 NET = {"network": "100MB/s"}

@@ -42,3 +42,34 @@ def test_the_words_of_the_command_that_answers_the_same():
     (one,) = questions.read([asked])
     said = "iosonde compare s a b --group fs --response cp --where n>1 --where m=2"
     assert one.command("s") == said.split()
+
+
+@pytest.fixture
+def applications(tmp_path):
+    path = tmp_path / "times.csv"
+    path.write_text("nodes,steps,net,time (s)\n" + "".join(
+        f"{n},10,slow,{t}\n" for n, t in [(1, 2.0), (1, 2.2), (2, 4.1), (2, 3.9)]))  # fmt: skip
+    return str(path)
+
+
+def _asked_of(path, **one):
+    (made,) = answered(questions.read([{"question": "?", "metric": "time", **one}]),
+                       lambda where: open_data(path, where), Asked(), "times.csv")  # fmt: skip
+    return made
+
+
+def test_of_a_question_about_a_factor_of_one_level_the_others_are_answered(applications):
+    one = _asked_of(applications, regress={"on": ["nodes", "net"]})
+    assert one.constant == ("net",) and one.answer is not None
+    assert one.command == "iosonde regress times.csv --on nodes --response time"
+
+
+def test_a_figure_whose_lines_nothing_tells_apart_is_drawn_all_the_same(applications):
+    one = _asked_of(applications, plot={"x": "nodes", "color": "net", "panel": "base_fs"})
+    assert one.answer is not None and one.constant == ("net", "base_fs")
+    assert one.command == "iosonde plot times.csv --x nodes --response time"
+
+
+def test_what_nothing_but_constants_can_answer_says_why(applications):
+    one = _asked_of(applications, regress={"on": ["net"]})
+    assert one.answer is None and "one level" in one.missing and one.constant == ()

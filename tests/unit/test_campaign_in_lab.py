@@ -175,3 +175,18 @@ def test_servers_that_are_to_count_are_no_word_of_lab_up(tmp_path):
     wanted = campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True))
     setting = in_lab.next_setting(wanted.experiment(), set(), wanted, [])
     assert setting.profiled and "profile" not in setting.words
+
+
+@pytest.mark.parametrize(("design", "left"), [
+    ({"kind": "balanced", "cells": 2, "factors": ["net", "size"], "constraints": ["size > 1", "net == size"]},
+     {"kind": "balanced", "cells": 2, "factors": ["size"], "constraints": ["size > 1"]}),
+    ({"kind": "balanced", "cells": 2, "factors": ["net", "replica"], "hard_to_change": ["net"]}, {"kind": "full"}),
+    ({"kind": "full", "constraints": ["replica <= nodes"]}, {"kind": "full"}),
+])  # fmt: skip
+def test_what_a_design_says_of_the_labs_factors_goes_with_it(tmp_path, monkeypatch, design, left):
+    monkeypatch.setattr(emulated, "FILE", tmp_path / "none")
+    file = tmp_path / "e.yaml"
+    listed = FILE.replace("replica: 2", "replica: [1, 2]")
+    file.write_text(f"{listed}design: {json.dumps(design)}\n")
+    found = document.document(Request(what=str(file), target=(str(tmp_path),)), [].append)
+    assert found.data["design"] == left and "lab" not in found.data

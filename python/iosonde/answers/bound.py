@@ -19,18 +19,18 @@ from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.explain.waterfall import Waterfall
-from iosonde.model.bound import words
+from iosonde.model.bound import roofline, words
 from iosonde.model.bound.bound import Ceiling, ceiling
+from iosonde.model.bound.roofline import CeilingLines
 from iosonde.model.bound.shares import ABOVE, CURE, MeasuredShare, share_of
 from iosonde.stats.overview.roles import unlike, without_ranks
 
-from . import bound_words, roofline, waterfall
+from . import bound_words, waterfall
 from .answer import Answer
 from .bound_cells import BoundCell, cells
 from .bound_inputs import BY_HAND, Inputs, of_column
 from .lab_truth import THE_LAB, LabTruths
 from .own_layout import THE_FILE_SYSTEM, OwnLayout
-from .roofline import CeilingLines
 from .shared_files import SharedFiles
 
 # Units of time in a second.

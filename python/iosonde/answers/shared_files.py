@@ -34,7 +34,7 @@ class SharedFiles:
                 f"time and is not counted, its cache being {of.beside}; the servers may have carried more"
             ] = None
         spread = system.stripe_count is not None or system.redundancy == "erasure" or system.servers == 1
-        if of.shared and not spread and all(_whole(run) for run in every):
+        if of.shared and not spread and all(whole_files(run) for run in every):
             # Copies of a file are read from where each is; they are written by as many loads as there are copies.
             n = min(int(system.replicas), int(system.servers)) if system.operation == READ else 1
             found |= {"stripe_count": n, "files": 1}
@@ -45,6 +45,7 @@ class SharedFiles:
         return found
 
 
-def _whole(run: StoredRun) -> bool:
+def whole_files(run: StoredRun) -> bool:
+    """Whether each file lay on one server of what a run was measured on."""
     layout = (run.facts.get("machine") or {}).get("filesystem") or {}
     return keeps_files_whole(run.filesystem, layout)

@@ -29,6 +29,7 @@ from .words import (
 
 if TYPE_CHECKING:
     from iosonde.answers.bound import Bounds
+    from iosonde.answers.bound_application import PredictedTimes
     from iosonde.answers.path_study import PathStudy
     from iosonde.answers.time_model import TimeModel
     from iosonde.answers.upgrade import Upgrade
@@ -76,6 +77,7 @@ class BoundOptions(DataOptions, total=False):
     amount: Annotated[Word, None]
     client_memory: Annotated[Word, None]
     server_memory: Annotated[Word, None]
+    application: Annotated[Mapping[str, Any] | None, None]
     unit: Annotated[str | None, None]
 
 
@@ -83,7 +85,7 @@ class BoundOptions(DataOptions, total=False):
 def bound(
     data: Any = None, response: Names = None, by: Names = None, *, waterfall: bool = False,
     **options: Unpack[BoundOptions],
-) -> Result[Bounds]:  # fmt: skip
+) -> Result[Bounds] | Result[PredictedTimes]:  # fmt: skip
     """The most that the hardware can deliver, what limits it, and what share of it was measured.
 
     Parameters
@@ -106,12 +108,13 @@ def bound(
         or what netperf, iperf or IOzone printed (of IOzone files larger than ``server_memory`` count);
         ``cluster``: the system as a file, or as a mapping of what it would hold under ``today``
         (``{"clients": 2, "servers": 2, "network": "117MB/s"}``); ``amount``: how much data, the ``--data`` of the
-        command; ``client_memory``, ``server_memory``; ``unit`` of the response. And ``where``, ``incomplete``,
-        ``metric``, ``clock``, ``experiment``, ``level``.
+        command; ``client_memory``, ``server_memory``; ``unit`` of the response; ``application``: one whose time is
+        predicted, as ``{"compute": 0.8, "write": "nodes * field"}`` (``read``, ``read_files``, ``write_files``, too).
+        And ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
-    Result[Bounds]
+    Result[Bounds] or Result[PredictedTimes]
         One row a cell, or a term of the bound. ``.plot(against="servers")`` draws the roofline against clients (or
         servers, or request), ``.plot(kind="waterfall")`` the losses.
 
@@ -135,6 +138,12 @@ def bound(
              for name in ("amount", "client_memory", "server_memory")]  # fmt: skip
     said = Said(_fields(given), words, names(options["probe"], "probe"), cluster, memory_bytes=sizes[2])
     inputs = read(said, source.table if source else None, wanted.level)
+    if options["application"]:
+        from iosonde.answers.bound_application import predicted_times
+        from iosonde.report.text import application
+
+        each = {name: level_text(value) for name, value in options["application"].items()}
+        return Result(predicted_times(source, inputs, wanted, each), application.lines)
     made = answer(source, inputs, wanted, How(options["unit"], options["operation"], *sizes), waterfall)
     for warning in made.warnings if made.alone else ():  # with DATA they are part of the text
         warn(warning)

@@ -80,7 +80,7 @@ def _without_lab(found: Document, say: Callable[[str], None]) -> Document:
         raise InputError(f"{name}: {keys} are for a lab, and this is none: nobody's servers are hit",
                          f"iosonde lab run {name}; or leave {keys} out")  # fmt: skip
     say("note: this is no lab: the section lab of the experiment is left out")
-    return Document({k: v for k, v in found.data.items() if k != lab.KEY}, found.name, found.places, found.text)
+    return lab.without(found)
 
 
 def is_file(word: str) -> bool:

@@ -13,7 +13,8 @@ from typing import Any
 KEY = "questions"  # of an experiment file, and in Experiment.settings
 SUMMARY, COMPARE, REGRESS, ANOVA, RANK = "summary", "compare", "regress", "anova", "rank"
 ADVISE, VALIDATE, PLOT, DIAGNOSE, TIME_MODEL = "advise", "validate", "plot", "diagnose", "time_model"
-KINDS = (SUMMARY, COMPARE, REGRESS, ANOVA, RANK, ADVISE, VALIDATE, PLOT, DIAGNOSE, TIME_MODEL)
+BOUND = "bound"
+KINDS = (SUMMARY, COMPARE, REGRESS, ANOVA, RANK, ADVISE, VALIDATE, PLOT, DIAGNOSE, TIME_MODEL, BOUND)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from iosonde.answers.bound_inputs import Inputs, Said, own_probe
 from iosonde.answers.bound_inputs import read as inputs_of
 from iosonde.answers.bound_words import shown, sources
 from iosonde.answers.lab_truth import THE_LAB, LabTruths
-from iosonde.answers.roofline import rooflines
 from iosonde.answers.waterfall import Losses
 from iosonde.answers.waterfall import said as said_of_fall
 from iosonde.core.errors import DataError, InputError, IosondeError
@@ -22,6 +21,7 @@ from iosonde.core.system_words import OPTIONS
 from iosonde.core.units import parse_size
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
+from iosonde.model.bound.roofline import rooflines
 from iosonde.model.bound.shares import MeasuredShare
 from iosonde.model.bound.system import System
 from iosonde.model.bound.words import name as word

@@ -10,8 +10,12 @@ from functools import cache
 from iosonde.answers.advise import Advising, advise
 from iosonde.answers.anova import anova
 from iosonde.answers.answer import Answer
+from iosonde.answers.bound_application import predicted_times
+from iosonde.answers.bound_inputs import Said, own_probe
+from iosonde.answers.bound_inputs import read as inputs_of
 from iosonde.answers.compare import Sides, compare
 from iosonde.answers.diagnose import diagnose
+from iosonde.answers.lab_truth import LabTruths
 from iosonde.answers.path_study import is_asked, path_study
 from iosonde.answers.plot.layout import PlotRoles
 from iosonde.answers.plot.settings import settings_plot
@@ -31,6 +35,7 @@ from .content.question import AnsweredQuestion
 
 Open = Callable[[Sequence[str]], Source]
 _Ask = Callable[[Source, Asked, AskedQuestion], Answer]
+_DROPPED = ("on", "color", "panel")
 
 
 def of_source(source: Source) -> list[AskedQuestion]:
@@ -53,12 +58,31 @@ def answered(
 
 
 def _answered(one: AskedQuestion, opened: Open, how: Asked, name: str) -> AnsweredQuestion:
-    command = shlex.join(one.command(name))
+    constant: tuple[str, ...] = ()
     try:
-        answer = _ASK[one.kind](opened(one.where), replace(how, response=one.metric, on=(), metric=()), one)
+        source = opened(one.where)
+        one, constant = _varied(one, source)
+        answer = _ASK[one.kind](source, replace(how, response=one.metric, on=(), metric=()), one)
     except IosondeError as error:
-        return AnsweredQuestion(one.text, one.kind, command, None, error.message, one.published)
-    return AnsweredQuestion(one.text, one.kind, command, answer, "", one.published)
+        missing = f"{error.message} ({error.hint})" if error.hint else error.message
+        return AnsweredQuestion(
+            one.text, one.kind, shlex.join(one.command(name)), None, missing, one.published, constant
+        )
+    return AnsweredQuestion(one.text, one.kind, shlex.join(one.command(name)), answer, "", one.published, constant)
+
+
+def _varied(one: AskedQuestion, source: Source) -> tuple[AskedQuestion, tuple[str, ...]]:
+    """The question about those of its factors that have several levels, and the others: a campaign that was cut short,
+    or is quick, has not tried all. What would only tell lines or panels apart need not even be a column."""
+    columns, words = source.table.columns, dict(one.words)
+    constant: dict[str, None] = {}
+    for word in _DROPPED:
+        names = one.names(word)
+        gone = [name for name in names if (len(columns[name].codes()[1]) < 2 if name in columns else word != "on")]
+        if gone and (word != "on" or len(gone) < len(names)):
+            constant |= dict.fromkeys(gone)
+            words[word] = [name for name in names if name not in gone]
+    return replace(one, words={word: said for word, said in words.items() if said != []}), tuple(constant)
 
 
 def _summary(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
@@ -83,7 +107,7 @@ def _advise(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
 
 
 def _plot(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
-    roles = PlotRoles(str(one.words.get("x", "")), str(one.words.get("color", "")), one.names("panel"))
+    roles = PlotRoles(str(one.words.get("x", "")), ",".join(one.names("color")), one.names("panel"))
     return settings_plot(source, asked, roles)
 
 
@@ -91,6 +115,13 @@ def _time_model(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
     if is_asked(source, (), ()):
         return path_study(source, asked.level)
     return time_model(source, asked, OneOperation(), one.names("by"))
+
+
+def _bound(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
+    own = own_probe(source.store)
+    said = Said(probes=() if own is None else (own,), known=LabTruths.of(source).names)
+    inputs = inputs_of(said, source.table, asked.level)
+    return predicted_times(source, inputs, asked, pairs_of(one.names("application"), "application"))
 
 
 def _on(asked: Asked, one: AskedQuestion) -> Asked:
@@ -108,4 +139,5 @@ _ASK: dict[str, _Ask] = {
     questions.PLOT: _plot,
     questions.DIAGNOSE: lambda source, asked, one: diagnose(source, asked.level, one.metric),
     questions.TIME_MODEL: _time_model,
+    questions.BOUND: _bound,
 }

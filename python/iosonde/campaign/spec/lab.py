@@ -8,7 +8,8 @@ levels: {disk: {slow: {disk_read: 81MB/s, disk_write: 100MB/s}, fast: {...}}}.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from iosonde.core.problems import Problem
@@ -72,6 +73,22 @@ def expanded(document: Document) -> Document:
     return Document(data, document.name, document.places, document.text)
 
 
+def without(document: Document) -> Document:
+    """The document for a real system: without the section, and without what its design says of the lab's factors."""
+    made, data = factors(told(document.data)), {key: value for key, value in document.data.items() if key != KEY}
+    design = data.get("design")
+    if made and isinstance(design, dict):
+        kept = {
+            name: [one for one in design.get(name, ()) if one not in made] for name in ("factors", "hard_to_change")
+        }
+        kept["constraints"] = [one for one in design.get("constraints", ()) if not _tells_of(str(one), made)]
+        left = {key: value for key, value in design.items() if key not in kept}
+        # A design over factors of the lab alone has nothing to choose from: what is left is run in full.
+        gone = "factors" in design and not kept["factors"]
+        data["design"] = ({"kind": "full"} if gone else left) | {key: value for key, value in kept.items() if value}
+    return Document(data, document.name, document.places, document.text)
+
+
 def problems(document: Document) -> list[Problem]:
     """What is wrong with ``lab``, in a document that has the form of the schema."""
     lab = document.data.get(KEY)
@@ -111,6 +128,10 @@ def _words(lab: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 def _name(path: tuple[str, ...]) -> str:
     return path[-1].rpartition(".")[2].replace("-", "_")
+
+
+def _tells_of(expression: str, names: Collection[str]) -> bool:
+    return any(word in names for word in re.findall(r"[A-Za-z_]\w*", expression))
 
 
 def _text(value: Any) -> str:

@@ -12,6 +12,7 @@ from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.options.types import FigureFile
 from iosonde.cli.output import emit, talk, write_figure
 from iosonde.core.errors import InputError
+from iosonde.core.pairs import pairs_of
 
 _PLOTS = ("roofline", "waterfall")
 
@@ -40,6 +41,11 @@ def command(
     if source is None and (asked.where or asked.response or asked.by or system.unit):
         raise InputError("there is no DATA to choose from", "name a store, a .csv or a .parquet")
     inputs = answers.bound_inputs.read(system.said, source.table if source else None, asked.level)
+    if system.application:
+        words = pairs_of(system.application, "--application")
+        told = answers.bound_application.predicted_times(source, inputs, replace(asked.asked, on=asked.by), words)
+        emit(told, report.text.application.lines(told), asked.as_json)
+        return
     with_losses = waterfall or (plot is not None and plot_kind == "waterfall")
     made = answers.bound.bound(source, inputs, replace(asked.asked, on=asked.by), system.how, with_losses)
     if plot:

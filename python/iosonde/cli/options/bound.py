@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 _WORDS = ("operation", "redundancy", "erasure", "placement")
-_OTHERS = ("probe", "cluster", "amount", "client_memory", "server_memory", "unit")
+_OTHERS = ("probe", "cluster", "amount", "client_memory", "server_memory", "application", "unit")
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class BoundOptions:
     amount: str | None
     client_memory: str | None
     server_memory: str | None
+    application: str | None
     unit: str | None
 
     @property
@@ -85,6 +86,9 @@ def _options() -> list[Callable[[Command], Command]]:
         click.option("--client-memory", metavar="SIZE", help="Warn if a client's part of --data fits into it."),
         click.option("--server-memory", metavar="SIZE",
                      help="Warn if a server's part of --data fits into it; larger files of IOzone tell R."),
+        click.option("--application", metavar="K=EXPR,…",
+                     help="How long one takes that computes, reads and writes, predicted beside the measured seconds: "
+                     "compute, read, write, read_files, write_files of a trial."),
         click.option("--unit", metavar="UNIT",
                      help="The response's unit, as MB/s or KiB/s, where its name does not say it."),
     ]  # fmt: skip

@@ -95,10 +95,11 @@ def bound(system: System, settings: Mapping[str, Any] | None = None) -> float:
     return ceiling(with_settings(system, settings or {})).s
 
 
-def ceiling(system: System) -> Ceiling:
-    """All terms of a system. Raises InputError for one that cannot be, NothingKnownError."""
+def ceiling(system: System, share: float | None = None) -> Ceiling:
+    """All terms of a system. ``share``: what the placement lets through, where that is known better than from its
+    stripes. Raises InputError for one that cannot be, NothingKnownError."""
     check(system)
-    moved, share = traffic(system), balance(system)
+    moved, share = traffic(system), balance(system) if share is None else share
     values = _values(system, moved, share)
     if not values:
         raise NothingKnownError("nothing is known that could limit", "give at least a network, a disk or a CPU time")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from iosonde.answers.page.content.bound import Roofline
-from iosonde.answers.roofline import RooflineMark
 from iosonde.core.units import human_scale
+from iosonde.model.bound.roofline import RooflineMark
 from iosonde.report.text import estimate_text
 
 from .figure import Figure

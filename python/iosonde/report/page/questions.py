@@ -9,11 +9,13 @@ from iosonde.answers.page.content.question import AnsweredQuestion
 from iosonde.answers.path_study import PathStudy
 from iosonde.answers.plot.settings_plot import SettingsPlot
 from iosonde.core import questions
+from iosonde.core.words import listed
 from iosonde.report.figures.figure import Figure
 from iosonde.report.figures.settings import lines_of, settings_figure
 from iosonde.report.text import (
     advise,
     anova,
+    application,
     compare,
     diagnose,
     path_study,
@@ -28,7 +30,7 @@ _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
     questions.SUMMARY: summary.lines, questions.COMPARE: compare.lines, questions.REGRESS: regress.lines,
     questions.ANOVA: anova.lines, questions.RANK: rank.lines, questions.ADVISE: advise.lines,
     questions.VALIDATE: validate.lines, questions.DIAGNOSE: diagnose.lines,
-    questions.TIME_MODEL: time_model.lines,
+    questions.TIME_MODEL: time_model.lines, questions.BOUND: application.lines,
 }  # fmt: skip
 
 
@@ -46,7 +48,8 @@ def question_sentences(one: AnsweredQuestion) -> list[str]:
     """What is said above it."""
     if isinstance(one.answer, SettingsPlot):
         return lines_of(one.answer)
-    return [one.sentence] if one.sentence else []
+    tried = f"Of {listed(one.constant)} one level was tried: what it does is not seen." if one.constant else ""
+    return [said for said in (one.sentence, tried) if said]
 
 
 def question_figure(one: AnsweredQuestion) -> Figure | None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iosonde.answers.roofline import CeilingLines
 from iosonde.core.table import show
 from iosonde.core.types import Estimate
 from iosonde.explain.waterfall import TITLES, Waterfall
+from iosonde.model.bound.roofline import CeilingLines
 
 from .tables import DataTable, Value
 

@@ -11,7 +11,7 @@ from iosonde.answers.answer import Answer
 @dataclass(frozen=True)
 class AnsweredQuestion:
     """``answer`` is that of ``command``, of this ``kind``; None with why it is ``missing``. ``published``: what its
-    source says, in words."""
+    source says, in words. ``constant``: factors that it is about, too, of which these trials have one level."""
 
     question: str
     kind: str
@@ -19,6 +19,7 @@ class AnsweredQuestion:
     answer: Answer | None
     missing: str = ""
     published: str = ""
+    constant: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -29,5 +30,6 @@ class AnsweredQuestion:
         """The stable JSON form; the answer as its command's ``--json``."""
         return {
             "question": self.question, "command": self.command, "missing": self.missing, "published": self.published,
+            "constant": list(self.constant),
             "answer": None if self.answer is None else self.answer.to_dict(),
         }  # fmt: skip

@@ -13,9 +13,10 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.level_text import setting_text
 from iosonde.core.types import Estimate
-from iosonde.model.bound.bound import Ceiling, sweep
-from iosonde.model.bound.shares import MeasuredShare
-from iosonde.model.bound.system import System
+
+from .bound import Ceiling, sweep
+from .shares import MeasuredShare
+from .system import System
 
 AGAINST = {"clients": "clients", "servers": "servers", "request": "request_size"}
 _POINTS = 64

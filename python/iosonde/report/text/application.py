@@ -1,0 +1,53 @@
+"""How long an application should take, and how long it took, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.level_text import levels_shown, setting_text
+from iosonde.core.units import format_seconds
+from iosonde.core.words import listed
+
+from .layout import WIDTH, estimate_parts, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.bound_application import PredictedTimes
+    from iosonde.model.bound.application import PredictedTime
+
+_MOST_ROWS = 60
+_LEFT_OUT = (
+    "It is C + Dr/Sr + Dw/Sw, with S the bound of the cluster: what opening and syncing take is not in it, nor what a "
+    "cache saves."
+)
+
+
+def lines(made: PredictedTimes) -> Iterator[str]:
+    """A table of the settings, what the prediction is made of, and a sentence."""
+    if all(not one.measured.n for one in made.rows):
+        value, interval = estimate_parts(made.rows[0].predicted)
+        yield from wrapped(f"It should take {value} ({interval}) s: {_parts(made.rows[0])}. {_LEFT_OUT}")
+        return
+    names = list(dict.fromkeys(name for one in made.rows for name in one.by))
+    yield f"seconds; {100 * made.level:g} % intervals"
+    yield ""
+    rows = [
+        [*levels_shown(names, one.by, one.units), *estimate_parts(one.predicted), str(one.measured.n),
+         *estimate_parts(one.measured), *estimate_parts(one.ratio)]
+        for one in made.rows[:_MOST_ROWS]
+    ]  # fmt: skip
+    header = [*names, "predicted", "interval", "n", "measured", "interval", "ratio", "interval"]
+    yield from table(header, rows, "l" * len(names) + "rrrrrrr", WIDTH).splitlines()
+    if len(made.rows) > _MOST_ROWS:
+        yield f"and {len(made.rows) - _MOST_ROWS} more (--json has all)"
+    yield ""
+    first = made.rows[0]
+    at = setting_text(first.by, first.units)
+    yield from wrapped(f"Predicted{f' at {at}' if at else ''}: {_parts(first)}. {_LEFT_OUT}")
+    for warning in made.warnings:
+        yield from wrapped(f"~ {warning}", "  ")
+    yield from wrapped(made.sentence)
+
+
+def _parts(one: PredictedTime) -> str:
+    return listed([f"{name} {format_seconds(seconds)}" for name, seconds in one.parts.items()])

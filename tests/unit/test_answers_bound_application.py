@@ -1,0 +1,54 @@
+"""How long an application should take, of a table whose settings differ; what cannot be asked says why."""
+
+from __future__ import annotations
+
+import pytest
+
+from iosonde.answers.bound_application import predicted_times
+from iosonde.answers.bound_inputs import Said, read
+from iosonde.core.errors import InputError
+from iosonde.data.asked import Asked
+from iosonde.data.source import open_data
+
+TIMES = "nodes,steps,time (s)\n1,10,2.0\n1,10,2.2\n1,10,2.1\n2,10,3.2\n2,10,3.0\n2,10,3.1\n"
+WORDS = {"compute": "steps * 0.1", "write": "nodes * steps * 1e6"}
+
+
+@pytest.fixture
+def source(tmp_path):
+    (tmp_path / "times.csv").write_text(TIMES)
+    return open_data(str(tmp_path / "times.csv"))
+
+
+def _inputs(source):
+    return read(Said({"network": "10MB/s", "clients": "nodes"}), source.table, 0.95)
+
+
+def test_each_setting_has_its_own_prediction_beside_what_was_measured(source):
+    made = predicted_times(source, _inputs(source), Asked(response=("time",), on=("nodes",)), WORDS)
+    assert [one.by for one in made.rows] == [{"nodes": 1}, {"nodes": 2}]
+    assert [one.predicted.value for one in made.rows] == [2.0, 3.0]  # one server's link, and a second of computing
+    assert [one.measured.n for one in made.rows] == [3, 3]
+    assert made.rows[0].ratio.value == pytest.approx(1.05) and made.rows[0].ratio.low < 1.05 < made.rows[0].ratio.high
+    assert made.records()[1]["nodes"] == 2 and made.content()["rows"][0]["parts"] == {"compute": 1.0, "write": 1.0}
+    assert made.sentence == "It took 1.03 to 1.05 times as long as predicted; of 2 settings 2 as predicted."
+
+
+def test_without_data_only_what_is_predicted_is_said(source):
+    alone = read(Said({"network": "10MB/s"}), None, 0.95)
+    made = predicted_times(None, alone, Asked(), {"compute": "1", "write": "1e6 * 10"})
+    assert made.rows[0].predicted.value == 2.0 and made.rows[0].measured.n == 0
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    ({"computes": "1"}, "no 'computes'"), ({"write": "node"}, "not a factor"), ({"write": "nodes +"}, "cannot be read"),
+])  # fmt: skip
+def test_what_cannot_be_said_of_an_application(source, words, said):
+    with pytest.raises(InputError, match=said):
+        predicted_times(source, _inputs(source), Asked(response=("time",), on=("nodes",)), words)
+
+
+def test_a_factor_that_varies_within_a_setting_is_refused(source):
+    inputs = read(Said({"network": "10MB/s", "clients": "2"}), source.table, 0.95)
+    with pytest.raises(InputError, match="not the same in all trials"):
+        predicted_times(source, inputs, Asked(response=("time",), on=("steps",)), {"write": "nodes * 1e6"})

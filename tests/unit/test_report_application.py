@@ -1,0 +1,39 @@
+"""How long an application should take, as text: under 80 columns, alone and beside what was measured."""
+
+from __future__ import annotations
+
+from iosonde.answers.bound_application import PredictedTimes
+from iosonde.answers.page.content.question import AnsweredQuestion
+from iosonde.core.types import Estimate
+from iosonde.model.bound.application import PredictedTime
+from iosonde.report.page.questions import question_sentences, question_text
+from iosonde.report.text.application import lines
+
+NOTHING = Estimate(None, None, None, 0.95, 0)
+PREDICTED = Estimate(10.04, 8.49, 11.41, 0.95, 0)
+PARTS = {"compute": 0.8, "read": 2.83, "write": 6.41}
+
+
+def _beside() -> PredictedTimes:
+    measured, ratio = Estimate(8.24, 8.0, 8.5, 0.95, 3), Estimate(0.82, 0.70, 1.0, 0.95, 3)
+    row = PredictedTime({"servers": 2, "net": "993mbit"}, PREDICTED, PARTS, measured, ratio)
+    return PredictedTimes(0.95, (row,), ("the machine was busy",))
+
+
+def test_alone_it_says_what_it_should_take_and_of_what_that_is():
+    text = " ".join(lines(PredictedTimes(0.95, (PredictedTime({}, PREDICTED, PARTS, NOTHING, NOTHING),))))
+    assert text.startswith("It should take 10.0 (8.5–11.4) s: compute 800 ms, read 2.8 s and write 6.4 s.")
+
+
+def test_beside_what_was_measured_a_row_for_each_setting():
+    found = list(lines(_beside()))
+    assert max(map(len, found)) < 80
+    row = next(line for line in found if line.startswith("2 "))
+    assert row.split()[2:] == ["10.0", "8.5–11.4", "3", "8.24", "8.00–8.50", "0.820", "0.700–1.000"]
+    assert "busy" in " ".join(found) and "1 as predicted" in found[-1]
+
+
+def test_a_question_says_which_factors_it_could_not_be_about():
+    one = AnsweredQuestion("?", "bound", "iosonde bound", _beside(), "", "", ("cache_size", "io_cache"))
+    assert question_sentences(one)[-1] == "Of cache_size and io_cache one level was tried: what it does is not seen."
+    assert question_text(one) == list(lines(_beside()))
