@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.stats
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from statsmodels.stats.outliers_influence import OLSInfluence, variance_inflatio
 from csv_table import table_from
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table, table_of
+from iosonde.core.types import Estimate
 from iosonde.stats import checks
 from iosonde.stats.regression import assumptions, ols
 from iosonde.stats.regression.regress import regress
@@ -305,3 +307,41 @@ def test_findings_about_clean_data_are_rare():
         for code in codes(made):
             alarms[code] += 1
     assert max(alarms.values()) <= 300 * 0.03
+
+
+def test_the_ratio_of_two_fitted_points_has_the_interval_in_which_their_difference_holds_0():
+    """By another road: ρ is in Fieller's interval where t of (a − ρb)'β is below the critical one."""
+    rng = np.random.default_rng(3)
+    x = np.repeat([1.0, 2.0, 3.0], 6)
+    model = ols.fit(x[:, None], 100 + 40 * x + rng.normal(0, 20, x.size), ["x"], 0.9)
+    a, b = np.array([1.0, 3.0]), np.array([1.0, 1.0])
+    found = ols.ratio(model, a, b)
+    critical = scipy.stats.t.ppf(0.95, model.df)
+    for end in (found.low, found.high):
+        row = a - end * b
+        assert abs(row @ model.beta) / np.sqrt(row @ model.covariance @ row) == pytest.approx(critical)
+    assert found.low < found.value < found.high and found.value == pytest.approx(a @ model.beta / (b @ model.beta))
+    assert ols.ratio(model, b, b) == Estimate(1.0, 1.0, 1.0, 0.9, x.size)
+
+
+def test_a_ratio_to_what_may_be_0_has_no_interval():
+    x = np.arange(8.0)
+    model = ols.fit(x[:, None], x - 0.1 + 0.9 * (-1) ** np.arange(8), ["x"], 0.95)
+    found = ols.ratio(model, np.array([1.0, 7.0]), np.array([1.0, 0.0]))
+    assert found.low is None and found.high is None and "may be 0" in found.warnings[0]
+
+
+def test_the_ratio_covers_what_it_says():
+    rng, x, hits = np.random.default_rng(11), np.repeat([1.0, 2.0, 4.0], 4), 0
+    for _ in range(400):
+        model = ols.fit(x[:, None], 50 + 10 * x + rng.normal(0, 15, x.size), ["x"], 0.9)
+        found = ols.ratio(model, np.array([1.0, 4.0]), np.array([1.0, 1.0]))
+        hits += found.low is not None and found.low <= 90 / 60 <= found.high
+    assert 0.86 <= hits / 400 <= 0.94
+
+
+def test_f_is_judged_at_several_levels():
+    x = np.array([1.0, 1, 2, 2, 3, 3])
+    model = ols.fit(x[:, None], np.array([1.0, 1.9, 2.1, 3.1, 2.6, 3.9]), ["x"], 0.95)
+    told = model.by_level()
+    assert told == {level: model.f_p < 1 - level for level in (0.9, 0.95, 0.99)} and len(set(told.values())) == 2

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from iosonde.core.units import fitted
+from iosonde.core.words import listed
 
-from .layout import table, wrapped
+from .layout import estimate_text, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.regress import LeastSquares
     from iosonde.answers.regress_without import Without
+    from iosonde.core.types import Estimate
     from iosonde.stats.regression.regress import Regression
     from iosonde.stats.regression.types import Point
 
@@ -32,6 +34,7 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     of_mean = _share(f.s_e, f.mean_y)
     yield f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {fitted(f.s_e)} ({of_mean} of the mean)"
     yield f"F = {f.f:.4g} on {f.k} and {f.df} df; critical {f.f_critical:.4g}; p = {f.f_p:.2g}"
+    yield from wrapped(_by_level(f.by_level()))
     yield ""
     grid = []
     for c in f.coefficients():
@@ -41,6 +44,8 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     if made.points:
         yield ""
         yield from _points(made.points)
+        for point, ratio, width in made.ratios:
+            yield from _ratio(point, made.points[0], ratio, width)
     if answer.without:
         yield ""
         yield from _without(made, answer.without)
@@ -76,12 +81,34 @@ def _points(points: tuple[Point, ...]) -> Iterator[str]:
     rows = []
     for point in points:
         p = point.prediction
-        at = ", ".join(
-            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in point.at.items()
-        )
+        at = _at(point)
         of_mean, of_new = f"{fitted(p.mean_low)} to {fitted(p.mean_high)}", f"{fitted(p.low)} to {fitted(p.high)}"
         rows.append([at, fitted(p.fit), of_mean, of_new, "extrapolated" if point.extrapolated else ""])
     yield from table(["at", "fit", "mean response", "new", ""], rows, "lrrrl").splitlines()
+
+
+def _at(point: Point) -> str:
+    return ", ".join(
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in point.at.items()
+    )
+
+
+def _ratio(one: Point, first: Point, ratio: Estimate, width: float | None) -> Iterator[str]:
+    """How many times the mean response, and its uncertainty, is what it is at the first point."""
+    wide = f"; {width:.3g} times as wide an interval" if width is not None else ""
+    yield from wrapped(f"{_at(one)} ÷ {_at(first)}: {estimate_text(ratio, '')}{wide}", "  ")
+    for warning in ratio.warnings:
+        yield from wrapped(f"~ {warning}", "  ")
+
+
+def _by_level(told: Mapping[float, bool]) -> str:
+    """``by level: explains something at 90 % and 95 %; cannot tell at 99 %``."""
+    said = {"explains something": True, "cannot tell": False}
+    at = {
+        words: [f"{100 * level:g} %" for level, above in told.items() if above is is_so]
+        for words, is_so in said.items()
+    }
+    return "by level: " + "; ".join(f"{words} at {listed(levels)}" for words, levels in at.items() if levels)
 
 
 def _share(part: float, whole: float) -> str:

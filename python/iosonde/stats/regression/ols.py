@@ -15,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
+from iosonde.core.types import Estimate
 
 from ..estimate.distributions import f_quantile, f_upper_p, t_critical, t_two_sided_p
 
 Array = npt.NDArray[np.float64]
+LEVELS = (0.90, 0.95, 0.99)  # at which a verdict is told besides
 _DEPENDENT = 1e-10
 _BLOCK = 8192
 
@@ -100,6 +102,10 @@ class Fit:
         """The level-quantile of F(k, df)."""
         return f_quantile(self.level, self.k, self.df)
 
+    def by_level(self) -> dict[float, bool]:
+        """Level of :data:`LEVELS` → whether F is above its critical value there, so that something is explained."""
+        return {level: self.f > f_quantile(level, self.k, self.df) for level in LEVELS}
+
     @property
     def residuals(self) -> Array:
         """y - ŷ in the order of the rows."""
@@ -172,6 +178,23 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
     centered = triangle[1:, 1:] / np.linalg.norm(triangle[1:, 1:], axis=0)
     return Fit(labels, beta, covariance, unscaled, n, df, max(0.0, sst - sse), sse, mean_y, level, robust, matrix, y,
                leverage, centered)  # fmt: skip
+
+
+def ratio(model: Fit, numerator: Array, denominator: Array) -> Estimate:
+    """The mean response at one point ÷ that at another, rows of the design matrix as of :func:`predict`. Fieller's
+    interval (1954, JRSS B 16, 175-185) with their covariance: both come from the same coefficients. None of it where
+    the denominator's own interval holds 0."""
+    a, b = float(numerator @ model.beta), float(denominator @ model.beta)
+    t2 = t_critical(model.level, model.df) ** 2
+    aa, ab, bb = (float(x @ model.covariance @ y) for x, y in
+                  ((numerator, numerator), (numerator, denominator), (denominator, denominator)))  # fmt: skip
+    square = b * b - t2 * bb
+    if square <= 0:
+        why = "the denominator may be 0: its interval holds it"
+        return Estimate(a / b if b else None, None, None, model.level, model.n, (why,))
+    middle = a * b - t2 * ab
+    half = math.sqrt(max(0.0, middle * middle - square * (a * a - t2 * aa)))
+    return Estimate(a / b, (middle - half) / square, (middle + half) / square, model.level, model.n)
 
 
 def predict(model: Fit, point: Array, m: int = 1) -> PointPrediction:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table
-from iosonde.core.transforms import apply
-from iosonde.core.types import Finding
+from iosonde.core.transforms import TRANSFORMS, apply
+from iosonde.core.types import Estimate, Finding
 
 from .. import checks
 from ..checks import s311_shared_bring_ups as s311
@@ -35,6 +35,18 @@ class Regression:
     warnings: tuple[str, ...]
     model: LinearModel | None = None
 
+    @property
+    def ratios(self) -> list[tuple[Point, Estimate, float | None]]:
+        """Each further point: its mean response ÷ that of the first point, and how many times as wide its interval is
+        (None where the first one's has no width). None of a response that was transformed."""
+        if any(self.response.startswith(f"{name}(") for name in TRANSFORMS):
+            return []
+        first, *rest = self.points or (None,)
+        return [
+            (one, ols.ratio(self.fit, one.row, first.row), _times_as_wide(one, first))
+            for one in rest if first is not None and first.row is not None and one.row is not None
+        ]  # fmt: skip
+
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         f = self.fit
@@ -44,6 +56,9 @@ class Regression:
             "f": f.f, "f_p": f.f_p, "f_critical": f.f_critical, "robust": f.robust,
             "terms": [vars(c) for c in f.coefficients()],
             "at": [point.to_json() for point in self.points],
+            "ratios": [{"at": point.at, "to": self.points[0].at, **one.flat("ratio"), "width_ratio": width}
+                       for point, one, width in self.ratios],
+            "f_by_level": [{"level": level, "explains": above} for level, above in f.by_level().items()],
             "assumptions": None if self.assumptions is None else self.assumptions.to_json(),
             "findings": [finding.to_json() for finding in self.findings],
             "warnings": [*self.warnings, *(finding.sentence for finding in self.findings)],
@@ -121,7 +136,7 @@ def regress(
     for point in at:
         row, read = model.row(point)
         prediction = ols.predict(model.fit, row, m)
-        points.append(Point(read, prediction, _extrapolated(model, read, prediction)))
+        points.append(Point(read, prediction, _extrapolated(model, read, prediction), row))
     assumptions = look(model.fit, model.values)
     places = (
         [table.place(int(row)) for row in model.rows[assumptions.influential_rows]]
@@ -132,6 +147,11 @@ def regress(
     subject = FitSubject(model.fit, assumptions, level, tuple(points), response, places, held)
     return Regression(response, tuple(term.name for term in model.terms), model.fit, tuple(points), assumptions,
                       tuple(checks.run_fit(subject)), tuple(warnings), model)  # fmt: skip
+
+
+def _times_as_wide(one: Point, other: Point) -> float | None:
+    wide = other.prediction.std_error_mean
+    return one.prediction.std_error_mean / wide if wide > 0 else None
 
 
 def _extrapolated(model: LinearModel, at: Mapping[str, Any], prediction: ols.PointPrediction) -> bool:

@@ -70,7 +70,8 @@ def _point(fit: ols.Fit, name: str, at: Mapping[str, str], given: Mapping[str, A
         raise InputError(f"{name}={at[name]} is not a number", f"write --at {name}=9") from None
     known = given.get("x_min") is not None and given.get("x_max") is not None
     outside = not _number(given, "x_min", source) <= x <= _number(given, "x_max", source) if known else None
-    return Point({name: x}, ols.predict(fit, np.array([1.0, x]), m), outside)
+    row = np.array([1.0, x])
+    return Point({name: x}, ols.predict(fit, row, m), outside, row)
 
 
 def _number(given: Mapping[str, Any], key: str, source: str) -> float:

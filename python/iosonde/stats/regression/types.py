@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from .assumptions import Assumptions
 from .ols import Fit, PointPrediction
@@ -13,11 +16,12 @@ from .ols import Fit, PointPrediction
 @dataclass(frozen=True)
 class Point:
     """A prediction, and the values of the predictors it is at. ``extrapolated``: None where the range is not
-    known."""
+    known. ``row``: that of the design matrix."""
 
     at: dict[str, Any]
     prediction: PointPrediction
     extrapolated: bool | None
+    row: npt.NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """The flat form: fit, mean_low, mean_high (mean response), low, high (new observations)."""
