@@ -27,6 +27,7 @@ from iosonde.lab.filesystems.recipe import ServerState
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import planned
 from iosonde.lab.listing import listing
+from iosonde.lab.profile import summed
 from iosonde.lab.tools import LabError
 
 
@@ -139,6 +140,8 @@ def test_the_sums_of_a_daemon_are_means_without_extremes():
     assert (write.mean_s, write.min_s, write.max_s) == (pytest.approx(0.03), None, None)
     assert write.share == pytest.approx(0.87 / 1.2)
     create, getattr_ = ceph_profile.of_mds("monitor", MDS, 5).operations
+    every = [ceph_profile.of_osd("server1", OSD, 5), ceph_profile.of_mds("monitor", MDS, 5)]
+    assert list(summed(every)["by_server"]) == ["server1"]  # who serves metadata alone has no share of the data
     assert (create.operation, create.count, getattr_.operation, getattr_.count) == ("create", 1, "getattr", 6)
 
 

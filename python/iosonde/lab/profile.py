@@ -23,13 +23,14 @@ class ProfiledOperation:
 @dataclass(frozen=True)
 class ServerProfile:
     """One server since ``seconds``: bytes that it read and wrote for clients, and its operations, those that took
-    longest first."""
+    longest first. ``holds_data``: a server of metadata alone does not."""
 
     server: str
     seconds: float
     read_bytes: int
     written_bytes: int
     operations: tuple[ProfiledOperation, ...]
+    holds_data: bool = True
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,15 @@ class LabProfile:
 
 
 def summed(servers: Iterable[ServerProfile]) -> dict[str, Any]:
-    """Of all servers together: bytes that they read and wrote, how many operations; and for each the one that took
-    most of its time."""
+    """Of all servers together: bytes that they read and wrote, how many operations; for each that holds data its bytes,
+    and for each the operation that took most of its time."""
     them = list(servers)
     busiest = {one.server: one.operations[0] for one in them if one.operations}
     return {
         "read_bytes": sum(one.read_bytes for one in them), "written_bytes": sum(one.written_bytes for one in them),
         "operations": sum(each.count for one in them for each in one.operations),
+        "by_server": {one.server: {"read_bytes": one.read_bytes, "written_bytes": one.written_bytes}
+                      for one in them if one.holds_data},
         "most_time": {server: {"operation": one.operation, "share": one.share} for server, one in busiest.items()},
     }  # fmt: skip
 

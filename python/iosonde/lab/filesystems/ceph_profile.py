@@ -56,7 +56,7 @@ def of_mds(server: str, told: Mapping[str, Any], seconds: float) -> ServerProfil
         for key, value in told["mds_server"].items()
         if key.startswith(_REQUEST) and key.endswith(_LATENCY)
     ]
-    return ServerProfile(server, seconds, 0, 0, with_shares(one for one in found if one.count))
+    return ServerProfile(server, seconds, 0, 0, with_shares(one for one in found if one.count), holds_data=False)
 
 
 def _operation(name: str, counter: Mapping[str, float]) -> ProfiledOperation:

@@ -1,0 +1,68 @@
+"""S133: servers shared the work unevenly
+
+What it says
+    The busiest server took more than its share of what was written or read.
+    Where the servers limit, all wait for it: the others could have done more.
+
+How we know
+    From the servers' own counts in each trial (a lab with profile: true). The
+    index is the bytes of the busiest ÷ the mean of all, over the trials of one
+    setting; 1 is even. It costs at most 1 − 1 ÷ index of the rate. Said from
+    1.1 on, where the interval excludes 1, or where there is one trial.
+
+When it is wrong
+    When the servers are not what limits: then it costs nothing. With fewer
+    files than servers, or one copy more, it cannot be even.
+
+What to do
+    More files, stripes or pieces (shards), or another placement; compare what
+    each setting's index is.
+"""
+
+from __future__ import annotations
+
+from iosonde.core.estimate_text import estimate_text
+from iosonde.core.types import Finding, Severity
+from iosonde.core.words import percent_interval
+
+from ..overview.balance import ServerBalance, balances
+from . import SHOWN, Subject
+
+CODE = "S133"
+NEEDS_RUNS = True
+LEAST = 1.1
+
+
+def check(subject: Subject) -> list[Finding]:
+    """One finding about the most uneven setting, with all others in the evidence."""
+    found = [one for one in balances(subject.runs, subject.level) if _is_uneven(one)]
+    if not found:
+        return []
+    worst = max(found, key=lambda one: one.index.value or 0.0)
+    name, times = worst.busiest.most_common(1)[0]
+    n = sum(worst.busiest.values())
+    who = f", {name} in {times} of {n} trials" if n > 1 else f", {name}"
+    more = f" ({len(found)} settings in all)" if len(found) > 1 else ""
+    at = f" at {worst.setting}" if worst.setting else ""
+    return [
+        Finding(
+            CODE,
+            Severity.INFO,
+            f"the busiest of {worst.n_servers} servers{who}, took {estimate_text(worst.index, '')} times the mean of "
+            f"what was {worst.what}{at}: where servers limit, that costs {percent_interval(worst.lost)} of the "
+            f"rate{more}",
+            {
+                "balance": [
+                    {"what": one.what, "setting": one.setting, "servers": one.n_servers, **one.index.flat("index"),
+                     **one.lost.flat("lost"), "busiest": dict(one.busiest)}
+                    for one in found[:SHOWN]
+                ],
+            },
+            "more files, stripes or pieces than servers; another placement",
+        )
+    ]  # fmt: skip
+
+
+def _is_uneven(one: ServerBalance) -> bool:
+    index = one.index
+    return (index.value or 0.0) >= LEAST and (index.low is None or index.low > 1.0)

@@ -1,0 +1,62 @@
+"""How evenly servers (or devices) shared what a trial moved: the busiest ÷ the mean, and what that may have cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Estimate
+
+from ..estimate.summarise import mean
+
+# Counts of servers → what they counted, in words.
+KINDS = {"written_bytes": "written", "read_bytes": "read"}
+# What tells no setting from another.
+_OF_TRIAL = ("repetition", "block", "allocation")
+
+
+@dataclass(frozen=True)
+class ServerBalance:
+    """What was ``what`` (written, read) at one ``setting``. ``index``: bytes of the busiest of ``n_servers`` ÷ their
+    mean, over trials: 1 is even. ``lost``: the share of the rate that this costs where the servers limit, 1 − 1 ÷
+    index, as all wait for the busiest. ``busiest``: in how many trials each server was it."""
+
+    what: str
+    setting: str
+    n_servers: int
+    index: Estimate
+    lost: Estimate
+    busiest: Counter[str]
+
+
+def balances(runs: Sequence[StoredRun], level: float) -> list[ServerBalance]:
+    """Of each setting of each experiment, from complete trials whose servers counted; none of a single server."""
+    cells: dict[tuple[str, str, str], list[dict[str, int]]] = {}
+    for run in runs:
+        profile = (run.facts.get("servers") or {}).get("profile") or {}
+        for key, what in KINDS.items():
+            moved = {str(name): int(one.get(key, 0)) for name, one in (profile.get("by_server") or {}).items()}
+            if run.counts and len(moved) > 1 and sum(moved.values()):
+                cells.setdefault((run.experiment, _setting(run), what), []).append(moved)
+    return [_balance(what, setting, trials, level) for (_, setting, what), trials in cells.items()]
+
+
+def _balance(what: str, setting: str, trials: Sequence[dict[str, int]], level: float) -> ServerBalance:
+    index = mean([max(one.values()) * len(one) / sum(one.values()) for one in trials], level).within(low=1.0)
+    lost = replace(index, value=_lost(index.value), low=_lost(index.low), high=_lost(index.high))
+    busiest = Counter(max(one, key=lambda name: one[name]) for one in trials)
+    return ServerBalance(what, setting, max(map(len, trials)), index, lost, busiest)
+
+
+def _lost(index: float | None) -> float | None:
+    return None if index is None else 1 - 1 / index
+
+
+def _setting(run: StoredRun) -> str:
+    kept: dict[str, Any] = {
+        name: level for name, level in run.factors.items() if name not in _OF_TRIAL and not name.startswith("bring_up")
+    }
+    return ", ".join(f"{name}={level}" for name, level in kept.items())
