@@ -13,7 +13,15 @@ from iosonde.core.table import table_of
 from iosonde.model.fit import folds, speed_classes
 from iosonde.model.fit.errors_of import class_bounds, errors_of, grouped_mean, noise_of
 from iosonde.model.fit.features import examples
-from iosonde.model.fit.validate import Candidate, CurvePoint, crossing, groups_for, judge, learning_curve
+from iosonde.model.fit.validate import (
+    Candidate,
+    CurvePoint,
+    crossing,
+    crossing_between,
+    groups_for,
+    judge,
+    learning_curve,
+)
 from outside import published_table
 
 
@@ -203,6 +211,10 @@ def test_more_rows_make_a_better_tree_and_the_crossing_is_found():
     assert points[-1].mae[0] < points[0].mae[0]
     made = [CurvePoint(n, mae) for n, mae in ((10, (9, 5)), (20, (4, 5)), (40, (6, 5)), (80, (4, 5)), (90, (3, 5)))]
     assert crossing(made, 0, 1) == 80 and crossing(made, 1, 0) is None
+    # One above at 40, one below at 80: halfway on the logarithm, which is their geometric mean.
+    assert crossing_between(made, 0, 1) == pytest.approx(40 * 2**0.5) and crossing_between(made, 1, 0) is None
+    unknown = [CurvePoint(10, (None, 5.0)), CurvePoint(20, (4.0, 5.0))]
+    assert crossing(unknown, 0, 1) == 20 and crossing_between(unknown, 0, 1) is None
 
 
 def test_the_published_errors_of_the_class_tree_come_out():

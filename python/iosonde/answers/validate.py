@@ -139,7 +139,9 @@ def _crossings(judged: Sequence[Judged], points: Sequence[CurvePoint]) -> list[s
         for index, one in enumerate(judged):
             better = validation.crossing(points, index, linear)
             if index != linear and one.candidate.family != "mean" and better is not None:
-                told.append(f"{one.candidate.short} is better than linear from {better} rows on")
+                cross = validation.crossing_between(points, index, linear)
+                about = f": the errors cross at about {cross:.0f}" if cross is not None else ""
+                told.append(f"{one.candidate.short} is better than linear from {better} rows on{about}")
     for index, one in enumerate(judged):
         last = [error for point in points[-2:] if (error := point.mae[index]) is not None]
         if len(last) == 2 and one.candidate.family != "mean":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -171,6 +172,21 @@ def crossing(points: Sequence[CurvePoint], model: int, other: int) -> int | None
         elif better_from is None:
             better_from = point.n_train
     return better_from
+
+
+def crossing_between(points: Sequence[CurvePoint], model: int, other: int) -> float | None:
+    """Where between two points of the curve the errors cross, by lines over the logarithm of the rows; None where there
+    is no crossing, or nothing is known of the point before it."""
+    better_from = crossing(points, model, other)
+    for before, after in pairwise(points):
+        if after.n_train != better_from:
+            continue
+        mine, theirs = before.mae[model], before.mae[other]
+        if mine is None or theirs is None:
+            return None
+        ahead, behind = mine - theirs, (after.mae[other] or 0.0) - (after.mae[model] or 0.0)
+        return float(before.n_train * (after.n_train / before.n_train) ** (ahead / (ahead + behind)))
+    return None
 
 
 def groups_for(examples: Examples, together: str, k: int) -> Groups:
