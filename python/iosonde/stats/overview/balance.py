@@ -39,7 +39,7 @@ def balances(runs: Sequence[StoredRun], level: float) -> list[ServerBalance]:
         profile = (run.facts.get("servers") or {}).get("profile") or {}
         for key, what in KINDS.items():
             moved = {str(name): int(one.get(key, 0)) for name, one in (profile.get("by_server") or {}).items()}
-            if run.counts and len(moved) > 1 and sum(moved.values()):
+            if run.counts and len(moved) > 1 and any(moved.values()):
                 cells.setdefault((run.experiment, _setting(run), what), []).append(moved)
     return [_balance(what, setting, trials, level) for (_, setting, what), trials in cells.items()]
 
