@@ -16,7 +16,8 @@ if TYPE_CHECKING:
         corpus, corpus_page, diagnose, diagnose_confirm, diagnose_names, doctor, explain, explain_difference, fit,
         held_out, model_file, page, parse, path_study, plot, predict, printed, published, published_side, queue,
         rank, regress, report, scale, show, slowest, store, store_history, store_index, summary, survey,
-        survey_plan, survey_ranks, survey_run, survey_simulate, thesis, time_model, time_parts, upgrade, validate, verify, watch,
+        survey_plan, survey_ranks, survey_run, survey_simulate, thesis, time_model,
+        time_parts, upgrade, validate, verify, watch,
     )  # fmt: skip
 
 __getattr__ = modules_of(__name__)

@@ -203,8 +203,7 @@ class Store:
 
     def read_document(self, directory: Path) -> dict[str, Any]:
         """The content of the run.json in a directory of this store, which is not kept in memory. Raises DataError."""
-        document = rundir.read_document(directory)
-        return document
+        return rundir.read_document(directory)
 
     def run_ids(self, experiment: str | None = None) -> list[str]:
         """The ids of these runs."""
