@@ -44,7 +44,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help run quick test test-long test-docs test-mpi test-nodes test-lab test-lab-law lab-deps lab-hdfs test-faults test-faults-lab \
-	test-faults-ci test-browser bench golden lint lock clean \
+	test-faults-ci test-browser test-postgres bench golden lint lock clean \
 	setup
 
 help: ## this list
@@ -157,6 +157,12 @@ test-browser: .venv/.dev ## the page in a real browser
 		{ echo "missing: chromium; install it with: apt install chromium"; exit 1; }
 	@$(PY) -c 'import playwright' 2>/dev/null || $(PIP) 'playwright>=1.49,<2'
 	@$(PY) -m pytest tests/browser $(PYTEST_OPTIONS)
+
+# The server is started by the tests, as a user without rights, on a socket in a directory of its own.
+test-postgres: .venv/.dev ## the index of runs in a real PostgreSQL
+	@PATH="$$PATH:$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)"; for need in initdb postgres; do \
+		command -v $$need >/dev/null || { echo "missing: $$need; install it with: apt install postgresql"; exit 1; }; done; \
+		PATH="$$PATH" $(PY) -m pytest tests/postgres $(PYTEST_OPTIONS)
 
 bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=--quick for a look)
 	@$(PY) benches/bench.py $(BENCH_OPTIONS)

@@ -73,7 +73,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 @pytest.mark.slow
 def test_what_the_package_imports_is_what_it_asks_for():
     used = imported("python")
-    asked = NEEDED | distributions(EXTRAS["notebook"])
+    asked = NEEDED | distributions([*EXTRAS["notebook"], *EXTRAS["postgres"]])
     assert not {module for module in used if not gives(module) & asked}, "imported, and not in pyproject.toml"
     assert set().union(*map(gives, used)) >= NEEDED, "in pyproject.toml, and imported nowhere"
 

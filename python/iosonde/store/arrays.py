@@ -36,7 +36,7 @@ def boolean(values: Sequence[bool | None]) -> pa.Array:
     """True and false."""
     import pyarrow as pa
 
-    return _fixed(pa.bool_(), values, np.packbits([bool(value) for value in values], bitorder="little"))
+    return _fixed(pa.bool_(), values, np.packbits(np.array([bool(value) for value in values], bool), bitorder="little"))
 
 
 def string(values: Sequence[str | None]) -> pa.Array:

@@ -1,18 +1,16 @@
 """An index of many runs, made from their stores at any time: what runs there are, found without reading each run.json.
 
-It is never the truth: it lies in the user's cache, not in a store, names runs, and what is said of a run is read from
-its store. ``refresh`` reads what is new, and drops what is gone or was replaced. Three stats tell that nothing of a
-store changed. Any part of it may be lost: it is made again.
+It is never the truth: it lies in the user's cache or in a database, not in a store, names runs, and what is said of a
+run is read from its store. ``refresh`` reads what is new, and drops what is gone or was replaced. Three stats tell that
+nothing of a store changed. Any part of it may be lost: it is made again.
 
-SQLite, as its library is part of Python and its file can be read while another process writes.
+It is an SQLite file, or for a team a PostgreSQL database (``index_sqlite.py``, ``index_postgres.py``).
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,33 +19,18 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.cache_folder import own_cache_folder
-from iosonde.core.errors import DataError, InputError, SystemFaultError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
 
 from . import rundir
+from .index_database import VERSION, Asking, Database
+from .index_postgres import SCHEMES, PostgresDatabase
+from .index_sqlite import SqliteDatabase
 from .store import Store
 
-_VERSION = 1  # of the tables below: another one is made anew
-_TABLES = """
-CREATE TABLE IF NOT EXISTS stores (store INTEGER PRIMARY KEY, path BLOB UNIQUE, seen TEXT);
-CREATE TABLE IF NOT EXISTS runs (
-    row INTEGER PRIMARY KEY, store INTEGER, run TEXT, experiment TEXT, started_at TEXT, source TEXT, complete INTEGER,
-    seconds REAL, commit_id TEXT, directory TEXT, problem TEXT, UNIQUE (store, run));
-CREATE INDEX IF NOT EXISTS by_time ON runs (started_at, run, store, problem);
-CREATE INDEX IF NOT EXISTS by_experiment ON runs (store, experiment, problem, started_at, complete, seconds);
-CREATE TABLE IF NOT EXISTS levels (
-    name TEXT, kind TEXT, level TEXT, row INTEGER, PRIMARY KEY (name, kind, level, row)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS levels_of_run ON levels (row);
-CREATE TABLE IF NOT EXISTS there (
-    name TEXT, kind TEXT, store INTEGER, level TEXT, PRIMARY KEY (name, kind, store, level)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS experiments (
-    store INTEGER, experiment TEXT, name TEXT, created_at TEXT, trials INTEGER, state TEXT,
-    PRIMARY KEY (store, experiment)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS tags (store INTEGER, run TEXT, tag TEXT, PRIMARY KEY (store, run, tag)) WITHOUT ROWID;
-"""
 # Levels that no run of a store has any more.
 _FORGET = """DELETE FROM there WHERE store = ? AND NOT EXISTS (
-    SELECT 1 FROM levels JOIN runs USING (row) WHERE levels.name = there.name AND levels.kind = there.kind
+    SELECT 1 FROM levels JOIN runs USING (entry) WHERE levels.name = there.name AND levels.kind = there.kind
     AND levels.level = there.level AND runs.store = there.store)"""
 FACTOR, OPTION, PLACE = "factor", "option", "place"  # kinds of levels
 _AT_ONCE = 1000  # runs between two moments at which others see what was read
@@ -67,34 +50,44 @@ class Refreshed:
 
 
 class Index:
-    """One file with the runs of any number of stores; ``path`` None is a file of its own that nobody keeps.
+    """The runs of any number of stores; ``place`` is the SQLite file, or a database; None is a file of its own that
+    nobody keeps.
 
     May be used from several threads, and by several processes at once.
     """
 
-    def __init__(self, path: Path | None = None) -> None:
-        self.path = path
-        self._lock = threading.RLock()
-        self._connection = _opened(path)
+    def __init__(self, place: Path | Database | None = None) -> None:
+        self.path = place if isinstance(place, Path) else None
+        self.database = SqliteDatabase(place) if place is None or isinstance(place, Path) else place
 
     @classmethod
     def kept(cls) -> Index:
         """That in the user's cache; where nothing can be kept there, one for this process alone."""
         folder = own_cache_folder()
-        return cls(None if folder is None else folder / f"index-{_VERSION}.sqlite")
+        return cls(None if folder is None else folder / f"index-{VERSION}.sqlite")
+
+    @classmethod
+    def at(cls, url: str) -> Index:
+        """That of an address, ``postgresql://…``; '' is that in the user's cache. Raises InputError, SystemFaultError
+        where nobody answers."""
+        if not url:
+            return cls.kept()
+        if not url.startswith(SCHEMES):
+            raise InputError("the address of an index is no postgresql://…",
+                             "write it as postgresql://USER@HOST/DATABASE")  # fmt: skip
+        return cls(PostgresDatabase(url))
 
     def close(self) -> None:
-        """Leave the file as it is."""
-        with self._lock:
-            self._connection.close()
+        """Leave it as it is."""
+        self.database.close()
 
     def number(self, store: Store) -> int:
         """What the index calls a store."""
-        path = os.fsencode(store.path.resolve())
-        with self.asking() as ask:
+        path = self.database.key(store.path)
+        with self.asking(writing=True) as ask:
             found = ask.execute("SELECT store FROM stores WHERE path = ?", (path,)).fetchone()
             if found is None:
-                ask.execute("INSERT OR IGNORE INTO stores (path, seen) VALUES (?, '')", (path,))
+                ask.execute("INSERT INTO stores (path, seen) VALUES (?, '') ON CONFLICT DO NOTHING", (path,))
                 found = ask.execute("SELECT store FROM stores WHERE path = ?", (path,)).fetchone()
             return int(found[0])
 
@@ -111,20 +104,20 @@ class Index:
         made = self._refresh_runs(store, number, thorough, say)
         self._refresh_experiments(store, number)
         self._refresh_tags(store, number)
-        with self.asking() as ask:
+        with self.asking(writing=True) as ask:
             ask.execute("UPDATE stores SET seen = ? WHERE store = ?", ("" if made.unread else seen, number))
         return made
 
     def _refresh_runs(self, store: Store, number: int, thorough: bool, say: Say) -> Refreshed:
         there = _directories(store.path, thorough)
         with self.asking() as ask:
-            rows = ask.execute("SELECT run, row, directory, problem FROM runs WHERE store = ?", (number,)).fetchall()
+            rows = ask.execute("SELECT run, entry, directory, problem FROM runs WHERE store = ?", (number,)).fetchall()
         known = {run: (row, directory) for run, row, directory, problem in rows if not problem}
         gone = [row for run, row, directory, problem in rows if problem or not _same(there.get(run), directory)]
         new = [run for run in there if run not in known or not _same(there[run], known[run][1])]
-        with self.asking() as ask:
+        with self.asking(writing=True) as ask:
             for table in ("levels", "runs"):
-                ask.executemany(f"DELETE FROM {table} WHERE row = ?", ((row,) for row in gone))
+                ask.executemany(f"DELETE FROM {table} WHERE entry = ?", ((row,) for row in gone))
             if gone:
                 ask.execute(_FORGET, (number,))
         unread = 0
@@ -144,7 +137,7 @@ class Index:
                 read.append((name, state, StoredRun(store.read_document(directory)), ""))
             except DataError as error:
                 read.append((name, state, None, error.message))
-        with self.asking() as ask:
+        with self.asking(writing=True) as ask:
             for name, state, run, problem in read:
                 _insert(ask, number, name, state, run, problem)
         return sum(run is None for *_, run, _ in read)
@@ -163,83 +156,49 @@ class Index:
             except (DataError, InputError):  # damaged, or just gone: the store names it
                 continue
             called = one.name if one.settings else ""
-            read.append((number, name, _text(called), _text(one.created_at), len(one.trials), there[name]))
-        with self.asking() as ask:
+            read.append((number, name, text_of(called), text_of(one.created_at), len(one.trials), there[name]))
+        with self.asking(writing=True) as ask:
             lost = [(number, name) for name in known if name not in there]
             ask.executemany("DELETE FROM experiments WHERE store = ? AND experiment = ?", lost)
-            ask.executemany("INSERT OR REPLACE INTO experiments VALUES (?, ?, ?, ?, ?, ?)", read)
+            stale = [one[:2] for one in read]
+            ask.executemany("DELETE FROM experiments WHERE store = ? AND experiment = ?", stale)
+            ask.executemany("INSERT INTO experiments VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", read)
 
     def _refresh_tags(self, store: Store, number: int) -> None:
-        found = [(number, run, _text(tag)) for run in _documents(store.path / "notes") for tag in store.notes.tags(run)]
-        with self.asking() as ask:
+        found = [
+            (number, run, text_of(tag)) for run in _documents(store.path / "notes") for tag in store.notes.tags(run)
+        ]
+        with self.asking(writing=True) as ask:
             ask.execute("DELETE FROM tags WHERE store = ?", (number,))
-            ask.executemany("INSERT OR IGNORE INTO tags VALUES (?, ?, ?)", found)
+            ask.executemany("INSERT INTO tags VALUES (?, ?, ?) ON CONFLICT DO NOTHING", found)
 
     @contextmanager
-    def asking(self) -> Iterator[sqlite3.Connection]:
-        """The database, for one thread at a time; what is written is seen by others afterwards, whole or not at all.
-        Raises SystemFaultError where its file cannot be used: the disk is full, or it is held by another process."""
-        try:
-            with self._lock, self._connection:
-                yield self._connection
-        except sqlite3.Error as error:
-            where = self.path or "in the directory of temporary files"
-            raise SystemFaultError(f"the index {where} cannot be used: {error}",
-                                   "make room there, or remove it: it is made again") from error  # fmt: skip
+    def asking(self, writing: bool = False) -> Iterator[Asking]:
+        """A transaction: what is written is seen by others afterwards, whole or not at all. Raises SystemFaultError
+        where the database cannot be used."""
+        with self.database.asking(writing) as ask:
+            yield ask
 
 
-def _opened(path: Path | None) -> sqlite3.Connection:
-    """The file, made anew where it is damaged or has other tables."""
-    if path is None:
-        return _with_tables(_connected(""))
-    for _ in range(2):
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o600))  # names of runs are nobody else's business
-            connection = _connected(str(path))
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if not tables:
-                return _with_tables(connection)
-            if version == _VERSION:
-                return connection
-            connection.close()
-        except OSError:
-            break
-        except sqlite3.DatabaseError:
-            pass
-        path.unlink(missing_ok=True)
-    return _with_tables(_connected(""))
-
-
-def _connected(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=60.0, check_same_thread=False)
-    connection.execute("PRAGMA synchronous = OFF")  # after a crash of the machine it is made again
-    return connection
-
-
-def _with_tables(connection: sqlite3.Connection) -> sqlite3.Connection:
-    with connection:
-        connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
-    return connection
-
-
-def _insert(ask: sqlite3.Connection, number: int, name: str, state: str, run: StoredRun | None, problem: str) -> None:
+def _insert(ask: Asking, number: int, name: str, state: str, run: StoredRun | None, problem: str) -> None:
     said: tuple[Any, ...] = ("", "", "", 0, None, "")
     if run is not None:
-        said = (_text(run.experiment), _text(run.started_at), _text(run.source), int(run.complete), run.seconds,
-                _text(run.subject_commit))  # fmt: skip
+        said = (text_of(run.experiment), text_of(run.started_at), text_of(run.source), int(run.complete), run.seconds,
+                text_of(run.subject_commit))  # fmt: skip
     done = ask.execute(
-        "INSERT OR IGNORE INTO runs (store, run, experiment, started_at, source, complete, seconds, commit_id, "
-        "directory, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (number, name, *said, state, _text(problem))
-    )  # fmt: skip
-    if run is None or not done.rowcount:  # another process was faster
+        "INSERT INTO runs (store, run, experiment, started_at, source, complete, seconds, commit_id, directory, "
+        "problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING entry",
+        (number, name, *said, state, text_of(problem)),
+    ).fetchone()
+    if run is None or done is None:  # another process was faster
         return
     places = {name: level for name, level in run.places.items() if level is not None}
     kinds = ((FACTOR, run.factors), (OPTION, run.live_options), (PLACE, places))
-    levels = [(_text(name), kind, json.dumps(level)) for kind, some in kinds for name, level in some.items()]
-    ask.executemany("INSERT OR IGNORE INTO levels VALUES (?, ?, ?, ?)", [(*one, done.lastrowid) for one in levels])
+    levels = [(text_of(name), kind, json.dumps(level)) for kind, some in kinds for name, level in some.items()]
+    ask.executemany("INSERT INTO levels VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    [(*one, done[0]) for one in levels])  # fmt: skip
     there = [(name, kind, number, level) for name, kind, level in levels]
-    ask.executemany("INSERT OR IGNORE INTO there VALUES (?, ?, ?, ?)", there)
+    ask.executemany("INSERT INTO there VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", there)
 
 
 def _seen(path: Path) -> str:
@@ -295,6 +254,6 @@ def _documents(folder: Path) -> dict[str, str]:
     return found
 
 
-def _text(value: str) -> str:
-    """Without lone surrogates, which SQLite cannot hold."""
-    return value.encode("utf-8", "backslashreplace").decode()
+def text_of(value: str) -> str:
+    """Without lone surrogates and NUL, which a database cannot hold."""
+    return value.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")

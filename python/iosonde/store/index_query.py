@@ -7,7 +7,6 @@ the database is asked for the runs with the levels that fulfil it.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +14,13 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.where import Condition, check_columns, holds, number_of
 
-from .index import FACTOR, OPTION, PLACE, Index
+from .index import FACTOR, OPTION, PLACE, Index, text_of
+from .index_database import Asking
 
 _OWN = {"run": "run", "experiment": "experiment", "started_at": "started_at", "source": "source",
         "complete": "complete", "seconds": "seconds", "commit": "commit_id"}  # fmt: skip
 _ORDERS = ("<", "<=", ">", ">=")
-_BY_TIME = "INDEXED BY by_time WHERE {} ORDER BY started_at DESC, run DESC"  # read in this order, not sorted
+_BY_TIME = "{} WHERE {} ORDER BY started_at DESC, run DESC"  # read in this order, not sorted
 _MOST_LEVELS = 12  # that are told of a column
 
 
@@ -89,8 +89,8 @@ class IndexView:
             text, values = self._condition(ask, where)
             total = ask.execute(f"SELECT count(*) FROM runs WHERE {text}", values).fetchone()[0]
             rows = ask.execute(
-                f"SELECT row, store, run, experiment, started_at, source, complete, seconds, commit_id, problem "
-                f"FROM runs {_BY_TIME.format(text)} LIMIT ? OFFSET ?", [*values, most, first]
+                f"SELECT entry, store, run, experiment, started_at, source, complete, seconds, commit_id, problem "
+                f"FROM runs {self._by_time(text)} LIMIT ? OFFSET ?", [*values, most, first]
             ).fetchall()  # fmt: skip
             runs = tuple(_run(row[1:], _factors(ask, row[0])) for row in rows)
         return RunsPage(runs, int(total))
@@ -100,7 +100,7 @@ class IndexView:
         with self.index.asking() as ask:
             text, values = self._condition(ask, where)
             text += " AND problem = ''" if sound else ""
-            rows = ask.execute(f"SELECT store, run FROM runs {_BY_TIME.format(text)} LIMIT ?",
+            rows = ask.execute(f"SELECT store, run FROM runs {self._by_time(text)} LIMIT ?",
                                [*values, most])  # fmt: skip
             return [(int(store), str(run)) for store, run in rows.fetchall()]
 
@@ -110,8 +110,9 @@ class IndexView:
         text = f"{chosen} AND problem = ''" + (" AND runs.experiment = ?" if only is not None else "")
         with self.index.asking() as ask:
             rows = ask.execute(
-                f"SELECT runs.store, runs.experiment, coalesce(name, ''), coalesce(created_at, ''), trials, count(*), "
-                f"sum(NOT complete), min(started_at), max(started_at), sum(seconds) FROM runs LEFT JOIN experiments "
+                f"SELECT runs.store, runs.experiment, coalesce(max(name), ''), coalesce(max(created_at), ''), "
+                f"max(trials), count(*), sum(1 - complete), min(started_at), max(started_at), sum(seconds) "
+                f"FROM runs LEFT JOIN experiments "
                 f"ON experiments.store = runs.store AND experiments.experiment = runs.experiment WHERE {text} "
                 f"GROUP BY runs.store, runs.experiment ORDER BY max(started_at) DESC, runs.experiment LIMIT ? OFFSET ?",
                 [*values, *([only] if only is not None else []), most, first],
@@ -123,12 +124,13 @@ class IndexView:
         chosen, values = self._stores("experiments.")
         with self.index.asking() as ask:
             rows = ask.execute(
-                f"SELECT experiments.store, experiments.experiment, name, created_at, trials, count(run), "
-                f"coalesce(sum(NOT complete), 0), coalesce(min(started_at), ''), coalesce(max(started_at), ''), "
+                f"SELECT experiments.store, experiments.experiment, max(name), max(created_at), max(trials), "
+                f"count(run), coalesce(sum(1 - complete), 0), coalesce(min(started_at), ''), "
+                f"coalesce(max(started_at), ''), "
                 f"coalesce(sum(seconds), 0) FROM experiments LEFT JOIN runs ON experiments.store = runs.store AND "
                 f"experiments.experiment = runs.experiment AND problem = '' WHERE {chosen} "
-                f"GROUP BY experiments.store, experiments.experiment HAVING count(run) < trials "
-                f"ORDER BY created_at DESC LIMIT 200", values
+                f"GROUP BY experiments.store, experiments.experiment HAVING count(run) < max(trials) "
+                f"ORDER BY max(created_at) DESC LIMIT 200", values
             ).fetchall()  # fmt: skip
         return tuple(IndexedExperiment(*row) for row in rows)
 
@@ -136,10 +138,10 @@ class IndexView:
         """How many experiments, runs, and runs that cannot be read."""
         chosen, values = self._stores()
         with self.index.asking() as ask:
-            said = "SELECT count(*), sum(problem != '') FROM runs"
+            said = "SELECT count(*), sum(CASE WHEN problem != '' THEN 1 ELSE 0 END) FROM runs"
             runs, damaged = ask.execute(f"{said} WHERE {chosen}", values).fetchone()
             different = f"SELECT DISTINCT store, experiment FROM runs WHERE {chosen} AND problem = ''"
-            experiments = ask.execute(f"SELECT count(*) FROM ({different})", values).fetchone()[0]
+            experiments = ask.execute(f"SELECT count(*) FROM ({different}) AS different", values).fetchone()[0]
         return int(experiments), int(runs), int(damaged or 0)
 
     def problems(self, most: int = 20) -> list[str]:
@@ -155,14 +157,17 @@ class IndexView:
         with self.index.asking() as ask:
             return [self._column(ask, name, real) for name, real in self._columns(ask).items()]
 
-    def _column(self, ask: sqlite3.Connection, name: str, real: tuple[str, str]) -> IndexedColumn:
+    def _column(self, ask: Asking, name: str, real: tuple[str, str]) -> IndexedColumn:
         levels = [json.loads(text) for text in self._levels(ask, *real)]
         return IndexedColumn(name, tuple(levels[:_MOST_LEVELS]), len(levels))
+
+    def _by_time(self, text: str) -> str:
+        return _BY_TIME.format(self.index.database.in_order_of_time, text)
 
     def _stores(self, of: str = "") -> tuple[str, list[Any]]:
         return f"{of}store IN ({', '.join('?' * len(self.stores))})", list(self.stores)
 
-    def _columns(self, ask: sqlite3.Connection) -> dict[str, tuple[str, str]]:
+    def _columns(self, ask: Asking) -> dict[str, tuple[str, str]]:
         """Column → (name, kind) of its levels: factors, options that were not always the same, file system, target."""
         from .query import factor_columns
 
@@ -176,14 +181,14 @@ class IndexView:
                  for name, column in factor_columns([named]).items()}  # fmt: skip
         return {name: (name, PLACE) for name in sorted(kinds[PLACE])} | found
 
-    def _levels(self, ask: sqlite3.Connection, name: str, kind: str) -> list[str]:
+    def _levels(self, ask: Asking, name: str, kind: str) -> list[str]:
         """The levels that runs of these stores have, as the index keeps them."""
         chosen, values = self._stores()
         found = ask.execute(f"SELECT DISTINCT level FROM there WHERE name = ? AND kind = ? AND {chosen}",
                             [name, kind, *values])  # fmt: skip
         return [str(level) for (level,) in found]
 
-    def _condition(self, ask: sqlite3.Connection, where: Sequence[Condition]) -> tuple[str, list[Any]]:
+    def _condition(self, ask: Asking, where: Sequence[Condition]) -> tuple[str, list[Any]]:
         """The conditions in the database's words."""
         columns = self._columns(ask) if where else {}
         check_columns(where, [*_OWN, "tags", *columns])
@@ -195,25 +200,26 @@ class IndexView:
             text += " AND problem = ''"
         return text, values
 
-    def _one(
-        self, ask: sqlite3.Connection, one: Condition, columns: dict[str, tuple[str, str]]
-    ) -> tuple[str, list[Any]]:
+    def _one(self, ask: Asking, one: Condition, columns: dict[str, tuple[str, str]]) -> tuple[str, list[Any]]:
         if one.column == "tags":
             return self._of_tags(ask, one)
         if one.column in _OWN:
             return self._of_own(ask, one)
         name, kind = columns[one.column]
         taken = [level for level in self._levels(ask, name, kind) if holds(json.loads(level), one)]
-        rows = "SELECT row FROM levels WHERE name = ? AND kind = ?"
-        inside = f"row IN ({rows} AND level IN (SELECT value FROM json_each(?)))"
+        rows = "SELECT entry FROM levels WHERE name = ? AND kind = ?"
+        among, value = self.index.database.among("level", taken)
+        inside = f"entry IN ({rows} AND {among})"
         if not holds(None, one):
-            return inside, [name, kind, json.dumps(taken)]
-        return f"({inside} OR row NOT IN ({rows}))", [name, kind, json.dumps(taken), name, kind]
+            return inside, [name, kind, value]
+        return f"({inside} OR entry NOT IN ({rows}))", [name, kind, value, name, kind]
 
-    def _of_own(self, ask: sqlite3.Connection, one: Condition) -> tuple[str, list[Any]]:
+    def _of_own(self, ask: Asking, one: Condition) -> tuple[str, list[Any]]:
         column = _OWN[one.column]
         if one.column == "started_at" and one.op in _ORDERS and one.value and number_of(one.value) is None:
-            return f"{column} != '' AND {column} {one.op} ?", [one.value]  # of two texts the order is the database's
+            return f"{column} != '' AND {column} {one.op} ?", [
+                text_of(one.value)
+            ]  # of two texts the order is the database's
         chosen, values = self._stores()
         cells = [cell for (cell,) in ask.execute(f"SELECT DISTINCT {column} FROM runs WHERE {chosen} AND problem = ''",
                                                  values)]  # fmt: skip
@@ -221,16 +227,17 @@ class IndexView:
         taken = [cell for cell in cells
                  if holds(bool(cell) if one.column == "complete" else cell, one)
                  or (one.op == "=" and one.value in called.get(cell, ()))]  # fmt: skip
-        return f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(taken)]
+        among, value = self.index.database.among(column, taken)
+        return among, [value]
 
-    def _of_tags(self, ask: sqlite3.Connection, one: Condition) -> tuple[str, list[Any]]:
+    def _of_tags(self, ask: Asking, one: Condition) -> tuple[str, list[Any]]:
         if one.op in _ORDERS:
             raise InputError(f"'tags{one.op}{one.value}': tags have no order", "use = or != there")
         tagged = "EXISTS (SELECT 1 FROM tags WHERE tags.store = runs.store AND tags.run = runs.run"
         inside = f"{tagged} AND tag = ?)" if one.value else f"NOT {tagged})"
-        return ("NOT " if one.op == "!=" else "") + inside, [one.value] if one.value else []
+        return ("NOT " if one.op == "!=" else "") + inside, [text_of(one.value)] if one.value else []
 
-    def _names(self, ask: sqlite3.Connection) -> dict[str, set[str]]:
+    def _names(self, ask: Asking) -> dict[str, set[str]]:
         chosen, values = self._stores()
         found: dict[str, set[str]] = {}
         for key, name in ask.execute(f"SELECT experiment, name FROM experiments WHERE {chosen} AND name != ''", values):
@@ -243,6 +250,6 @@ def _run(row: Sequence[Any], factors: dict[str, Any]) -> IndexedRun:
     return IndexedRun(store, run, experiment, started_at, source, bool(complete), seconds, commit, problem, factors)
 
 
-def _factors(ask: sqlite3.Connection, row: int) -> dict[str, Any]:
-    found = ask.execute("SELECT name, level FROM levels WHERE row = ? AND kind = ?", (row, FACTOR))
+def _factors(ask: Asking, row: int) -> dict[str, Any]:
+    found = ask.execute("SELECT name, level FROM levels WHERE entry = ? AND kind = ?", (row, FACTOR))
     return {str(name): json.loads(level) for name, level in found}

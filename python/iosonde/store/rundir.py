@@ -108,7 +108,7 @@ def _write_table(disk: Disk, path: Path, write: Callable[[Any, Writer], None], r
 def state_of(directory: Path) -> tuple[int, int, int] | None:
     """What changes when run.json becomes another file; None where there is none."""
     try:
-        found = os.stat(directory / DOCUMENT, follow_symlinks=False)
+        found = os.stat(f"{directory}/{DOCUMENT}", follow_symlinks=False)
     except OSError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
@@ -119,14 +119,15 @@ def read_document(directory: Path) -> dict[str, Any]:
 
     Raises DataError, which names the run, or SchemaTooNewError.
     """
+    place = str(directory)  # texts: of 100,000 runs, paths take a fifth of the time
     try:
-        if (directory / DOCUMENT).is_symlink() or (directory / "raw").is_symlink():
+        if os.path.islink(f"{place}/{DOCUMENT}") or os.path.islink(f"{place}/raw"):
             raise DataError("it holds a link in place of its own files")
         document = unseal(read_plain(directory / DOCUMENT))
         if document["id"] != directory.name:
             raise DataError(f"run.json is that of run {document['id']}")
         for name, expected in document["files"].items():
-            _check_size(directory, name, expected["bytes"])
+            _check_size(place, name, expected["bytes"])
     except FileNotFoundError:
         raise damaged(directory, f"{DOCUMENT} is missing") from None
     except OSError as error:
@@ -180,13 +181,13 @@ def damaged(directory: Path, what: str) -> DataError:
     return DataError(f"run {directory.name} is damaged: {what}", f"restore {directory} from a copy, or remove it")
 
 
-def _check_size(directory: Path, name: str, size: int) -> None:
+def _check_size(directory: str, name: str, size: int) -> None:
     """A store may come from anywhere: names that lead out of the run and links are no files of it."""
     kind, _, rest = name.partition("/")
     if not (name in (RESULTS, OPERATIONS) or (kind == "raw" and is_flat_name(rest))):
         raise DataError(f"it names the file '{name}'")
     try:
-        found = (directory / name).lstat()
+        found = os.lstat(f"{directory}/{name}")
     except OSError:
         raise DataError(f"{name} is missing") from None
     if not stat.S_ISREG(found.st_mode):

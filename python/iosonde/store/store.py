@@ -21,7 +21,7 @@ from iosonde.core.where import matching_rows, takes_incomplete
 from . import files, rundir
 from .experiments import Experiments
 from .notes import Notes
-from .runfile import decode, encode, from_plain, run_from, too_new
+from .runfile import decode, encode, run_from, too_new
 
 if TYPE_CHECKING:
     import numpy as np
@@ -203,8 +203,7 @@ class Store:
 
     def read_document(self, directory: Path) -> dict[str, Any]:
         """The content of the run.json in a directory of this store, which is not kept in memory. Raises DataError."""
-        document: dict[str, Any] = from_plain(rundir.read_document(directory))
-        return document
+        return rundir.read_document(directory)
 
     def run_ids(self, experiment: str | None = None) -> list[str]:
         """The ids of these runs."""
@@ -337,7 +336,7 @@ class Store:
         before = self._read.get(directory.name)
         state = rundir.state_of(directory)
         if before is None or state is None or before[0] != state:
-            document: dict[str, Any] = from_plain(rundir.read_document(directory))
+            document = rundir.read_document(directory)
             if state is None:
                 return document
             before = self._read[directory.name] = (state, document)

@@ -23,16 +23,17 @@ _VARIABLE = "IOSONDE_SERVE_TOKEN"
               help="0 is any that is free.")  # fmt: skip
 @click.option("--token", is_flag=True,
               help=f"Ask for a token on this machine, too. It is random, or that of {_VARIABLE}.")  # fmt: skip
+@click.option("--index", metavar="URL", default="", envvar="IOSONDE_INDEX",
+              help="The index of a team, postgresql://USER@HOST/DATABASE, or that in IOSONDE_INDEX.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="The address and the port as JSON, once.")
-def command(stores: tuple[str, ...], host: str, port: int, token: bool, as_json: bool) -> None:
+def command(stores: tuple[str, ...], host: str, port: int, token: bool, index: str, as_json: bool) -> None:
     """A dashboard of STORE… in the browser: experiments, runs, history, comparisons, what is being measured.
 
     It only reads. It listens on this machine alone unless --host says otherwise, and then asks for a token, which is
     part of the address that it prints. Ctrl-C ends it.
     """
     secret = _token(token or not serve.guard.is_loopback(host))
-    index = serve.shelf.Index.kept()
-    shelf = serve.shelf.shelf_of(stores, index)
+    shelf = serve.shelf.shelf_of(stores, serve.shelf.Index.at(index))
     server = serve.server.bound(host, port)
     port = server.server_address[1]
     name = f"[{host}]" if ":" in host else host

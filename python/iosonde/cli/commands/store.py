@@ -8,7 +8,7 @@ import click
 
 from iosonde import answers, report
 from iosonde.cli.options.types import Duration
-from iosonde.cli.output import emit, show, talk
+from iosonde.cli.output import emit, show, sink, talk
 from iosonde.core.errors import IncompleteError
 from iosonde.core.types import Finding
 
@@ -99,6 +99,33 @@ def prune(store: str, keep_last: int | None, older_than: float | None, remove: b
     that watch finds stays."""
     made = answers.store_prune.prune_store(store, keep_last, older_than, remove)
     emit(made, report.text.store.prune_lines(made), as_json)
+
+
+@command.command(epilog="Example: iosonde store index nightly --into postgresql://reader@db/results")
+@click.argument("stores", nargs=-1, required=True, metavar="STORE…")
+@click.option("--into", metavar="URL", default="", envvar="IOSONDE_INDEX",
+              help="postgresql://USER@HOST/DATABASE, or that in IOSONDE_INDEX [default: a file].")  # fmt: skip
+@_JSON
+def index(stores: tuple[str, ...], into: str, as_json: bool) -> None:
+    """Bring the index of runs that serve asks up to date with STORE…, every run looked at. Exit code 1 if a run is
+    damaged."""
+    made = answers.store_index.index_stores(stores, into)
+    emit(made, report.text.store.index_lines(made), as_json)
+
+
+@command.command(epilog="Example: iosonde store export nightly old/nightly --as parquet -o history.parquet")
+@click.argument("stores", nargs=-1, required=True, metavar="STORE…")
+@click.option("--as", "form", type=click.Choice(["csv", "json", "parquet"]), default="csv", show_default=True,
+              help="A spreadsheet may take a cell like =1+1 for a formula.")  # fmt: skip
+@click.option("--incomplete", is_flag=True, help="The results of incomplete runs as well.")
+@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Where to, instead of stdout.")
+def export(stores: tuple[str, ...], form: str, incomplete: bool, output: str | None) -> None:
+    """The whole history of STORE… as one table: a row for each result of every run, the oldest first, with the date,
+    the commit and the factors of its run. Needs little memory, however many runs there are."""
+    with sink(form, output) as file:
+        said = answers.store_history.write_history(stores, form, file, incomplete)
+    for one in said:
+        talk(one)
 
 
 def _left_out(problems: Sequence[Finding]) -> None:

@@ -11,6 +11,7 @@ from .layout import escape
 
 if TYPE_CHECKING:
     from iosonde.answers.store import StoreCheck, StoreCopy, StoreMerge
+    from iosonde.answers.store_index import StoresIndexed
     from iosonde.answers.store_prune import StorePruning
 
 
@@ -52,6 +53,13 @@ def prune_lines(made: StorePruning) -> Iterator[str]:
     yield f"{len(made.going)} of {count(made.of, 'experiment')} {verb}: {total}, {size}"
     if made.going and not made.removed:
         yield "Nothing was done: --remove does it, and cannot be undone."
+
+
+def index_lines(made: StoresIndexed) -> Iterator[str]:
+    """What changed, a store a line."""
+    for name, one in made.stores:
+        unread = f", {count(one.unread, 'run')} damaged" if one.unread else ""
+        yield escape(f"{name}: {count(one.added, 'run')} added, {one.dropped:,} dropped{unread}")
 
 
 def count(number: int, name: str) -> str:

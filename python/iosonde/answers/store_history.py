@@ -1,0 +1,21 @@
+"""The whole history of stores, for other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import BinaryIO
+
+from iosonde.store import Store
+from iosonde.store.export import export
+from iosonde.store.history import History
+
+
+def write_history(names: Sequence[str], form: str, file: BinaryIO, incomplete: bool = False) -> list[str]:
+    """One row for each result of every run, with commit, date and factors; in sentences what was left out. ``form``:
+    csv, json or parquet. Raises InputError, DataError for what is no store."""
+    history = History([(name, Store.open(name)) for name in names], incomplete)
+    export(history.tables(), form, file)
+    said = [f"left out: {problem}" for problem in dict.fromkeys(history.problems)]
+    if count := history.incomplete_left_out:
+        said.append(f"left out: {count} incomplete {'run' if count == 1 else 'runs'}; --incomplete takes them")
+    return said

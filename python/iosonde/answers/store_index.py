@@ -1,0 +1,44 @@
+"""The index of many runs, brought up to date from their stores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.store import Store
+from iosonde.store.index import Index, Refreshed
+
+from .answer import Answer
+
+
+@dataclass(frozen=True)
+class StoresIndexed(Answer):
+    """What changed in the index, store by store. ``problem``: runs are damaged."""
+
+    stores: tuple[tuple[str, Refreshed], ...]
+
+    @property
+    def problem(self) -> bool:
+        """Whether a run could not be read."""
+        return any(one.unread for _, one in self.stores)
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde store index --json``."""
+        return {"stores": self.records()}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a store."""
+        return [{"store": name, "added": one.added, "dropped": one.dropped, "unread": one.unread}
+                for name, one in self.stores]  # fmt: skip
+
+
+def index_stores(names: Sequence[str], into: str = "") -> StoresIndexed:
+    """Look at every run of these stores; ``into``: the address of a PostgreSQL database, '' is the file in the user's
+    cache. Raises InputError, DataError for what is no store, SystemFaultError where the database cannot be used."""
+    stores = [(name, Store.open(name)) for name in names]
+    index = Index.at(into)
+    try:
+        return StoresIndexed(tuple((name, index.refresh(store, thorough=True)) for name, store in stores))
+    finally:
+        index.close()

@@ -1,0 +1,124 @@
+"""The whole history of stores as one table: a row for each result of a whole run, the oldest run first, with the
+commit, the date and the factors of its run.
+
+Every run.json is read twice, first for the columns, and no more than ``_AT_ONCE`` runs are held.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.errors import DataError
+from iosonde.core.schema import RESULT_COLUMNS, ROW_COLUMNS
+from iosonde.core.stored import StoredRun
+
+from . import arrays, query, rundir, tables
+from .store import Store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_AT_ONCE = 500
+_SHOWN = [(name, shown) for name, shown in zip(RESULT_COLUMNS, ROW_COLUMNS, strict=True) if name != "rank"]
+
+
+@dataclass
+class History:
+    """The runs of some ``stores``, (name, store) each. ``runs`` and ``problems`` count what was written, and say what
+    was left out, when all ``tables`` are taken; ``incomplete``: with the runs that lack something."""
+
+    stores: Sequence[tuple[str, Store]]
+    incomplete: bool = False
+    runs: int = 0
+    incomplete_left_out: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def tables(self) -> Iterator[pa.Table]:
+        """At least one table, all with the same columns."""
+        order: list[tuple[str, str, int]] = []
+        kinds: dict[str, dict[type, Any]] = {}
+        for place, (_, store) in enumerate(self.stores):
+            for run in self._read(store, order, place):
+                for name, level in run.factors.items():
+                    kinds.setdefault(name, {}).setdefault(_kind(level), level)
+        order.sort()
+        columns = query.factor_columns([dict.fromkeys(kinds)])
+        for start in range(0, max(1, len(order)), _AT_ONCE):
+            yield self._table(order[start : start + _AT_ONCE], columns, kinds)
+
+    def _read(self, store: Store, order: list[tuple[str, str, int]], place: int) -> Iterator[StoredRun]:
+        for directory in rundir.run_directories(store.path):
+            try:
+                run = StoredRun(store.read_document(directory))
+            except DataError as error:
+                self.problems.append(error.message)
+                continue
+            if not run.complete and not self.incomplete:
+                self.incomplete_left_out += 1
+                continue
+            order.append((run.started_at, run.id, place))
+            yield run
+
+    def _table(
+        self, runs: Sequence[tuple[str, str, int]], columns: dict[str, str], kinds: dict[str, dict[type, Any]]
+    ) -> pa.Table:
+        import pyarrow as pa
+
+        schema = tables.result_schema().remove_metadata()
+        read = [one for one in (self._results(place, name) for _, name, place in runs) if one]
+        self.runs += len(read)
+        rows = pa.concat_tables([part.cast(schema) for *_, part in read]) if read else schema.empty_table()
+        n_rows = [len(part) for *_, part in read]
+        facts: dict[str, list[Any]] = {
+            "store": [store for store, _, _ in read],
+            "run": [run.id for _, run, _ in read],
+            "experiment": [run.experiment for _, run, _ in read],
+            "started_at": [run.started_at for _, run, _ in read],
+            "commit": [run.subject_commit or None for _, run, _ in read],
+            "source": [run.source for _, run, _ in read],
+            "filesystem": [run.filesystem for _, run, _ in read],
+            "target": [run.target for _, run, _ in read],
+        }
+        made = {name: arrays.repeated(arrays.string([_text(one) for one in cells]), n_rows)
+                for name, cells in facts.items()}  # fmt: skip
+        made["complete"] = arrays.repeated(arrays.boolean([run.complete for _, run, _ in read]), n_rows)
+        made |= {shown: rows[name] for name, shown in _SHOWN}
+        for name, title in columns.items():
+            # One level of every kind that there is makes the type the same in all tables.
+            each = list(kinds[name].values())
+            cells = [*each, *(run.factors.get(name) for _, run, _ in read)]
+            made[_free(title, made)] = arrays.repeated(query.column(cells).slice(len(each)), n_rows)
+        return pa.table(made)
+
+    def _results(self, place: int, name: str) -> tuple[str, StoredRun, pa.Table] | None:
+        import pyarrow.compute as pc
+
+        called, store = self.stores[place]
+        directory = store.path / "runs" / name
+        try:
+            document = store.read_document(directory)
+            table = tables.read_results(io.BytesIO(rundir.read_file(directory, document, rundir.RESULTS)))
+        except DataError as error:
+            self.problems.append(error.message)
+            return None
+        return called, StoredRun(document), table.filter(pc.is_null(table["rank"])).replace_schema_metadata(None)
+
+
+def _kind(level: Any) -> type:
+    """What decides the type of a column; an integer beyond 64 bits is a float there."""
+    if isinstance(level, int) and not isinstance(level, bool):
+        return int if -(2**63) <= level < 2**63 else complex
+    return type(level)
+
+
+def _text(value: str | None) -> str | None:
+    return None if value is None else tables.text(value)
+
+
+def _free(title: str, taken: dict[str, Any]) -> str:
+    while title in taken:
+        title = f"factor_{title}"
+    return title

@@ -1,0 +1,90 @@
+"""An index in one SQLite file: its library is part of Python, and others can read the file while a process writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import SystemFaultError
+
+from .index_database import TABLES, VERSION
+
+_TYPES = {"number": "INTEGER PRIMARY KEY", "text": "TEXT", "bytes": "BLOB", "bare": " WITHOUT ROWID"}
+
+
+class SqliteDatabase:
+    """The file ``path``, made anew where it is damaged or has other tables; None is one of its own that nobody
+    keeps."""
+
+    in_order_of_time = "INDEXED BY by_time"
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._connection = _opened(path)
+
+    def close(self) -> None:
+        """Leave the file as it is."""
+        with self._lock:
+            self._connection.close()
+
+    def key(self, store: Path) -> bytes:
+        """Its place on this machine."""
+        return os.fsencode(store.resolve())
+
+    def among(self, column: str, cells: Sequence[Any]) -> tuple[str, Any]:
+        """By a list in JSON: it may be longer than SQLite allows of values."""
+        return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(list(cells))
+
+    @contextmanager
+    def asking(self, writing: bool) -> Iterator[sqlite3.Connection]:
+        """What is written is seen by others afterwards, whole or not at all. Raises SystemFaultError where the file
+        cannot be used: the disk is full, or it is held by another process."""
+        try:
+            with self._lock, self._connection:
+                yield self._connection
+        except sqlite3.Error as error:
+            where = self.path or "in the directory of temporary files"
+            raise SystemFaultError(f"the index {where} cannot be used: {error}",
+                                   "make room there, or remove it: it is made again") from error  # fmt: skip
+
+
+def _opened(path: Path | None) -> sqlite3.Connection:
+    if path is None:
+        return _with_tables(_connected(""))
+    for _ in range(2):
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o600))  # names of runs are nobody else's business
+            connection = _connected(str(path))
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if not tables:
+                return _with_tables(connection)
+            if version == VERSION:
+                return connection
+            connection.close()
+        except OSError:
+            break
+        except sqlite3.DatabaseError:
+            pass
+        path.unlink(missing_ok=True)
+    return _with_tables(_connected(""))
+
+
+def _connected(path: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=60.0, check_same_thread=False)
+    connection.execute("PRAGMA synchronous = OFF")  # after a crash of the machine it is made again
+    return connection
+
+
+def _with_tables(connection: sqlite3.Connection) -> sqlite3.Connection:
+    tables = "; ".join(one.format(**_TYPES) for one in TABLES)
+    with connection:
+        connection.executescript(f"BEGIN IMMEDIATE; {tables}; PRAGMA user_version = {VERSION}; COMMIT;")
+    return connection
