@@ -155,6 +155,21 @@ def test_two_executions_and_the_copy_of_one_are_two_runs(tmp_path):
         4 * GIB, 8 * GIB]  # fmt: skip
 
 
+def test_the_list_of_one_system_beside_another_one_is_no_run_of_that_one(tmp_path):
+    top = tmp_path / "in"
+    for number, place in enumerate(["a/one", "b/two", "c/three", "d/four"], 1):
+        whole(top / place / "results", number)
+    directory(top / "a/one", result_summary__txt=summary(2.0))  # in its place b's
+    directory(top / "d/four/results", io_500_summary__old__txt=summary(3.0))
+    directory(top / "c/three/results", io_500_summary__old__txt=summary(3.0))
+    made = imported(top, tmp_path / "s", factors_from="{site}/{system}/...")
+    assert (made["runs"], made["incomplete"]) == (4, 0)
+    store = Store.open(tmp_path / "s")
+    runs = [store.run(name) for name in store.run_ids()]
+    bandwidths = {run.factors["system"]: of(run, "ior_easy_write", "bandwidth_last_done")[0] / GIB for run in runs}
+    assert bandwidths == {"one": 4, "two": 8, "three": 12, "four": 16}
+
+
 def test_a_phase_of_another_execution_gives_no_number(tmp_path):
     directory(tmp_path / "in", result__txt=result(), ior_easy_write__txt=ior(8192.0))
     assert imported(tmp_path / "in", tmp_path / "s")["runs"] == 1
