@@ -1,6 +1,6 @@
 """The importers held against a directory of other people's results: what is read, what is lost, what is double.
 
-    python benches/corpora.py DIRECTORY [--store DIR] [--name NAME]
+    python benches/corpora.py DIRECTORY [--store DIR] [--name NAME] [--factors-from PATTERN]
 
 Imports all of it as ``iosonde import -r`` does, and prints a row of the table of docs/corpora.md. The numbers of each
 file are read a second time by a few regular expressions that know nothing of the importers: each has to be in a run of
@@ -235,20 +235,11 @@ COLUMNS = ("corpus", "files", "results", "runs", "incomplete, and why", "refused
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 
-def imported(directory: Path, store: Path, run: Callable[..., Any] = subprocess.run) -> Corpus:
+def imported(directory: Path, store: Path, factors_from: str = "", run: Callable[..., Any] = subprocess.run) -> Corpus:
     """Import a directory and load what it became. Raises CalledProcessError where the import fails."""
     started = time.perf_counter()
-    command = [
-        sys.executable,
-        "-m",
-        "iosonde.cli.main",
-        "import",
-        "-r",
-        str(directory),
-        "--store",
-        str(store),
-        "--json",
-    ]
+    command = [sys.executable, "-m", "iosonde.cli.main", "import", "-r", str(directory), "--store", str(store)]
+    command += ["--json", *(["--factors-from", factors_from] if factors_from else [])]
     made = run(command, check=True, capture_output=True, text=True)
     corpus = Corpus(directory, json.loads(made.stdout), time.perf_counter() - started)
     corpus.load(store)
@@ -260,9 +251,10 @@ def main() -> None:
     words.add_argument("directory", type=Path)
     words.add_argument("--store", type=Path, help="where to, instead of a directory that is deleted afterwards")
     words.add_argument("--name", default="", help="what the row calls it")
+    words.add_argument("--factors-from", default="", help="what the paths say, as for iosonde import")
     asked = words.parse_args()
     with tempfile.TemporaryDirectory(prefix="corpora-") as scratch:
-        corpus = imported(asked.directory, asked.store or Path(scratch) / "store")
+        corpus = imported(asked.directory, asked.store or Path(scratch) / "store", asked.factors_from)
     print(HEAD)
     print(row(corpus, asked.name or asked.directory.name))
 

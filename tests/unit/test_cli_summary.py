@@ -293,3 +293,27 @@ def test_columns_without_room_are_in_a_table_below(tmp_path):
 def test_what_cannot_be_a_column_or_a_unit_is_said(options, said):
     with pytest.raises(InputError, match=said):
         invoke(WRITES, *options)
+
+
+def test_quantiles_are_said_where_the_trials_are_enough(tmp_path):
+    table = tmp_path / "t.csv"
+    rows = [f"{mode},{value}" for mode, n in (("few", 5), ("some", 12), ("many", 40)) for value in range(1, n + 1)]
+    table.write_text("\n".join(["mode,time (s)", *rows]) + "\n")
+    words = (str(table), "--response", "time", "--by", "mode", "--quantiles")
+    groups = {one["by"]["mode"]: one for one in as_json(*words)["groups"]}
+    told = {name: [q["share"] for q in one["quantiles"] if q["low"] is not None] for name, one in groups.items()}
+    assert told == {"few": [], "some": [0.25, 0.75], "many": [0.1, 0.25, 0.75, 0.9]}
+    assert all((q["value"] is None) == (q["low"] is None) for one in groups.values() for q in one["quantiles"])
+    assert groups["some"]["ecdf"][2] == [3.0, 0.25] and groups["few"]["geometric_mean"]["n"] == 5
+    assert groups["some"]["geometric_mean"]["value"] == pytest.approx(np.exp(np.mean(np.log(np.arange(1, 13)))))
+    text = invoke(*words)
+    assert "p25" in text and max(map(len, text.splitlines())) < 80
+    assert "quantiles" not in as_json(*words[:-1])["groups"][0]
+
+
+def test_quantiles_of_values_below_zero_have_no_geometric_mean(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("mode,time (s)\n" + "".join(f"a,{value}\n" for value in range(-6, 6)))
+    words = (str(table), "--response", "time", "--by", "mode", "--quantiles")
+    assert as_json(*words)["groups"][0]["geometric_mean"]["value"] is None
+    assert "geometric mean" not in invoke(*words).split("efficiency")[0].partition("~")[0]

@@ -155,6 +155,50 @@ def test_two_executions_and_the_copy_of_one_are_two_runs(tmp_path):
         4 * GIB, 8 * GIB]  # fmt: skip
 
 
+def test_the_list_of_one_system_beside_another_one_is_no_run_of_that_one(tmp_path):
+    top = tmp_path / "in"
+    for number, place in enumerate(["a/one", "b/two", "c/three", "d/four"], 1):
+        whole(top / place / "results", number)
+    directory(top / "a/one", result_summary__txt=summary(2.0))  # in its place b's
+    directory(top / "d/four/results", io_500_summary__old__txt=summary(3.0))
+    directory(top / "c/three/results", io_500_summary__old__txt=summary(3.0))
+    made = imported(top, tmp_path / "s", factors_from="{site}/{system}/...")
+    assert (made["runs"], made["incomplete"]) == (4, 0)
+    store = Store.open(tmp_path / "s")
+    runs = [store.run(name) for name in store.run_ids()]
+    bandwidths = {run.factors["system"]: of(run, "ior_easy_write", "bandwidth_last_done")[0] / GIB for run in runs}
+    assert bandwidths == {"one": 4, "two": 8, "three": 12, "four": 16}
+
+
+def old(name, value, invalid=""):
+    kind, unit = ("BW  ", "GB/s") if name.startswith("ior") else ("IOPS", "kiops")
+    return f"[RESULT{invalid}] {kind} phase 1 {name:>25} {value:20.3f} {unit} : time 300.00 seconds\n"
+
+
+def log(lived, listed):
+    """A log of 2018: each phase when it ends, and before the score what the directory holds."""
+    said = "".join(f"[Starting]\n{old(*one)}" for one in lived) + "[Exiting]\n"
+    return said + "".join(old(*one) for one in listed) + "[SCORE-invalid] Bandwidth 0 GB/s : IOPS 0 kiops : TOTAL 0\n"
+
+
+def test_attempts_in_one_directory_are_each_what_they_measured(tmp_path):
+    first = [("ior_easy_write", 4.0), ("ior_hard_write", 1.0), ("mdtest_easy_write", 20.0)]
+    second = [("mdtest_hard_write", 60.0, "-invalid"), ("mdtest_hard_stat", 70.0)]
+    third = [("mdtest_hard_write", 50.0), ("mdtest_hard_stat", 80.0)]
+    top = directory(tmp_path / "in", result_summary__txt=summary(), io_500_summary__1__txt=log(first, first)[:-40],
+                    io_500_summary__2__txt=log(second, [*first, *second]),
+                    io_500_summary__3__txt=log(third, [*first, *second, *third]))  # fmt: skip
+    assert imported(top, tmp_path / "s")["runs"] == 3
+    store = Store.open(tmp_path / "s")
+    runs = {run.facts["import"]["file"].split("/")[-1]: run for run in map(store.run, store.run_ids())}
+    assert [name for name, run in runs.items() if not run.missing] == ["result_summary.txt"]
+    went_on, again = runs["io-500-summary.2.txt"], runs["io-500-summary.3.txt"]
+    assert {one.operation for one in went_on.observations} == {name for name, *_ in (*first, *second)}
+    assert {one.operation for one in again.observations} == {name for name, *_ in third}
+    assert of(again, "mdtest_hard_write", "rate_last_done") == [50e3]
+    assert any("several attempts" in one for one in again.missing)
+
+
 def test_a_phase_of_another_execution_gives_no_number(tmp_path):
     directory(tmp_path / "in", result__txt=result(), ior_easy_write__txt=ior(8192.0))
     assert imported(tmp_path / "in", tmp_path / "s")["runs"] == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -251,3 +252,11 @@ def test_any_bytes_in_them_crash_nothing(name):
             damaged[rng.randrange(len(damaged))] = rng.choice(b'0123456789.,:;-"{}[]<>eE \n\0x\xff')
         for run in understand(Text(bytes(damaged), "x"), form).runs:
             assert all(0 <= row.value < 1e30 and row.line >= 1 for row in run.rows)
+
+
+def test_a_sysbench_that_ended_before_its_latencies_is_marked():
+    folder = Path(__file__).parents[1] / "golden" / "fixtures" / "sysbench-fileio"
+    whole = (folder / "gen-sysbench1020-rndrw.txt").read_text()
+    cut = whole[: whole.index("Latency (ms):")]
+    assert not said(of(whole)) and "latencies are not there" in said(of(cut))
+    assert numbers(of(cut)).keys() < numbers(of(whole)).keys()

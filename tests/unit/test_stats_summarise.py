@@ -67,6 +67,22 @@ def test_median_interval_covers_at_least_its_level_and_no_narrower_one_does(n, l
     assert 1 - 2 * scipy_stats.binom.cdf(k, n, 0.5) < level
 
 
+@pytest.mark.parametrize("p", [0.05, 0.1, 0.25, 0.5, 0.75, 0.9])
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_quantile_interval_covers_at_least_its_level_and_the_next_narrower_one_does_not(p, level):
+    least = summarise.least_n_for_quantile(p, level)
+    none = summarise.quantile(np.arange(1.0, least), p, level)
+    assert none.value is None and none.low is None and f"at least {least} trials" in none.warnings[0]
+    for n in (least, least + 1, 2 * least, 200):
+        made = summarise.quantile(np.arange(1.0, n + 1), p, level)
+        k, s = int(made.low), int(made.high)
+        binomial = scipy_stats.binom(n, p)
+        assert binomial.cdf(s - 1) - binomial.cdf(k - 1) >= level - 1e-9
+        assert binomial.cdf(s - 2) - binomial.cdf(k - 1) < level
+        assert made.value == max(1, np.ceil(p * n - 1e-9)) and made.low <= made.value <= made.high
+        assert binomial.cdf(k - 1) <= (1 - level) / 2 + 1e-9 or k == 1
+
+
 def test_harmonic_mean_is_total_work_over_total_time():
     estimate = summarise.harmonic_mean([60.0, 30.0, 20.0], 0.9)
     assert estimate.value == pytest.approx(3 * 1 / (1 / 60 + 1 / 30 + 1 / 20))

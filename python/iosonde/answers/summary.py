@@ -12,6 +12,7 @@ from iosonde.data.source import Source
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
 from iosonde.stats.overview import overview
+from iosonde.stats.overview.spread import Spread, spread_of
 from iosonde.stats.overview.types import Overview
 
 from .answer import Answer
@@ -29,24 +30,30 @@ Latencies = Mapping[str, Sequence[TrialPercentiles]]
 class Summary(Answer):
     """``overview`` has a row for each cell. ``clock`` names the clock of the rates that our engine measured, '' for
     other columns; ``told`` the tools whose own numbers are among them, each with what is inside its clock. ``faults``:
-    what those did that were inflicted on a lab."""
+    what those did that were inflicted on a lab. ``spread``: quantiles and the geometric mean of each row, where they
+    were asked for."""
 
     overview: Overview
     clock: str = ""
     told: tuple[tuple[str, str], ...] = ()
     faults: tuple[FaultEffect, ...] = ()
+    spread: tuple[Spread, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde summary --json``."""
         faults = {"faults": [one.to_json() for one in self.faults]} if self.faults else {}
-        return self.overview.to_json() | faults
+        made = self.overview.to_json() | faults
+        if self.spread:
+            made["groups"] = [row | one.to_json() for row, one in zip(made["groups"], self.spread, strict=True)]
+        return made
 
     def records(self) -> list[dict[str, Any]]:
         """One row a cell."""
         return [
-            {**{key: value for key, value in row.to_json().items() if key not in ("by", "warnings")}, **row.by}
-            for row in self.overview.rows
-        ]
+            {**{key: value for key, value in row.to_json().items() if key not in ("by", "warnings")}, **row.by,
+             **(_flat(self.spread[place]) if self.spread else {})}
+            for place, row in enumerate(self.overview.rows)
+        ]  # fmt: skip
 
 
 def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Summary:
@@ -69,6 +76,16 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
     table = _of_columns(source, replace(asked, response=titles), names)
     said = [text.replace("--on", "--by") for one in found for text in one.warnings]
     return Summary(replace(table, warnings=(*table.warnings, *dict.fromkeys(said))))
+
+
+def with_spread(made: Summary) -> Summary:
+    """With quantiles and the geometric mean of each cell."""
+    return replace(made, spread=tuple(spread_of(row.values, made.overview.level) for row in made.overview.rows))
+
+
+def _flat(one: Spread) -> dict[str, float | None]:
+    flat = (found.flat(name.replace(" ", "_")) for name, found in one.named.items())
+    return {key: value for numbers in flat for key, value in numbers.items()}
 
 
 def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Overview:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @takes(DataOptions)
 def summary(
     data: Any, response: Names = None, by: Names = None, *, columns: str | None = None, unit: str | None = None,
-    **options: Unpack[DataOptions],
+    quantiles: bool = False, **options: Unpack[DataOptions],
 ) -> Result[Summary]:  # fmt: skip
     """Every number with its interval, how many trials are behind it, and what looks wrong.
 
@@ -51,6 +51,8 @@ def summary(
         Its text has a column for each level of this factor, a row for each setting of the others.
     unit : str, optional
         Of all rates of bytes in its text, as ``"KB/s"``.
+    quantiles : bool, optional
+        Quantiles and the geometric mean of each cell, too, where the trials are enough.
     **options
         ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
@@ -64,10 +66,12 @@ def summary(
     >>> iosonde.summary("runs.csv", "real_s", by="replicas")
     """
     from iosonde.answers.summary import summary as answer
+    from iosonde.answers.summary import with_spread
     from iosonde.report.text.summary import lines
 
     source, wanted = one_experiment(data, response, None, options, by, alike=False)
-    return Result(answer(source, wanted, names(by, "by")), partial(lines, columns=columns, unit=unit))
+    made = answer(source, wanted, names(by, "by"))
+    return Result(with_spread(made) if quantiles else made, partial(lines, columns=columns, unit=unit))
 
 
 @takes(DataOptions)

@@ -247,7 +247,7 @@ def _batches(plan: ImportPlan, files: Sequence[Found]) -> Iterator[list[list[Fou
     batch: list[list[Found]] = []
     size = count = 0
     whole = plan.form is None and plan.columns is None
-    for group in together(files, lambda one: one.place, _begin) if whole else ([one] for one in files):
+    for group in together(files, lambda one: one.place, _begin, _content) if whole else ([one] for one in files):
         more = sum(found.size for found in group)
         if batch and (count + len(group) > BATCH_FILES or size + more > BATCH_BYTES):
             yield batch
@@ -363,6 +363,14 @@ def _begin(found: Found) -> bytes:
     try:
         with found.path.open("rb") as file:
             return file.read(2048)
+    except OSError:
+        return b""
+
+
+def _content(found: Found) -> bytes:
+    """All of a file; nothing of one that cannot be read."""
+    try:
+        return found.path.read_bytes()
     except OSError:
         return b""
 

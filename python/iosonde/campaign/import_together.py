@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,10 +54,14 @@ class Member:
 
 
 def together(
-    found: Sequence[T], place: Callable[[T], PurePath], begin: Callable[[T], bytes]
-) -> Iterator[list[T]]:  # fmt: skip
-    """The files in groups: those of an execution with what stands above it and may tell of it, and every other one by
-    itself. ``place`` is where a file stands, ``begin`` its first bytes."""
+    found: Sequence[T],
+    place: Callable[[T], PurePath],
+    begin: Callable[[T], bytes],
+    content: Callable[[T], bytes],
+) -> Iterator[list[T]]:
+    """The files in groups: those of an execution with what stands above it and may tell of it, or has the same list,
+    and every other one by itself. ``place`` is where a file stands, ``begin`` its first bytes, ``content`` all of
+    them."""
     by_folder: dict[PurePath, list[T]] = {}
     for one in found:
         by_folder.setdefault(place(one).parent, []).append(one)
@@ -75,10 +80,33 @@ def together(
     for folder, files in by_folder.items():
         if folder not in head and len(files) <= MOST_FILES and _is_repeated(files, place, begin):
             head[folder] = folder
+    _meet(found, place, content, head)
     groups: dict[object, list[T]] = {}
     for number, one in enumerate(found):
         groups.setdefault(head.get(place(one).parent, number), []).append(one)
     yield from groups.values()
+
+
+def _meet(
+    found: Sequence[T], place: Callable[[T], PurePath], content: Callable[[T], bytes], head: dict[PurePath, PurePath]
+) -> None:
+    """Executions with the same list of results, character for character, in one group, wherever they stand: an author
+    puts the list of one system beside another one, too. What stands in many places is no list of one execution."""
+    copies: dict[bytes, set[PurePath]] = {}
+    for one in found:
+        name, folder = place(one), place(one).parent
+        if folder in head and has_list([name.name]) and (held := content(one)):
+            copies.setdefault(hashlib.sha256(held).digest(), set()).add(head[folder])
+    moved: dict[PurePath, PurePath] = {}
+
+    def now(one: PurePath) -> PurePath:
+        return now(moved[one]) if one in moved else one
+
+    for heads in copies.values():
+        if 1 < len(heads) <= FEW_EXECUTIONS:
+            first, *others = sorted({now(one) for one in heads})
+            moved |= dict.fromkeys(others, first)
+    head |= {folder: now(one) for folder, one in head.items()}
 
 
 def _is_repeated(files: Sequence[T], place: Callable[[T], PurePath], begin: Callable[[T], bytes]) -> bool:

@@ -117,6 +117,10 @@ def _add_list(made: Execution, part: FilePart) -> None:
     elif any(_is_within(_results(part.parsed), _results(one.parsed)) for one in made.left):
         made.doubles.append(part)
     else:
+        # An attempt that went on where one had ended says all of that again.
+        told = [one for one in made.left if _is_within(_results(one.parsed), _results(part.parsed))]
+        made.left = [one for one in made.left if all(one is not other for other in told)]
+        made.doubles += told
         made.left.append(part)
 
 

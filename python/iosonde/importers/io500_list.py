@@ -1,12 +1,13 @@
 """IO500's list of results, as ``result_summary.txt`` and the log of a whole run print it.
 
 Logs of 2017 to 2020 print each phase when it ends and all of them again before the score; the second line is the
-same measurement.
+same measurement. Where several attempts worked in one directory, these second lines are of all of them.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from .io500_score import NAMES, check_score
 from .parsed import Parsed, Row
@@ -30,7 +31,13 @@ def of_list(text: Text) -> list[Parsed]:
     runs: list[Parsed] = []
     seen: dict[str, tuple[str, ...]] = {}
     version, scored, complaint = "", True, (0, "")
+    of_several, mixed = _blocks_of_several(text), 0
     for at, line in text.numbered():
+        if not scored and at in of_several and of_several[at].told & set(seen.items()):
+            mixed = of_several[at].last
+            runs[-1].lacks(at, "what several attempts left stands here: only what this one printed before is taken")
+        if at <= mixed:
+            continue
         if line.startswith("IO500 version"):
             version, scored = line.split()[2] if len(line.split()) > 2 else "", True
         elif found := RESULT.match(line):
@@ -45,8 +52,9 @@ def of_list(text: Text) -> list[Parsed]:
                 _phase(runs[-1], at, found)
                 seen[name] = told
         elif (found := SCORE.match(line)) and runs:
-            scored = True
-            _score(runs[-1], at, found)
+            if not mixed:
+                _score(runs[-1], at, found)
+            scored, mixed = True, 0
         elif _INVALID.match(line):
             if runs:
                 runs[-1].lacks(at, f"io500 says: {line.strip()[:160]}")
@@ -59,6 +67,30 @@ def of_list(text: Text) -> list[Parsed]:
     for run in runs:
         check_score(run)
     return runs or [Parsed(missing=[])]
+
+
+@dataclass
+class _Block:
+    """Result lines below each other up to line ``last``: (phase, value, unit and time) of each."""
+
+    last: int
+    told: set[tuple[str, tuple[str, ...]]]
+
+
+def _blocks_of_several(text: Text) -> dict[int, _Block]:
+    """First line → the result lines below each other in which a phase has several results."""
+    blocks: dict[int, _Block] = {}
+    first = 0
+    for at, line in text.numbered():
+        found = RESULT.match(line)
+        if found is None:
+            first = 0
+            continue
+        first = first or at
+        block = blocks.setdefault(first, _Block(at, set()))
+        block.last = at
+        block.told.add((found.group(2), found.group(3, 4, 5)))
+    return {at: one for at, one in blocks.items() if len({name for name, _ in one.told}) < len(one.told)}
 
 
 def _phase(run: Parsed, at: int, found: re.Match[str]) -> None:

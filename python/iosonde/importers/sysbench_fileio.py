@@ -76,6 +76,8 @@ def parse(text: Text) -> list[Parsed]:
             run.lacks(text.last_line, "there is no result: it ended early")
         elif not any(row.metric == "time" for row in run.rows):
             run.lacks(text.last_line, "'General statistics' is not there: it ended early")
+        elif not any(row.metric == "latency_max" for row in run.rows):
+            run.lacks(text.last_line, "its latencies are not there: it ended early")
     return runs
 
 

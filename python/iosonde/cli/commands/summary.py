@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from iosonde import answers, report
@@ -18,18 +20,20 @@ from iosonde.cli.output import emit, tell
 @click.option("--all", "every", is_flag=True, help="Every cell on a line of its own, with its median.")
 @click.option("--columns", metavar="FACTOR", help="A column for each level of this factor, as of file systems.")
 @click.option("--unit", metavar="UNIT", help="Of all rates of bytes in the table, as KB/s or MiB/s.")
-def command(asked: DataOptions, every: bool, columns: str | None, unit: str | None) -> None:
+@click.option("--quantiles", is_flag=True, help="Quantiles and the geometric mean, where the trials are enough.")
+def command(asked: DataOptions, quantiles: bool, **words: Any) -> None:
     """Mean, median and spread of every cell of DATA with their intervals over trials.
 
     DATA is a store, a .csv or a .parquet. For a store also the percentiles of operations, the efficiency of
     scaling, and findings about the data. n counts trials: ranks and operations inside one are not repetitions.
     """
-    show(asked, every, columns, unit)
+    show(asked, quantiles, **words)
 
 
-def show(asked: DataOptions, every: bool = False, columns: str | None = None, unit: str | None = None) -> None:
+def show(asked: DataOptions, quantiles: bool = False, **words: Any) -> None:
     """Print the summary of DATA; ``iosonde run`` ends with it."""
     source = asked.open_one(alike=False)
     tell("summary", source.table)
     made = answers.summary.summary(source, asked.asked, asked.by)
-    emit(made, report.text.summary.lines(made, every, columns, unit), asked.as_json)
+    made = answers.summary.with_spread(made) if quantiles else made
+    emit(made, report.text.summary.lines(made, **words), asked.as_json)

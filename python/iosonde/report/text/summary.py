@@ -46,6 +46,9 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     if made.rows:
         yield ""
         yield from _screen(settings or each, every or bool(columns))
+    if answer.spread:
+        yield ""
+        yield from _screen(list(_spread(answer)), every)
     if made.latency:
         yield ""
         yield from _latency(made)
@@ -127,6 +130,23 @@ def _screen(found: list[str], every: bool) -> Iterator[str]:
     yield from found if every else found[:_SCREEN]
     if len(found) > _SCREEN and not every:
         yield f"… and {len(found) - _SCREEN} lines more: --all"
+
+
+def _spread(answer: Summary) -> Iterator[str]:
+    """A line for each quantile and geometric mean that the trials are enough for."""
+    made, grid, titles = answer.overview, list[list[str]](), dict[int, str]()
+    of_row = dict(zip(map(id, made.rows), answer.spread, strict=True))
+    for (operation, metric), rows in responses_of(made):
+        divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
+        lines = [[*levels_shown(made.by, row.by, made.units), name, *estimate_parts(one, divisor)]
+                 for row in rows for name, one in of_row[id(row)].named.items() if one.low is not None]  # fmt: skip
+        titles |= {len(grid): title_of(operation, metric, unit, answer)} if lines else {}
+        grid += lines
+    if grid:
+        yield from with_titles([*made.by, "of the trials", "value", "interval"], grid, titles)
+    few = [one.warnings[0] for each in answer.spread for one in each.named.values() if one.warnings]
+    for note in dict.fromkeys(few):
+        yield from wrapped(f"~ {note}", "  ")
 
 
 def _harmonic(made: Overview) -> Iterator[str]:

@@ -75,6 +75,26 @@ def median(values: Values, level: float) -> Estimate:
     return Estimate(center, float(x[k - 1]), float(x[x.size - k]), level, x.size)
 
 
+def quantile(values: Values, p: float, level: float) -> Estimate:
+    """The p-quantile, the inverse of the empirical distribution, with an order-statistic interval [x(k), x(s)].
+
+    It covers F(s - 1) - F(k - 1) ≥ ``level`` for any continuous distribution, F that of Binomial(n, p) (David &
+    Nagaraja 2003, §7.1): both tails alike where there are values enough, else the nearer end is the outermost value.
+    Nothing is said, not even the value, of fewer than :func:`least_n_for_quantile`: its tail was not seen.
+    """
+    x = np.sort(_finite(values, level))
+    least = least_n_for_quantile(p, level)
+    if x.size < least:
+        warning = f"needs at least {least} trials for the {100 * p:g} % quantile at {100 * level:g} %, has {x.size}"
+        return Estimate(None, None, None, level, x.size, (warning,))
+    below = np.array([binomial_cdf(rank, x.size, p) for rank in range(x.size)])  # F(0) … F(n - 1)
+    tail = min((1 - level) / 2, float(below[-1]) - level)
+    low = max(0, int(np.searchsorted(below, tail + 1e-12, side="right")) - 1)
+    high = min(x.size - 1, int(np.searchsorted(below, level + float(below[low]) - 1e-12)))
+    center = float(x[max(0, math.ceil(p * x.size - 1e-9) - 1)])
+    return Estimate(center, min(float(x[low]), center), max(float(x[high]), center), level, x.size)
+
+
 def geometric_mean(values: Values, level: float) -> Estimate:
     """exp of the mean of logs with its t interval: the typical value of ratios and of right-skewed positive
     data."""

@@ -28,6 +28,7 @@ class OverviewRow:
     sd: float | None
     cv: float | None
     harmonic_mean: float | None  # of rates only
+    values: tuple[float, ...] = ()  # of the independent trials
 
     @property
     def warnings(self) -> tuple[str, ...]:

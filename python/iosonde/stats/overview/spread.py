@@ -1,0 +1,46 @@
+"""How the trials of one cell are spread, beside their mean: quantiles, the distribution, the geometric mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.types import Estimate
+
+from ..estimate.summarise import geometric_mean, quantile
+
+SHARES = (0.1, 0.25, 0.75, 0.9)  # the median stands beside the mean
+
+
+@dataclass(frozen=True)
+class Spread:
+    """``quantiles``: share → value, in the unit of the ``values``, which ascend."""
+
+    quantiles: dict[float, Estimate]
+    geometric_mean: Estimate
+    values: tuple[float, ...]
+
+    @property
+    def named(self) -> dict[str, Estimate]:
+        """``p10`` … ``p90``, ``geometric mean``."""
+        return {f"p{100 * share:g}": one for share, one in self.quantiles.items()} | {
+            "geometric mean": self.geometric_mean
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """As in ``iosonde summary --quantiles --json``."""
+        n = len(self.values)
+        return {
+            "quantiles": [{"share": share, **one.to_json()} for share, one in self.quantiles.items()],
+            "geometric_mean": self.geometric_mean.to_json(),
+            "ecdf": [[value, place / n] for place, value in enumerate(self.values, 1)],
+        }
+
+
+def spread_of(values: Sequence[float], level: float) -> Spread:
+    """Of independent trials."""
+    quantiles = {share: quantile(values, share, level) for share in SHARES}
+    return Spread(quantiles, geometric_mean(values, level), tuple(map(float, np.sort(values))))
