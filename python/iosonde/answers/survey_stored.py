@@ -68,6 +68,7 @@ def stored_survey(run: StoredRun) -> Survey:
         told["access_times_changed"], told["seconds"], told["stopped"], (), None if blocks is None
         else BlocksRead(**blocks), tuple(told["codecs_not_beaten"]), tuple(map(_what_if, told["what_if"])),
         tuple(map(_estimate, told["quantiles"])), run.factors.get("capacity_is") == "allocated",
+        told.get("bytes_covered"),
     )  # fmt: skip
 
 
