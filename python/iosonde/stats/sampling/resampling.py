@@ -191,11 +191,17 @@ def _estimate(
                       lambda: stratified_share(parts, level).estimate)  # fmt: skip
     if one.unit == "share":
         name = one.name or one.what
-        parts = [StratumValues(sample, (values := whole.drawn(name, some, random))[0], None, values[1])
-                 for some, sample in _pairs(draw)]  # fmt: skip
-        return _alone(parts, lambda p: mean(p.sample, p.values, level, None, p.within).estimate,
+        parts = [_looked_at(whole, name, some, sample, random) for some, sample in _pairs(draw)]
+        return _alone(parts, lambda p: mean(p.sample, p.values, level, None, p.within, pieces=p.pieces).estimate,
                       lambda: stratified_mean(parts, level).estimate)  # fmt: skip
     return _of_quantile(whole.sizes if one.what == "size" else whole.scan.ages, float(one.name), draw, level)
+
+
+def _looked_at(
+    whole: Population, name: str, chosen: Places, sample: DrawnSample, random: np.random.Generator
+) -> StratumValues:  # fmt: skip
+    values, within, pieces = whole.drawn(name, chosen, random)
+    return StratumValues(sample, values, None, within, pieces)
 
 
 def _pairs(draw: _Draw) -> Iterator[tuple[Places, DrawnSample]]:
