@@ -138,12 +138,22 @@ class Survey(Answer):
     what_if: tuple[SurveyWhatIf, ...] = ()
     quantiles: tuple[SurveyEstimate, ...] = ()
     allocated: bool = False
+    bytes_covered: int | None = None
+
+    @property
+    def covered(self) -> tuple[float, float] | None:
+        """The share of the files, and of their bytes, that was read; None where that is not known."""
+        files, size = self.walked.files, self.walked.numbers["bytes"]
+        if self.bytes_covered is None or not files or not size:
+            return None
+        return self.files_read / files, self.bytes_covered / size
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey --json``. No name of a file is in it."""
         return {
             "path": self.path, "files_seen": self.walked.files, "files_read": self.files_read,
-            "bytes_read": self.bytes_read, "seconds": self.seconds, "seed": self.seed,
+            "bytes_read": self.bytes_read, "bytes_covered": self.bytes_covered, "seconds": self.seconds,
+            "seed": self.seed,
             "walk": self.walked.to_json(), "samples": [one.to_json() for one in self.samples],
             "stopped": self.stopped, "no_answer": self.no_answer, "access_times_changed": self.touched,
             "estimates": [one.to_json() for one in self.estimates],
@@ -222,7 +232,7 @@ def _survey(
         not_beaten(samples, codecs, level),
         tuple(what_if(one, samples, summary, walked.now_s, level) for one in asked.changes),
         tuple(quantiles(samples, level, walked.now_s, summary.old is not None)) if walked.files else (),
-        asked.allocated,
+        asked.allocated, sum(sum(piece.size for piece in one.pieces) or one.read_bytes for one in looked),
     )  # fmt: skip
 
 

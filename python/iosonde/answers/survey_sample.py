@@ -56,7 +56,7 @@ class FileSample:
         """Over the mass, of what each piece of a file has (0 to 1; not ``bounded``: always small); of files that are
         not ``where``, ``outside``."""
         one = self.of_pieces(of, where, outside)
-        return mean(one.sample, one.values, level, one.answered, one.within, bounded)
+        return mean(one.sample, one.values, level, one.answered, one.within, bounded, one.pieces)
 
     def of_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
         """The mean of each file's pieces, and the variance of that mean where they are not the whole file."""
@@ -65,7 +65,8 @@ class FileSample:
         values = [float(np.mean(one)) if one else 0.0 for one in pieces]
         within = [float(np.var(one, ddof=1)) / len(one) if len(one) > 1 else 0.0 for one in pieces]
         answered = self.answered & np.array([bool(one) for one in pieces], bool)
-        return StratumValues(self.drawn, values, answered, within)
+        many = [len(one) if len(one) > 1 else 0 for one in pieces]
+        return StratumValues(self.drawn, values, answered, within, many)
 
     def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> OfWhole:
         """Of something that the walk knows of every file that it drew."""

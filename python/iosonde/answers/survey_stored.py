@@ -35,6 +35,7 @@ def are_surveys(runs: Sequence[StoredRun]) -> bool:
 
 def page_of_surveys(runs: Sequence[StoredRun], store: str) -> SurveyPage:
     """The page of the last of some surveys, with what all of them found of its tree."""
+    runs = sorted(runs, key=lambda run: (run.started_at, run.factors.get("repetition", 0)))  # some begin in one second
     last = runs[-1]
     same = [run for run in runs if all(run.factors.get(one) == last.factors.get(one) for one in _TREE)]
     page, history = survey_page(stored_survey(last)), _history(same) if len(same) > 1 else None
@@ -68,6 +69,7 @@ def stored_survey(run: StoredRun) -> Survey:
         told["access_times_changed"], told["seconds"], told["stopped"], (), None if blocks is None
         else BlocksRead(**blocks), tuple(told["codecs_not_beaten"]), tuple(map(_what_if, told["what_if"])),
         tuple(map(_estimate, told["quantiles"])), run.factors.get("capacity_is") == "allocated",
+        told.get("bytes_covered"),
     )  # fmt: skip
 
 

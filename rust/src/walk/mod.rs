@@ -28,8 +28,9 @@ use strata::{Strata, Stratum};
 pub use totals::{AGE_EDGES_DAYS, SNAPSHOTS, Totals};
 use tree::{Handle, Node};
 
-/// Names that another thread takes at a time from a directory with more than so many.
-const BATCH: usize = 512;
+/// Names that another thread takes at a time from a directory with more than so many: few where few were seen, so that
+/// threads wait for a slow server together, many of a large one.
+const BATCH: std::ops::RangeInclusive<usize> = 16..=512;
 /// Directories so many levels down are shared out over the processes of one walk.
 const SHARED_DEPTH: u32 = 2;
 /// Inodes with several names that are remembered, about 40 bytes each; of more every name is counted.
@@ -211,10 +212,12 @@ impl Walk {
                 _ if self.stop.load(Ordering::Relaxed) => {}
                 Task::List(node, above) => self.list(&mut part, &node, above.as_deref()),
                 Task::Look(node, handle, names) => {
+                    let mut below = Vec::new();
                     for name in names.split_inclusive(|&byte| byte == 0) {
                         let name = CStr::from_bytes_with_nul(name).unwrap_or_default();
-                        self.look(&mut part, &node, handle.as_raw_fd(), name);
+                        below.extend(self.look(&mut part, &node, handle.as_raw_fd(), name));
                     }
+                    self.go_below(&mut below, &handle);
                 }
             }
             let mut waiting = self.waiting.lock().expect("no thread panics with the lock");
@@ -280,6 +283,7 @@ impl Walk {
             part.totals.directory(node.depth);
         }
         let (mut below, mut batch, mut names, mut seen) = (Vec::new(), Vec::new(), 0, 0usize);
+        let idle = || self.idle.load(Ordering::Relaxed) > 0;
         let end = for_each_entry(handle.as_raw_fd(), |name, kind| {
             seen += 1;
             match kind {
@@ -289,10 +293,10 @@ impl Walk {
                 _ if !mine => {}
                 libc::DT_LNK => part.totals.links += 1,
                 libc::DT_FIFO | libc::DT_SOCK | libc::DT_CHR | libc::DT_BLK => part.totals.others += 1,
-                libc::DT_REG if names > 0 || (seen > BATCH && self.idle.load(Ordering::Relaxed) > 0) => {
+                _ if names > 0 || (seen > *BATCH.start() && idle()) => {
                     batch.extend_from_slice(name.to_bytes_with_nul());
                     names += 1;
-                    if names == BATCH {
+                    if names >= (seen / *BATCH.start()).clamp(*BATCH.start(), *BATCH.end()) {
                         names = 0;
                         let taken = std::mem::take(&mut batch);
                         self.push(vec![Task::Look(Arc::clone(node), Arc::clone(&handle), taken)]);
@@ -301,6 +305,9 @@ impl Walk {
                 _ => {
                     if let Some(directory) = self.look(part, node, handle.as_raw_fd(), name) {
                         below.push(directory);
+                        if idle() {
+                            self.go_below(&mut below, &handle);
+                        }
                     }
                 }
             }
@@ -311,8 +318,13 @@ impl Walk {
         if end < 0 && mine {
             part.totals.unreadable_directory(-end as i32);
         }
+        self.go_below(&mut below, &handle);
+    }
+
+    /// Directories of one that is open become tasks.
+    fn go_below(&self, below: &mut Vec<Arc<Node>>, handle: &Arc<Handle>) {
         let held = tree::may_hold();
-        let tasks = below.into_iter().map(|one| Task::List(one, held.then(|| Arc::clone(&handle))));
+        let tasks = below.drain(..).map(|one| Task::List(one, held.then(|| Arc::clone(handle))));
         self.push(tasks.collect());
     }
 

@@ -81,6 +81,24 @@ fn a_large_directory_is_shared_and_nothing_is_lost() {
 }
 
 #[test]
+fn what_is_in_directories_that_are_shared_is_seen_once_whatever_the_threads_do() {
+    let tree = TempDir::new("wide");
+    for number in 0..300 {
+        let here = tree.path().join(format!("d{number}"));
+        fs::create_dir(&here).unwrap();
+        (0..number % 40).for_each(|file| fs::write(here.join(format!("f{file}")), "12").unwrap());
+        fs::write(tree.path().join(format!("f{number}")), "1").unwrap();
+    }
+    let of = |threads| {
+        let part = walked(tree.path(), |asked| asked.threads = threads);
+        (part.totals.whole, part.totals.directories, names(part.by_count))
+    };
+    let one = of(1);
+    assert_eq!((one.0[0], one.1), (300 + (0..300).map(|number| number % 40).sum::<u64>(), 301));
+    (0..20).for_each(|_| assert_eq!(one, of(16)));
+}
+
+#[test]
 fn deeper_than_a_path_may_be_long() {
     let tree = TempDir::new("deep");
     let name = std::ffi::CString::new("d".repeat(100)).unwrap();

@@ -10,8 +10,8 @@ import click
 from iosonde import answers, report
 from iosonde.cli.commands.report import check_place_of_page
 from iosonde.cli.options.level import level_options
-from iosonde.cli.options.types import Counts, Duration, SizeType
-from iosonde.cli.output import emit, talk
+from iosonde.cli.options.types import Counts, Duration, FigureFile, SizeType
+from iosonde.cli.output import emit, talk, write_figure
 from iosonde.cli.progress import Counting
 from iosonde.core.units import parse_rate, parse_share
 
@@ -87,11 +87,14 @@ def tree(store: str | None, page: str | None, as_json: bool, **given: Any) -> No
 @click.option("--until", metavar="SHARE", type=parse_share, help="Instead, end as soon as all are ± that narrow.")
 @click.option("--scan", metavar="FILE", help="Keep the full scan there; if it is there, draw from it.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same draws the same files.")
+@click.option("--plot", type=FigureFile(), metavar="FILE", help="Estimates against the truth, as .png, .svg or .pdf.")
 @level_options
-def simulate(as_json: bool, **given: Any) -> None:
+def simulate(plot: str | None, as_json: bool, **given: Any) -> None:
     """Look at every file below PATH, then survey that many times: by count, by size, and the wrong way."""
     with Counting() as on_progress:
         made = answers.survey_simulate.simulate(answers.survey_simulate.SimulationAsked(**given), on_progress)
+    if plot:
+        write_figure(plot, report.figures.survey_simulation.figure(made))
     emit(made, report.text.survey_more.simulation_lines(made), as_json)
 
 

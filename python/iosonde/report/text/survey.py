@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from iosonde.core.units import format_seconds, format_size
+from iosonde.core.units import format_seconds, format_size, significant
 from iosonde.core.words import counted, percent, percent_interval
 
 from .layout import escape, table, wrapped
@@ -32,9 +32,10 @@ def lines(made: Survey) -> Iterator[str]:
         f"{made.path}: {counted(walked.files, 'file')}, {format_size(numbers['bytes'])}{_rest(numbers)}."
     )
     how = "Walked" if "directories" in numbers else "Listed"
+    files, size = ("", "") if made.covered is None else (f" ({_small(one)})" for one in made.covered)
     yield from wrapped(
-        f"{how} in {format_seconds(walked.seconds)}; read {counted(made.files_read, 'file')}, "
-        f"{format_size(made.bytes_read)}; in all {format_seconds(made.seconds)}."
+        f"{how} in {format_seconds(walked.seconds)}; read {counted(made.files_read, 'file')}{files}, "
+        f"{format_size(made.bytes_read)}{size}; in all {format_seconds(made.seconds)}."
     )
     if made.stopped in _STOPPED:
         yield from wrapped(_STOPPED[made.stopped])
@@ -54,6 +55,11 @@ def lines(made: Survey) -> Iterator[str]:
         yield ""
     for note in notes:
         yield from wrapped(f"~ {note}", "  ")
+
+
+def _small(share: float) -> str:
+    """Of 300 million files some hundred are not 0.0 %."""
+    return f"{significant(100 * share, 2)} %"
 
 
 def _rest(numbers: dict[str, int]) -> str:

@@ -62,7 +62,7 @@ def simulation_lines(made: Simulation) -> Iterator[str]:
         yield from wrapped(f"~ {counted(made.left_out, 'file')} could not be looked at, and are left out", "  ")
 
 
-_TITLES = {
+TITLES = {
     "by count": "Drawn by count, for the files:",
     "by size": "Drawn by size, for the capacity:",
     "by size, with replacement": "Drawn by size with replacement, for the capacity:",
@@ -72,20 +72,21 @@ _NAMES = {"compressed": "left by {}", "zeros": "zeros", "entropy": "entropy", "s
 
 
 def _way(way: str, found: Sequence[SimulatedEstimate]) -> Iterator[str]:
-    yield _TITLES[way]
+    yield TITLES[way]
     sizes = sorted({one.n for one in found})
     rows = []
     for known in dict.fromkeys(one.known for one in found):
         mine = {one.n: one for one in found if one.known == known}
         cells = [f"{_error(mine[n])} {decimals(100 * (mine[n].coverage.value or 0.0), 0)}%" for n in sizes]
         truth = f"{decimals(100 * known.truth, 1)} %" if known.unit == "share" else _amount(known.unit, known.truth)
-        rows.append((_name(mine[sizes[0]]), truth, *cells))
+        rows.append((simulated_name(mine[sizes[0]]), truth, *cells))
     heads = [f"error, held at {sizes[0]:,}", *(f"{n:,}" for n in sizes[1:])]
     what = "share" if found[0].known.unit == "share" else "quantile"
     yield from table((what, "truth", *heads), rows, "L" + "r" * (1 + len(sizes))).splitlines()
 
 
-def _name(one: SimulatedEstimate) -> str:
+def simulated_name(one: SimulatedEstimate) -> str:
+    """What was estimated, of a way of drawing that is said already."""
     known = one.known
     name = f"{float(known.name):.0%}" if known.what in ("size", "age") else known.name
     return _NAMES.get(known.what, "{}").format(name)

@@ -105,15 +105,16 @@ class Population:
         used = (high > low).sum(axis=1)
         return np.asarray((means * (high > low)).sum(axis=1) / np.maximum(1, used))
 
-    def drawn(self, name: str, chosen: Places, random: np.random.Generator) -> tuple[Floats, Floats]:
-        """Of each file the mean of one piece of each quarter, as a survey reads it, and the variance of that mean."""
+    def drawn(self, name: str, chosen: Places, random: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+        """Of each file the mean of one piece of each quarter, as a survey reads it, the variance of that mean, and how
+        many pieces those are (0: the whole file)."""
         low, high = self._quarters(chosen)
         large = (high > low).all(axis=1)
         at = low + (random.random(low.shape) * (high - low)).astype(np.int64)
         values = self.scan.pieces[name][np.minimum(at, len(self.scan.pieces[name]) - 1)]
         whole = self.exactly(name, chosen)
         means = np.where(large, values.mean(axis=1), whole)
-        return means, np.where(large, values.var(axis=1, ddof=1) / 4, 0.0)
+        return means, np.where(large, values.var(axis=1, ddof=1) / 4, 0.0), np.where(large, 4.0, 0.0)
 
     def _quarters(self, chosen: Places) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Of each file the pieces of its quarters, from where to where; what is one piece is in the last."""

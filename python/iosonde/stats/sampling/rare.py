@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.stats.estimate.distributions import binomial_interval
+from iosonde.stats.estimate.distributions import binomial_interval, normal_quantile, t_critical
 
 _FEW = 30.0
 _EXACTLY = 100  # beyond so many values each counts as the last of them: hardly more than it would
@@ -35,3 +35,26 @@ def rare_interval(values: npt.NDArray[np.float64], draws: float, level: float) -
     if rest:
         lower, upper = lower + rest * float(rises[0][-1]), upper + rest * float(rises[1][-1])
     return lower, min(1.0, high[0] + upper)
+
+
+def interval_of_mean(
+    values: npt.NDArray[np.float64], variance: float, freedom: int, effective: float, level: float, bounded: bool = True
+) -> tuple[float, float]:  # fmt: skip
+    """Of the mean of values from 0 to 1, that has this variance. ``effective``: draws that would say as much of
+    something that no value has. ``bounded``: the rare values that were not met may be 1."""
+    mean = float(values.mean()) if len(values) else 0.0
+    if not effective:
+        return mean, mean
+    if not variance or not 0 < mean < 1:  # others are as rare as draws that met none allow, and 0 or 1
+        rare = binomial_interval(0, effective, level)[1]
+        return mean - rare * mean, mean + rare * (1 - mean)
+    wider = (t_critical(level, max(1, freedom)) / normal_quantile(0.5 + level / 2)) ** 2
+    draws = mean * (1 - mean) / variance / wider
+    low, high = binomial_interval(mean * draws, draws, level)
+    if bounded and few_decide(values):
+        least, most = rare_interval(values, effective, level)
+        low, high = min(low, least), max(high, most)
+    if bounded and few_decide(1 - values):
+        least, most = rare_interval(1 - values, effective, level)
+        low, high = min(low, 1 - most), max(high, 1 - least)
+    return low, high

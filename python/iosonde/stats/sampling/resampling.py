@@ -19,6 +19,7 @@ from .stopping import StopRule, narrow
 from .strata import StratumValues, allocate, stratified_mean, stratified_share
 
 BY_COUNT, BY_SIZE, WITH_REPLACEMENT, WRONG = "by count", "by size", "by size, with replacement", "wrong"
+_BAND, _BINS = (0.05, 0.95), 24
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class DrawnAgain:
 @dataclass(frozen=True)
 class SimulatedEstimate:
     """One number, from ``n`` files that are drawn one way: the truth, and what the repetitions said of it. ``worst``:
-    95 of 100 were no further off."""
+    95 of 100 were no further off; ``band``: 90 of 100 were between; ``first``: what the first said; ``bins``: how many
+    were from where to where."""
 
     way: str
     n: int
@@ -46,12 +48,16 @@ class SimulatedEstimate:
     sd: float
     worst: float
     coverage: Estimate
+    band: tuple[float, float]
+    first: float
+    bins: tuple[tuple[float, float, int], ...]
 
     def to_json(self) -> dict[str, Any]:
         """Its numbers."""
         one = self.known
         return {"way": self.way, "what": one.what, "kind": one.name, "of": one.of, "unit": one.unit, "n": self.n,
                 "truth": one.truth, "mean": self.mean, "sd": self.sd, "error_p95": self.worst,
+                "p5": self.band[0], "p95": self.band[1], "first": self.first,
                 "coverage": self.coverage.to_json()}  # fmt: skip
 
 
@@ -185,11 +191,17 @@ def _estimate(
                       lambda: stratified_share(parts, level).estimate)  # fmt: skip
     if one.unit == "share":
         name = one.name or one.what
-        parts = [StratumValues(sample, (values := whole.drawn(name, some, random))[0], None, values[1])
-                 for some, sample in _pairs(draw)]  # fmt: skip
-        return _alone(parts, lambda p: mean(p.sample, p.values, level, None, p.within).estimate,
+        parts = [_looked_at(whole, name, some, sample, random) for some, sample in _pairs(draw)]
+        return _alone(parts, lambda p: mean(p.sample, p.values, level, None, p.within, pieces=p.pieces).estimate,
                       lambda: stratified_mean(parts, level).estimate)  # fmt: skip
     return _of_quantile(whole.sizes if one.what == "size" else whole.scan.ages, float(one.name), draw, level)
+
+
+def _looked_at(
+    whole: Population, name: str, chosen: Places, sample: DrawnSample, random: np.random.Generator
+) -> StratumValues:  # fmt: skip
+    values, within, pieces = whole.drawn(name, chosen, random)
+    return StratumValues(sample, values, None, within, pieces)
 
 
 def _pairs(draw: _Draw) -> Iterator[tuple[Places, DrawnSample]]:
@@ -220,7 +232,11 @@ def _summary(way: str, n: int, known: KnownNumber, estimates: Sequence[Estimate]
     low, high = binomial_interval(holds, len(estimates), 0.95)
     coverage = Estimate(holds / len(estimates), low, high, 0.95, len(estimates))
     worst = float(np.quantile(np.abs(values - known.truth), 0.95))
-    return SimulatedEstimate(way, n, known, float(values.mean()), float(values.std(ddof=1)), worst, coverage)
+    low, high = np.quantile(values, _BAND).tolist()
+    many, edges = np.histogram(values, _BINS)
+    bins = tuple(zip(edges[:-1].tolist(), edges[1:].tolist(), many.tolist(), strict=True))
+    return SimulatedEstimate(way, n, known, float(values.mean()), float(values.std(ddof=1)), worst, coverage,
+                             (low, high), float(values[0]), bins)  # fmt: skip
 
 
 def _held(one: Estimate, truth: float) -> bool:

@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.distributions import binomial_interval, normal_quantile, t_critical
+from iosonde.stats.estimate.distributions import binomial_interval
 
-from .rare import few_decide, rare_interval
+from .pieces import certain_pieces
+from .rare import interval_of_mean
 
 Values = npt.NDArray[np.float64]
 _FEW = 30
@@ -142,11 +143,12 @@ def mean(
     answered: npt.ArrayLike | None = None,
     within: npt.ArrayLike | None = None,
     bounded: bool = True,
+    pieces: npt.ArrayLike | None = None,
 ) -> OfWhole:
     """The mean over the mass of a value from 0 to 1, as what a file is compressed to; it may be near 1 (``bounded``),
     or is small in any case, as seconds for a byte.
 
-    ``within``: the variance of each value, where only pieces of a file were looked at.
+    ``within``: the variance of each value, where only ``pieces`` of a file were looked at (so many; 0: the whole).
     """
     numbers, mask = answers_of(sample, values, answered)
     split = split_of(sample, numbers, mask)
@@ -155,15 +157,15 @@ def mean(
     if not split.mass:
         return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
     own = np.zeros(len(numbers)) if within is None else np.asarray(within, float)
-    sure = sample.certain & mask
-    inner = float((sample.masses[sure] ** 2) @ own[sure]) / split.mass**2
+    cut = certain_pieces(sample.masses, numbers, own, pieces, sample.certain & mask)
+    inner = cut.variance / split.mass**2
     part = split.rest / split.mass if len(split.values) else 0.0
     spread = split.variance + within_of_drawn(sample, own, mask) if part else 0.0
     if math.isnan(spread):
         return OfWhole(Estimate(split.value, None, None, level, n, (_ONE,)), None, *bounds)
     low, high = interval_of_mean(split.values, spread, len(split.values) - 1, _free(split), level, bounded)
-    known = t_critical(level, max(1, len(split.values) - 1)) * math.sqrt(inner)
-    below, above = math.hypot(part * (split.mean - low), known), math.hypot(part * (high - split.mean), known)
+    down, up = (end / split.mass for end in cut.reach(level, max(1, len(split.values) - 1), bounded))
+    below, above = math.hypot(part * (split.mean - low), down), math.hypot(part * (high - split.mean), up)
     few = 0 < len(split.values) < _FEW
     warnings = (f"{len(split.values)} files drawn at random are few for an interval of a mean",) if few else ()
     found = Estimate(split.value, split.value - below, split.value + above, level, n, warnings).within(low=0.0)
@@ -177,29 +179,6 @@ def within_of_drawn(sample: DrawnSample, within: Values, answered: npt.NDArray[n
     drawn = ~sample.certain & answered
     n = int(drawn.sum())
     return float(sample.chances[drawn] @ within[drawn]) / n**2 if n else 0.0
-
-
-def interval_of_mean(
-    values: Values, variance: float, freedom: int, effective: float, level: float, bounded: bool = True
-) -> tuple[float, float]:  # fmt: skip
-    """Of the mean of values from 0 to 1, that has this variance. ``effective``: draws that would say as much of
-    something that no value has. ``bounded``: the rare values that were not met may be 1."""
-    mean = float(values.mean()) if len(values) else 0.0
-    if not effective:
-        return mean, mean
-    if not variance or not 0 < mean < 1:  # others are as rare as draws that met none allow, and 0 or 1
-        rare = binomial_interval(0, effective, level)[1]
-        return mean - rare * mean, mean + rare * (1 - mean)
-    wider = (t_critical(level, max(1, freedom)) / normal_quantile(0.5 + level / 2)) ** 2
-    draws = mean * (1 - mean) / variance / wider
-    low, high = binomial_interval(mean * draws, draws, level)
-    if bounded and few_decide(values):
-        least, most = rare_interval(values, effective, level)
-        low, high = min(low, least), max(high, most)
-    if bounded and few_decide(1 - values):
-        least, most = rare_interval(1 - values, effective, level)
-        low, high = min(low, 1 - most), max(high, 1 - least)
-    return low, high
 
 
 def _free(split: DrawnSplit) -> float:

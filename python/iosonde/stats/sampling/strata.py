@@ -18,6 +18,8 @@ import numpy.typing as npt
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval, t_critical
 
+from .pieces import CertainPieces, certain_pieces, joined
+from .rare import interval_of_mean
 from .shares import (
     DrawnSample,
     DrawnSplit,
@@ -26,7 +28,6 @@ from .shares import (
     answers_of,
     bounds_of,
     design_effect_of,
-    interval_of_mean,
     split_of,
     within_of_drawn,
 )
@@ -38,12 +39,13 @@ _NOBODY = "nothing that was drawn could be looked at"
 @dataclass(frozen=True)
 class StratumValues:
     """What was drawn in one stratum: its values (0 to 1), which could be looked at, and the variance of each value by
-    itself (of a file of which only pieces were looked at)."""
+    itself (of a file of which only ``pieces`` were looked at: so many, 0 where it was the whole)."""
 
     sample: DrawnSample
     values: npt.ArrayLike
     answered: npt.ArrayLike | None = None
     within: npt.ArrayLike | None = None
+    pieces: npt.ArrayLike | None = None
 
 
 def allocate(draws: int, masses: Sequence[float], files: Sequence[int], least: int = 2) -> list[int]:
@@ -76,7 +78,7 @@ class _Whole:
 
     splits: tuple[DrawnSplit, ...]
     n: int
-    inner: float
+    certain: CertainPieces
     pieces: float  # what pieces of files add to the variance of the total of the rest
 
     @cached_property
@@ -138,7 +140,7 @@ def _variance(one: DrawnSplit) -> float:
 
 
 def _whole(strata: Sequence[StratumValues]) -> tuple[_Whole, tuple[float, float]]:
-    splits, ends, n, inner, pieces, mass = [], np.zeros(2), 0, 0.0, 0.0, 0.0
+    splits, certain, ends, n, pieces, mass = [], [], np.zeros(2), 0, 0.0, 0.0
     for one in strata:
         values, mask = answers_of(one.sample, one.values, one.answered)
         ends += one.sample.mass * np.array(bounds_of(one.sample, values, mask))
@@ -148,11 +150,10 @@ def _whole(strata: Sequence[StratumValues]) -> tuple[_Whole, tuple[float, float]
             splits.append(split)
             n += int(mask.sum())
             own = np.zeros(len(values)) if one.within is None else np.asarray(one.within, float)
-            sure = one.sample.certain & mask
-            inner += float((one.sample.masses[sure] ** 2) @ own[sure])
+            certain.append(certain_pieces(one.sample.masses, values, own, one.pieces, one.sample.certain & mask))
             pieces += split.rest**2 * within_of_drawn(one.sample, own, mask)
     low, high = (ends / mass).tolist() if mass else (0.0, 1.0)
-    return _Whole(tuple(splits), n, inner, pieces), (low, high)
+    return _Whole(tuple(splits), n, joined(certain), pieces), (low, high)
 
 
 def stratified_share(strata: Sequence[StratumValues], level: float) -> OfWhole:
@@ -188,10 +189,10 @@ def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool
     if not whole.splits:
         return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
     rest = whole.rest / whole.mass
-    variance = whole.inner / whole.mass**2 + whole.spread * rest**2
-    known = t_critical(level, whole.freedom) * math.sqrt(whole.inner) / whole.mass
+    variance = whole.certain.variance / whole.mass**2 + whole.spread * rest**2
+    down, up = (end / whole.mass for end in whole.certain.reach(level, whole.freedom, bounded))
     low, high = interval_of_mean(whole.weighted, whole.spread, whole.freedom, whole.effective, level, bounded)
-    below, above = math.hypot(rest * (whole.of_rest - low), known), math.hypot(rest * (high - whole.of_rest), known)
+    below, above = math.hypot(rest * (whole.of_rest - low), down), math.hypot(rest * (high - whole.of_rest), up)
     found = Estimate(whole.value, whole.value - below, whole.value + above, level, whole.n).within(low=0.0)
     values = np.concatenate([answers_of(one.sample, one.values, one.answered)[0] for one in strata])
     spread = float(np.var(values)) if len(values) > 1 else 0.0

@@ -1,0 +1,48 @@
+"""The figures of surveys of a tree that is known: what is drawn is what was simulated."""
+
+from __future__ import annotations
+
+import pytest
+
+import survey_tree
+from iosonde.answers.survey_simulate import SimulationAsked, simulate
+from iosonde.report.figures.survey_simulation import figure
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    root = tmp_path_factory.mktemp("tree")
+    survey_tree.make(root, files=300)
+    return simulate(SimulationAsked(str(root), 20, draws=(20, 40, 80), codecs=("lz4",)))
+
+
+def panels(spec):
+    """Title → the rows of each layer."""
+    return {one["title"]["text"][0]: [layer["data"]["values"] for layer in one["layer"]] for one in spec["concat"]}
+
+
+def test_each_way_has_a_panel_with_band_first_survey_and_truth(made):
+    drawn = panels(figure(made).to_dict())
+    assert [title.split(",")[0] for title in drawn] == [
+        "Drawn by count", "Drawn by size", "Drawn by size", "The wrong way: drawn by count",
+        "Drawn by size with replacement", "80 draws with replacement",
+    ]  # fmt: skip
+    said = {(one.n, one.known.name): one for one in made.shares if one.way == "by size" and one.known.what == "type"}
+    band, _, first, truth = drawn["Drawn by size, for the capacity"]
+    for low, line, true in zip(band, first, truth, strict=True):
+        one = said[line["x"], line["series"]]
+        assert (low["low"], low["high"]) == pytest.approx(tuple(100 * end for end in one.band), rel=1e-3)
+        assert (line["y"], true["y"]) == pytest.approx((100 * one.first, 100 * one.known.truth), rel=1e-3, abs=1e-9)
+        assert one.band[0] <= one.mean <= one.band[1] or one.sd == 0
+
+
+def test_the_scatter_counts_every_survey_of_each_type(made):
+    bars, truths = panels(figure(made).to_dict())["80 draws with replacement"]
+    for name in {one["series"] for one in truths}:
+        assert sum(bar["y"] for bar in bars if bar["series"] == name) == 20
+
+
+def test_one_size_alone_is_drawn_too(tmp_path):
+    survey_tree.make(tmp_path, files=60)
+    made = simulate(SimulationAsked(str(tmp_path), 5, draws=(20,), by="directory"))
+    assert len(figure(made).to_dict()["concat"]) == 2
