@@ -128,16 +128,13 @@ def _stream(rng: Rng, link: float) -> dict[str, Any]:
 
 def _slow_disk(rng: Rng, lab: Shape, cells: list[dict[str, Any]]) -> Machine:
     rate = _between(rng, 0.4e6, 1.2e6)  # an emulated disk has the machine's own beneath it, which others use, too
-    cells = [
-        {
-            "request": (size := _size(rng, 32, 64)),
-            "n_files": int(rng.integers(16, 23)),
-            "length": size * int(rng.integers(8, 14)),
-        }
-        for _ in cells
-    ]
+    made: list[dict[str, Any]] = []
+    while len(made) < len(cells):
+        size = _size(rng, 32, 64)
+        cell = {"request": size, "n_files": int(rng.integers(16, 23)), "length": size * int(rng.integers(8, 14))}
+        made += [cell] if cell not in made else []
     phases = [_write("${n_files}", open_flags=["dsync"])]
-    return Machine("slow-disk", phases, cells, fault=("slow-disk", _server(rng, lab), rate))
+    return Machine("slow-disk", phases, made, fault=("slow-disk", _server(rng, lab), rate))
 
 
 def _slow_server(rng: Rng, lab: Shape, cells: list[dict[str, Any]]) -> Machine:

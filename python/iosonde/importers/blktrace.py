@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from functools import lru_cache
 
 from .parsed import CERTAIN, Claim, Parsed
 from .text import Text
@@ -20,15 +21,17 @@ from .trace import Gathered, Numbered, keep_names
 NAME = "blktrace"
 HEADLINE = ("latency_p99", "bytes")
 
+# Possessive: no part can be read in two ways, so nothing is tried again.
 _EVENT = re.compile(
-    r" *(\d{1,4},\d{1,7}) +\d{1,5} +\d{1,12} +(\d{1,9})\.(\d{9}) +(\d{1,9}) +([A-Z]{1,2}) +([A-Z]{1,6})"
-    r"(?: (\d{1,18})(?: \+ (\d{1,9}))?)?(?: <- \([^)]*\) \d+)?(?: / \d+)?(?: \[([^\[\]]*)\])? *"
+    r" *+(\d{1,4}+,\d{1,7}+) ++\d{1,5}+ ++\d{1,12}+ ++(\d{1,9}+)\.(\d{9}+) ++(\d{1,9}+) ++([A-Z]{1,2}+) ++([A-Z]{1,6}+)"
+    r"(?: (\d{1,18}+)(?: \+ (\d{1,9}+))?+)?+(?: <- \([^)]*+\) \d++)?+(?: / \d++)?+(?: \[([^\[\]]*+)\])?+ *+"
 )
 _BEGINS = re.compile(r" *\d{1,4},\d{1,7} +\d{1,5} +")
 _ANOTHER = re.compile(r"\d,\d+ +\d+ +\d+ +\d+\.\d{9} .*\d,\d+ +\d+ +\d+ +\d+\.\d{9} ")
 _ERROR = re.compile(r"-?\d{1,5}")
 _SKIPS = re.compile(r"Skips: (\d+) forward")
 _SECTOR = 512
+_ACTIONS = frozenset("DCQ")
 _KINDS = {"read": "read", "write": "write"}
 _Waiting = dict[tuple[str, str, str, str], list[tuple[int, int]]]
 
@@ -56,6 +59,14 @@ def parse(text: Text) -> list[Parsed]:
     return [run]
 
 
+@lru_cache(64)
+def _kind_of(flags: str) -> str:
+    """What a request does; '' of discards and flushes."""
+    if "D" in flags.removesuffix("S"):
+        return ""
+    return "read" if "R" in flags else "write" if "W" in flags else ""
+
+
 class _Reader:
     """Requests that wait for their completion."""
 
@@ -68,11 +79,11 @@ class _Reader:
 
     def event(self, run: Parsed, at: int, found: re.Match[str]) -> None:
         """One event."""
-        device, whole, part, pid, action, flags, sector, count, told = found.groups()
-        if action not in ("D", "C", "Q"):
+        if found[5] not in _ACTIONS:
             return
-        kind = "read" if "R" in flags else "write" if "W" in flags else ""
-        if not kind or "D" in flags.removesuffix("S") or not count or count == "0":
+        device, whole, part, pid, action, flags, sector, count, told = found.groups()
+        kind = _kind_of(flags)
+        if not kind or not count or count == "0":
             self._others["discards and flushes" if action == "C" else ""] += 1
             return
         now, key = int(whole + part), (device, kind, sector, count)
@@ -80,13 +91,14 @@ class _Reader:
             waiting = self._given if action == "D" else self._queued
             waiting[key].append((now, self._ranks.of(pid)))
             return
-        begun = self._given.get(key) or self._queued.get(key)
+        given, queued = self._given.get(key), self._queued.get(key)
+        begun = given or queued
         if not begun:
             self._without += 1
             return
-        self._from_queue += not self._given.get(key)
+        self._from_queue += not given
         start, rank = begun.pop(0)
-        if queued := self._queued.get(key):
+        if queued:
             queued.clear()
         if now < start:
             self.found.left_out(run, at, "a request was complete before it began: left out")
