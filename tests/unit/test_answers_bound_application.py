@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
+from iosonde.answers import bound_application
 from iosonde.answers.bound_application import predicted_times
+from iosonde.answers.bound_cells import BoundCell
 from iosonde.answers.bound_inputs import Said, read
 from iosonde.core.errors import InputError
 from iosonde.data.asked import Asked
@@ -52,3 +56,27 @@ def test_a_factor_that_varies_within_a_setting_is_refused(source):
     inputs = read(Said({"network": "10MB/s", "clients": "2"}), source.table, 0.95)
     with pytest.raises(InputError, match="not the same in all trials"):
         predicted_times(source, inputs, Asked(response=("time",), on=("steps",)), {"write": "nodes * 1e6"})
+
+
+class _TwoLabs:
+    """Labs of which each trial had another one, as where a disk without a limit is measured at each bring-up."""
+
+    warnings = ()
+
+    def __init__(self, truths):
+        self.truths = truths
+
+    def apart(self, response, found):
+        return [BoundCell(cell.by | {"lab_disk": str(i)}, cell.rows[i : i + 1])
+                for cell in found for i in range(len(cell.rows))]  # fmt: skip
+
+    def truth(self, runs):
+        return next(self.truths)
+
+
+@pytest.mark.parametrize(("disks", "rows"), [([50e6, 80e6], 2), ([5e6, 50e6], 6)])
+def test_labs_that_differ_in_what_does_not_limit_are_one_setting(source, monkeypatch, disks, rows):
+    truths = itertools.cycle([{"disk_write": disk, "disks": 1} for disk in (*disks, disks[1])])
+    monkeypatch.setattr(bound_application.LabTruths, "of", lambda source: _TwoLabs(truths))
+    made = predicted_times(source, _inputs(source), Asked(response=("time",), on=("nodes",)), WORDS)
+    assert len(made.rows) == rows and sum(one.measured.n for one in made.rows) == 6

@@ -14,13 +14,13 @@ from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.data.asked import Asked
-from iosonde.data.responses import responses
+from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.model.bound.application import Application, PredictedTime, against, predict, sentence
 
 from .answer import Answer
 from .bound import TIMES
-from .bound_cells import cells
+from .bound_cells import BoundCell, cells
 from .bound_inputs import Inputs
 from .lab_truth import LabTruths
 from .shared_files import whole_files
@@ -62,20 +62,25 @@ def predicted_times(source: Source | None, inputs: Inputs, asked: Asked, words: 
         nothing = Estimate(None, None, None, asked.level, 0)
         return PredictedTimes(asked.level, (PredictedTime({}, time, parts, nothing, nothing),), inputs.notes)
     labs, runs = LabTruths.of(source), {run.id: run for run in source.runs}
+
+    def predicted(response: Response, cell: BoundCell) -> tuple[Estimate, dict[str, float]]:
+        ids = cell.runs(response)
+        nodes = "nodes" in response.rows.columns and not {"clients"} & {*inputs.given, *inputs.columns}
+        clients = {"clients": _level(response.rows, "nodes", cell.rows)} if nodes else {}
+        own = inputs.changed(clients | inputs.beneath(labs.truth(ids)))
+        whole = own.system.stripe_count is None and bool(ids) and all(whole_files(runs[one]) for one in ids)
+        return predict(_application(response.rows, cell.rows, words), own.all, whole, asked.level)
+
     found, said = [], dict.fromkeys(labs.warnings)
-    for response in responses(source, asked):
-        if response.unit not in TIMES:
-            continue
+    for response in [one for one in responses(source, asked) if one.unit in TIMES]:
         said |= dict.fromkeys(response.warnings)
-        for cell in labs.apart(response, cells(response, list(inputs.columns.values()))):
-            ids = cell.runs(response)
-            nodes = "nodes" in response.rows.columns and not {"clients"} & {*inputs.given, *inputs.columns}
-            clients = {"clients": _level(response.rows, "nodes", cell.rows)} if nodes else {}
-            own = inputs.changed(clients | inputs.beneath(labs.truth(ids)))
-            whole = own.system.stripe_count is None and bool(ids) and all(whole_files(runs[one]) for one in ids)
-            time, parts = predict(_application(response.rows, cell.rows, words), own.all, whole, asked.level)
-            measured = against(response.values[cell.rows] / TIMES[response.unit], time, asked.level)
-            found.append(PredictedTime(cell.by, time, parts, *measured, response.rows.level_units(cell.by)))
+        for cell in cells(response, list(inputs.columns.values())):
+            made = [(part, *predicted(response, part)) for part in labs.apart(response, [cell])]
+            if all(time == made[0][1] for _, time, _ in made):  # what differs between these labs limits in none
+                made = [(cell, *made[0][1:])]
+            for part, time, parts in made:
+                measured = against(response.values[part.rows] / TIMES[response.unit], time, asked.level)
+                found.append(PredictedTime(part.by, time, parts, *measured, response.rows.level_units(part.by)))
     if not found:
         raise InputError("nothing in DATA is the time of an application", "name the column with --response")
     return PredictedTimes(asked.level, tuple(found), tuple(said))
