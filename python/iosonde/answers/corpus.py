@@ -17,6 +17,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.stored import incomplete_among
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
+from iosonde.core.units import significant
 from iosonde.core.words import counted
 from iosonde.data.asked import Asked
 from iosonde.data.responses import no_trial
@@ -91,8 +92,9 @@ class Corpus(Answer):
         wide = [one for one in self.phases if all(one.quantiles[p].value for p in (0.1, 0.9))]
         if wide and not said:
             most = max(wide, key=lambda one: _reach(one))
-            said.append(f"Systems differ most in {most.title}: the upper tenth begins at {_reach(most):.3g} times "
-                        "the end of the lowest.")  # fmt: skip
+            times = significant(_reach(most))
+            said.append(f"Systems differ most in {most.title}: the upper tenth begins at {times} times the end of the "
+                        "lowest.")  # fmt: skip
         told = [(one, name, e) for one in self.phases for name, e in one.explained.items() if (e.share.low or 0) > 0]
         if told:
             one, name, e = max(told, key=lambda found: found[2].share.low or 0.0)
