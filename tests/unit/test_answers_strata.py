@@ -17,6 +17,7 @@ from iosonde.core.table import table_of
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
+from iosonde.model.fit.folds import groups
 from iosonde.store import Store
 
 pytest.importorskip("iosonde.engine._native")
@@ -156,8 +157,11 @@ def test_of_one_bring_up_a_level_a_summary_says_so_and_names_no_effect(place):
 def test_analyses_of_single_trials_say_that_they_are(place):
     source, asked = open_data(place), Asked(("write",))
     assert "S311" in [one.code for one in regress(source, asked).regression.findings]
-    said = [*rank(source, asked).rankings[0].warnings, *learned(source, asked).examples.warnings]
+    found = learned(source, asked)
+    apart, together = (found.judged_by(groups(found.examples, one)).warnings for one in ("rows", "twins"))
+    said = [*rank(source, asked).rankings[0].warnings, *apart]
     assert sum(text.startswith("S311 copies is set once for several trials (24 in 8 bring-ups)") for text in said) == 2
+    assert "S311" not in " ".join(together), "no bring-up is on both sides of a fold"
     assert "S311" not in " ".join(rank(source, Asked(("write",), ("size",))).rankings[0].warnings)
 
 

@@ -163,7 +163,10 @@ def test_numbers_at_the_edge_leave_no_warning_of_a_library(tmp_path):
 def test_on_without_a_factor_is_refused(tmp_path):
     (tmp_path / "x.csv").write_text("x,y\n1,2.5\n2,3\n")
     done = shell('"$@"', "plot", str(tmp_path / "x.csv"), "--on", " ", "-o", str(tmp_path / "p.png"))
-    assert (done.returncode, done.stderr) == (2, "iosonde: --on names no factor\nhint: write --on nodes,fs\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "iosonde: --on names no factor\nhint: name one, as nodes\n",
+    )
 
 
 @pytest.mark.parametrize("command", ["summary", "check", "rank", "fit", "anova", "show", "plot", "report", "verify"])

@@ -121,6 +121,7 @@ def survey_simulate(path: str | Path, **options: Unpack[SimulationOptions]) -> R
         One row a way of drawing, a number of files, and what was estimated.
     """
     from iosonde.answers.survey_simulate import SimulationAsked, simulate
+    from iosonde.report.figures.survey_simulation import figure
     from iosonde.report.text.survey_more import simulation_lines
 
     scan = None if options["scan"] is None else str(options["scan"])
@@ -128,7 +129,7 @@ def survey_simulate(path: str | Path, **options: Unpack[SimulationOptions]) -> R
         str(path), options["repetitions"], options["seed"], checked(options["level"]), tuple(options["draws"]),
         names(options["codecs"], "codecs"), options["by"], options["until"], scan,
     )  # fmt: skip
-    return Result(simulate(given), simulation_lines)
+    return Result(simulate(given), simulation_lines, figure)
 
 
 def survey_plan(

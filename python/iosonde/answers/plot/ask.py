@@ -57,7 +57,7 @@ class PlotAsked:
 
         if self.on is not None:
             if not self.on:
-                raise InputError(f"{spelled('on')} names no factor", "name one that varied, as nodes")
+                raise InputError(f"{spelled('on')} names no factor", "name one, as nodes")
             alone("on", "kind", "bars", "x", "color", "panel")
         elif self.together:
             raise InputError(f"{spelled('together')} goes with {spelled('on')}", "name factors, as nodes")
