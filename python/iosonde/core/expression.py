@@ -160,7 +160,8 @@ def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int 
     if isinstance(node, ast.Name):
         if node.id not in names:
             near = difflib.get_close_matches(node.id, names, n=2)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(sorted(names))}"
+            there = f"there are: {', '.join(sorted(names))}" if names else "write numbers, sizes and times"
+            hint = f"did you mean {' or '.join(near)}?" if near else there
             raise made._error(node, "is not a factor", hint)
         return
     if isinstance(node, ast.BoolOp):

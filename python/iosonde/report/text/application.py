@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 60
 _LEFT_OUT = (
-    "It is C + Dr/Sr + Dw/Sw, with S the bound of the cluster: what opening and syncing take is not in it, nor what a "
-    "cache saves."
+    "It is C + Dr/Sr + Dw/Sw, with S the bound of the cluster; at its low end some ranks compute while others move "
+    "data. What opening and syncing take is not in it, nor what a cache saves."
 )
 
 
