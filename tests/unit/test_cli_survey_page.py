@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import survey_tree
+from iosonde.cli.commands import report
 from iosonde.cli.commands.survey import command
 from iosonde.core.errors import InputError
 
@@ -30,3 +31,15 @@ def test_a_scan_that_is_kept_is_drawn_from(tmp_path):
     assert {share["n"] for share in one["shares"]} == {10, 20}
     until = CliRunner().invoke(command, [*words, "--until", "20%"], catch_exceptions=False)
     assert json.loads(until.stdout)["until"] == 0.2
+
+
+def test_the_page_of_a_store_of_surveys_is_the_last_one_s_and_knows_no_campaign(tmp_path):
+    tree, store, page = tmp_path / "tree", tmp_path / "store", tmp_path / "p.html"
+    survey_tree.make(tree, files=20)
+    words = [str(tree), "--codecs", "none", "--store", str(store)]
+    assert [CliRunner().invoke(command, words, catch_exceptions=False).exit_code for _ in range(2)] == [0, 0]
+    found = CliRunner().invoke(report.command, [str(store), "-o", str(page)], catch_exceptions=False)
+    assert "The last of 2 surveys" in " ".join(found.stdout.split())
+    assert page.read_text(encoding="utf-8").endswith("</html>")
+    with pytest.raises(InputError, match="nothing of --by"):
+        CliRunner().invoke(report.command, [str(store), "-o", str(page), "--by", "tree"], catch_exceptions=False)

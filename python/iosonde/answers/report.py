@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from iosonde.core.errors import InputError
 from iosonde.core.questions import AskedQuestion
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
@@ -82,20 +83,21 @@ def report(asked: Wanted, opened: Opener = open_data) -> Page | SurveyPage | Cor
 
     Of a store of many systems' results, and nothing asked that is of a campaign, it is the page of a corpus.
     """
-    corpus = _of_corpus(asked, opened)
-    if corpus is not None:
-        return corpus
-    if Path(asked.data).is_dir() and not asked.response:
-        return _of_store(asked, opened)
-    return _of_table(asked, opened)
+    if asked.response or not Path(asked.data).is_dir():
+        return _of_table(asked, opened)
+    store = asked.part or Store.open(asked.data)  # which keeps what it has read
+    return _of_corpus(asked, store, opened) or _of_store(asked, store, opened)
 
 
-def _of_corpus(asked: Wanted, opened: Opener) -> CorpusPage | None:
-    others = (asked.response, asked.by, asked.bound, asked.choosing, asked.questions, asked.constraints)
-    if any(others) or not Path(asked.data).is_dir():
-        return None
-    store = asked.part or Store.open(asked.data)
-    if not holds_many_systems([StoredRun(document) for document in store.runs()]):
+def _of_campaign(asked: Wanted) -> list[str]:
+    """What is asked that only the page of a campaign has."""
+    words = {"--by": asked.by, "--bound": asked.bound, "--choose": asked.choosing, "--questions": asked.questions,
+             "--constraint": asked.constraints}  # fmt: skip
+    return [word for word, given in words.items() if given]
+
+
+def _of_corpus(asked: Wanted, store: Store, opened: Opener) -> CorpusPage | None:
+    if _of_campaign(asked) or not holds_many_systems([StoredRun(document) for document in store.runs()]):
         return None
     source = opened(store, asked.where, asked.experiment)
     if not holds_many_systems(source.runs):
@@ -103,16 +105,20 @@ def _of_corpus(asked: Wanted, opened: Opener) -> CorpusPage | None:
     return corpus_page(corpus(source, Asked((), asked.on, asked.clock, asked.level, asked.metric)))
 
 
-def _of_store(asked: Wanted, opened: Opener) -> Page | SurveyPage:
-    source, chosen = open_chosen(asked.part or asked.data, asked.experiment, asked.where, opened)
+def _of_store(asked: Wanted, store: Store, opened: Opener) -> Page | SurveyPage:
+    source, chosen = open_chosen(store, asked.experiment, asked.where, opened)
     if are_surveys(source.runs):
+        if words := _of_campaign(asked):
+            raise InputError(
+                f"{asked.data} holds surveys, whose page has nothing of {words[0]}", f"leave {words[0]} out"
+            )
         return page_of_surveys(source.runs, asked.data)
     cells = Asked((), asked.by or (), asked.clock, asked.level, asked.metric)
     page = page_of_store(source, chosen, cells, asked.again, asked.on, asked.bound, asked.constraints)
     from .page import questions
 
     def narrowed(where: Sequence[str]) -> Source:
-        return opened(asked.part or asked.data, (*asked.where, *where), chosen.experiment)
+        return opened(store, (*asked.where, *where), chosen.experiment)
 
     wanted = asked.questions if asked.questions is not None else questions.of_source(source)
     told = questions.answered(wanted, narrowed, cells, asked.data)
