@@ -58,7 +58,7 @@ class Regression:
             "at": [point.to_json() for point in self.points],
             "ratios": [{"at": point.at, "to": self.points[0].at, **one.flat("ratio"), "width_ratio": width}
                        for point, one, width in self.ratios],
-            "f_by_level": [{"level": level, "explains": above} for level, above in f.by_level().items()],
+            "f_by_level": [{"at": level, "explains": above} for level, above in f.by_level().items()],
             "assumptions": None if self.assumptions is None else self.assumptions.to_json(),
             "findings": [finding.to_json() for finding in self.findings],
             "warnings": [*self.warnings, *(finding.sentence for finding in self.findings)],
