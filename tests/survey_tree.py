@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import os
 import random
 import sys
+import time
 from pathlib import Path
 
 _WORDS = ("ocean", "ice", "wind", "salt", "layer", "depth", "run", "cell")
@@ -17,8 +19,15 @@ def make(root: Path, files: int = 3000, seed: int = 1) -> None:
         place = root / f"project{number % 7}" / f"run{number % 61}"
         place.mkdir(parents=True, exist_ok=True)
         kind = draw.choices(("log.txt", "old.gz", "out.nc"), (75, 15, 10))[0]
-        (place / f"{number}-{kind}").write_bytes(_content(kind, draw))
-    (root / "restart.nc").write_bytes(b"CDF\x01" + draw.randbytes(2 << 20) + bytes(2 << 20))
+        _write(place / f"{number}-{kind}", _content(kind, draw), 1 + number % 400)
+    _write(root / "restart.nc", b"CDF\x01" + draw.randbytes(2 << 20) + bytes(2 << 20), 30)
+
+
+def _write(path: Path, content: bytes, days: int) -> None:
+    """A file that was modified so long ago."""
+    path.write_bytes(content)
+    modified = time.time() - 86400 * (days - 0.5)  # no age lies at the edge of a class
+    os.utime(path, (modified, modified))
 
 
 def _content(kind: str, draw: random.Random) -> bytes:

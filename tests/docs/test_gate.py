@@ -51,7 +51,7 @@ def test_a_commit_that_slows_the_file_system_down_does_not_pass(gate, tmp_path):
     assert verdict.startswith("head is slower") and "slower\\>5%" in verdict
     assert re.search(r"^\|  \|  \| pairs \|", verdict, re.MULTILINE) and "Traceback" not in done.stderr
     said = subprocess.run([sys.executable, "-m", "iosonde.cli.main", "compare", "gate", "--json"], cwd=tmp_path,
-                          capture_output=True, text=True, check=True)  # fmt: skip
+                          capture_output=True, text=True, check=False)  # fmt: skip
     (found,) = json.loads(said.stdout)["comparisons"]
     # 160 writes, 10 ms more each: 1.6 s of a trial that takes less than 2 s on any machine where tests end.
     assert found["ratio"]["low"] > 1
@@ -74,4 +74,5 @@ def test_one_that_cannot_be_mounted_is_no_verdict(gate, tmp_path):
     glass_sample.git(glass, "checkout", "--quiet", "main")
     done = gate("broken")
     assert done.returncode == 1 and "no such device" in done.stderr and "incomplete" in done.stderr
-    assert not (tmp_path / "verdict.md").exists(), "what was not measured is not judged"
+    said = " ".join((tmp_path / "verdict.md").read_text().split())
+    assert "no pair is complete" in said and "failed, as it cannot be told" in said

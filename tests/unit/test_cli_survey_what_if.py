@@ -44,6 +44,7 @@ def test_of_all_files_what_is_saved_is_exact(tree):
     left = sum(map(kept, texts))
     assert made.touches.value == pytest.approx(size / every)
     assert made.saved.value == pytest.approx(size - left)
+    assert made.saved.high == pytest.approx(size - left), "pieces of a file that is no text leave nothing of it open"
     assert made.left.value == pytest.approx(left / size)
     assert made.cpu.value > 0 and made.unpack.value > 0
 

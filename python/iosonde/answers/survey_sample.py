@@ -60,12 +60,15 @@ class FileSample:
 
     def of_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
         """The mean of each file's pieces, and the variance of that mean where they are not the whole file."""
-        pieces = [[of(piece) if where is None or where(file, one) else outside for piece in one.pieces]
-                  for file, one in zip(self.files, self.contents, strict=True)]  # fmt: skip
+        files = list(zip(self.files, self.contents, strict=True))
+        inside = [where is None or where(file, one) for file, one in files]
+        pieces = [[of(piece) if its else outside for piece in one.pieces]
+                  for (_, one), its in zip(files, inside, strict=True)]  # fmt: skip
         values = [float(np.mean(one)) if one else 0.0 for one in pieces]
         within = [float(np.var(one, ddof=1)) / len(one) if len(one) > 1 else 0.0 for one in pieces]
         answered = self.answered & np.array([bool(one) for one in pieces], bool)
-        many = [len(one) if len(one) > 1 else 0 for one in pieces]
+        # A file that is outside is so with all its pieces: nothing of it is left open.
+        many = [len(one) if len(one) > 1 and its else 0 for one, its in zip(pieces, inside, strict=True)]
         return StratumValues(self.drawn, values, answered, within, many)
 
     def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> OfWhole:

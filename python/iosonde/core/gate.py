@@ -87,28 +87,30 @@ class Gate:
         return GateVerdict(self, tuple(failed), tuple(untold))
 
     def untold(self, name: str) -> GateVerdict:
-        """What it says where there is nothing to compare yet."""
-        return GateVerdict(self, (), tuple((str(one), name) for one in self.conditions))
+        """What it says where nothing can be compared, as one side never came to its end: that passes no gate."""
+        return GateVerdict(self, (), tuple((str(one), name) for one in self.conditions), True)
 
 
 @dataclass(frozen=True)
 class GateVerdict:
-    """(condition, comparison) of those that hold, and of those that cannot be told."""
+    """(condition, comparison) of those that hold, and of those that cannot be told; ``nothing``: there was nothing to
+    compare."""
 
     gate: Gate
     failed: tuple[tuple[str, str], ...]
     untold: tuple[tuple[str, str], ...]
+    nothing: bool = False
 
     @property
     def problem(self) -> bool:
         """Whether that ends with exit code 1."""
-        return bool(self.failed) or (self.gate.strict and bool(self.untold))
+        return bool(self.failed) or self.nothing or (self.gate.strict and bool(self.untold))
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What it came to, one line each."""
         said = [f"failed: {name}: {condition}" for condition, name in self.failed]
-        word = "failed, as it cannot be told" if self.gate.strict else "cannot be told"
+        word = "failed, as it cannot be told" if self.gate.strict or self.nothing else "cannot be told"
         said += [f"{word}: {name}: {condition}" for condition, name in self.untold]
         return tuple(said or [f"passed: {', '.join(map(str, self.gate.conditions))} of no comparison"])
 

@@ -54,7 +54,7 @@ def command(asked: Request, level: float, as_json: bool, page: str | None) -> No
             report.write_page_of(outcome.store, outcome.experiment.id, pairs.level if pairs else level, page)
         for remark in outcome.remarks():
             talk(remark)
-    outcome.check()
+        outcome.check()  # what was not measured is said, whatever the rest came to
 
 
 def show_outcome(outcome: CampaignOutcome, level: float, as_json: bool) -> None:

@@ -18,7 +18,7 @@ from . import faults
 from .cells import check_unit, every_cell, responses_of, title_of, with_titles
 from .layout import estimate_parts, table, wrapped
 from .settings_table import block, by_level, column_factor, fits
-from .wide_table import PARTS, check_column, wide
+from .wide_table import check_column, wide
 
 if TYPE_CHECKING:
     from iosonde.answers.summary import Summary
@@ -40,8 +40,6 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     check_unit(made, unit)
     settings = _wide(answer, columns, unit) if columns else [] if every else _settings(answer, unit)
     each = [] if settings else every_cell(answer, unit)
-    if not (every or settings) and len(each) > _SCREEN:
-        settings = _narrow(answer, unit)
     yield from wrapped(_header(answer))
     if made.rows:
         yield ""
@@ -95,15 +93,6 @@ def _settings(answer: Summary, unit: str | None) -> list[str]:
             *block(title_of(operation, metric, "", answer), members, made, column, unit),
         ]
     return found if fits(found) else []
-
-
-def _narrow(answer: Summary, unit: str | None) -> list[str]:
-    """The tables of two sides by the factor with the fewest levels, where these fit beside each other; else none."""
-    made = answer.overview
-    counts = {name: len({row.by.get(name) for row in made.rows}) for name in made.by}
-    several = [name for name in reversed(made.by) if counts[name] > 1] if len(counts) > 1 else []
-    found = _wide(answer, min(several, key=counts.__getitem__), unit) if several else []
-    return found if len(found) <= _SCREEN and not any(PARTS in line for line in found) else []
 
 
 def _wide(answer: Summary, columns: str, unit: str | None) -> list[str]:
