@@ -112,6 +112,7 @@ def test_runs_that_do_not_say_their_nodes_are_counted(tmp_path):
     )
 
 
+@pytest.mark.long
 def test_a_ranking_of_a_corpus_with_a_rare_phase_answers(tmp_path):
     runs = sample.corpus()
     for place, run in enumerate(runs):

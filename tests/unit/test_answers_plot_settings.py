@@ -152,6 +152,7 @@ def test_too_many_panels_are_cut_and_said(tmp_path):
     assert any("4 of 12 settings" in line for line in settings_figure(made).spec["title"]["subtitle"])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_thousand_settings_are_one_figure_of_points(tmp_path):
     rng = np.random.default_rng(2)

@@ -41,6 +41,7 @@ def test_a_survey_that_draws_every_file_knows_the_truth(tree):
         assert of(made, "type", "capacity")[kind] == pytest.approx((by_size,) * 3)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_intervals_of_samples_hold_the_truth(tree):
     truth = survey(SurveyAsked(str(tree), files=5000, codecs=("gzip:6",)))

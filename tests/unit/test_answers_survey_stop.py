@@ -118,6 +118,7 @@ def population(files: int = 20_000) -> Population:
     return Population(TreeScan(sizes, zeros.astype(float), ("0", "1", "2"), kind, 1, zeros, 0))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_intervals_hold_though_they_decide_when_to_stop():
     whole, held, read = population(), {}, []

@@ -56,6 +56,7 @@ def test_draws_go_to_the_parts_in_proportion_and_no_part_is_without(tree):
     assert "part" in text and "project3" in text and max(map(len, text.split("\n"))) < 80
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_intervals_of_parts_and_of_the_whole_hold(tree):
     truth = survey(SurveyAsked(str(tree), files=5000, by="directory"))

@@ -84,6 +84,7 @@ def test_archives_are_counted_by_the_walk(tmp_path):
     assert made.saved.low <= allocated - in_tar <= made.saved.high
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_intervals_of_a_part_hold_the_truth(tree):
     """Of 60 surveys at 95 % fewer than 51 come once in 10,000 times. What is left of the part, by 18 to 31 files of it

@@ -79,6 +79,7 @@ def drawn_by_size(sizes, draws, random):
     return chosen, DrawnSample(float(sizes.sum()), sizes[chosen], np.minimum(1, sizes[chosen] * keys[order[draws]]))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("draws", [100, 400])
 def test_intervals_hold_the_truth_as_often_as_they_say(draws):

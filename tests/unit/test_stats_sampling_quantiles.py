@@ -33,6 +33,7 @@ def test_nothing_drawn_and_ends_that_nothing_reaches():
     assert (lowest.value, lowest.low) == (1.0, None) and "beyond" in lowest.warnings[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by_size", [False, True])
 @pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
 def test_intervals_hold_the_truth_as_often_as_they_say(by_size, q):
