@@ -61,6 +61,32 @@ def test_a_file_is_on_every_server_of_its_copies(copies):
         labs.placement(copies, copies.directory / "lab.json")
 
 
+def test_several_options_are_changed_and_read_at_once(healthy):
+    before = labs.get_options(healthy, ("performance.io-cache", "replica", "direct_io")).values
+    assert before["replica"] == "2" and before["direct_io"] == "off"
+    wanted = {"performance.io-cache": "on" if before["performance.io-cache"] == "off" else "off",
+              "performance.cache-size": "8MB"}  # fmt: skip
+    told = labs.set_options(healthy, wanted)
+    assert told.values == wanted and told.was["performance.io-cache"] == before["performance.io-cache"]
+    on = wanted["performance.io-cache"] == "on"
+    assert all(("io-cache" in parts(healthy, one)) is on for one in healthy.clients)
+    with pytest.raises(InputError, match=r"cache-size=1MB.* refuses"):
+        labs.set_options(
+            healthy, wanted | {"performance.io-cache": before["performance.io-cache"], "performance.cache-size": "1MB"}
+        )
+    assert labs.get_options(healthy, tuple(wanted)).values == wanted  # all or nothing
+    labs.set_options(healthy, {"performance.io-cache": before["performance.io-cache"]})
+
+
+def test_whatever_ends_on_a_host_leaves_nothing_there(healthy):
+    host = healthy.clients[0]
+    before = len(host.processes("sleep"))
+    for _ in range(3):
+        host.shell("(sleep 0.05 &)")
+    time.sleep(0.5)
+    assert len(host.processes("sleep")) <= before
+
+
 def test_distributed_a_file_is_on_one_server_and_pieces_of_it_on_many(lab_of):
     lab = lab_of("glusterfs", {"servers": 2, "name": "spread"}, shard="4MiB")
     put(lab, "small", MIB)

@@ -39,7 +39,10 @@ mount --bind "$1/etc-hosts" /etc/hosts
 ip link set lo up
 touch "$1/hosts/$2/ready"
 trap : TERM INT HUP CHLD
-while :; do sleep 1000000 & wait "$!" || :; done
+while :; do
+    sleep 1000000 & held=$!
+    while kill -0 "$held" 2>/dev/null; do wait "$held" || :; done
+done
 """
 
 

@@ -49,19 +49,18 @@ def get_options(lab: Lab, names: Sequence[str] = ()) -> LiveOptions:
     how = recipe_of(lab)
     if not names and not how.live:
         raise InputError(f"{how.title}: which option?", "iosonde lab list names them")
-    return LiveOptions({name: how.read(lab, name) for name in names or how.live}, {})
+    return LiveOptions(how.read_all(lab, names or tuple(how.live)), {})
 
 
 def set_options(lab: Lab, options: Mapping[str, str]) -> LiveOptions:
     """Change them, and read them back: they are in force at the clients when this returns. Raises InputError,
     LabError."""
     need_root()
-    how, was = recipe_of(lab), {}
-    for name, value in options.items():
-        was[name] = how.read(lab, name)
-        how.change(lab, name, value)
+    how = recipe_of(lab)
+    was = how.read_all(lab, options)
+    how.change_all(lab, options)
     _tell_layout(lab)
-    return LiveOptions({name: how.read(lab, name) for name in options}, was)
+    return LiveOptions(how.read_all(lab, options), was)
 
 
 def _tell_layout(lab: Lab) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import xml.etree.ElementTree as Xml
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -101,9 +102,10 @@ class _Gluster(Recipe):
 
     def layout(self, lab: Lab) -> Layout:
         """The client sends each copy, or each piece, by itself."""
-        counts = _counts(lab)
+        told = _info(lab)
+        counts, options = _counted(told), {one.findtext("name"): one.findtext("value") for one in told.iter("option")}
         parts, parity = max(counts["disperse"], 1), counts["redundancy"]
-        sharded = volume_options.read(lab.servers[0], "features.shard") in _ON
+        sharded = options.get("features.shard") in _ON
         spread = len(lab.servers) if sharded else parts
         return Layout(max(counts["replica"], 1), "client", parts - parity, parity, spread)
 
@@ -113,7 +115,7 @@ class _Gluster(Recipe):
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """What the volume is, what was changed of it, and of what translators the first client is made."""
-        found = gluster(lab.servers[0], "volume", "info", VOLUME)
+        found = _info(lab)
         facts = {one.findtext("name") or "": one.findtext("value") or "" for one in found.iter("option")}
         with suppress(LabError):  # unmounted, or a client that does not answer: health says it
             facts["translators of the client"] = ", ".join(volume_options.parts(lab, lab.clients[0]))
@@ -127,7 +129,7 @@ class _Gluster(Recipe):
         if option in self.of_mounts:
             return self.of_mount(lab, option)
         if option in _MADE_WITH:
-            return str(_counts(lab)[option])
+            return str(_counted(_info(lab))[option])
         if option == "shard" and volume_options.read(lab.servers[0], "features.shard") not in _ON:
             return "off"
         return volume_options.read(lab.servers[0], "features.shard-block-size" if option == "shard" else option)
@@ -139,8 +141,23 @@ class _Gluster(Recipe):
         if option in self.options:
             raise InputError(f"{option}: a volume is made with it, and keeps it",
                              f"another lab: iosonde lab up glusterfs --set {option}={value}")  # fmt: skip
-        volume_options.change(lab, option, value)
+        volume_options.change(lab, {option: value})
         return None
+
+    def read_all(self, lab: Lab, options: Collection[str]) -> dict[str, str]:
+        """Those of the volume by one question."""
+        ours = [one for one in options if self._of_volume(one)]
+        told = volume_options.read_all(lab.servers[0], ours) if ours else {}
+        return {one: told[one] if one in told else self.read(lab, one) for one in options}
+
+    def change_all(self, lab: Lab, options: Mapping[str, str]) -> None:
+        """Those of the volume at once: clients take up one new description."""
+        super().change_all(lab, {one: value for one, value in options.items() if not self._of_volume(one)})
+        if ours := {one: value for one, value in options.items() if self._of_volume(one)}:
+            volume_options.change(lab, ours)
+
+    def _of_volume(self, option: str) -> bool:
+        return option not in self.of_mounts and option not in self.options
 
     def health(self, lab: Lab) -> list[str]:
         """Daemons that are down, clients that miss a brick, copies that do not agree."""
@@ -207,10 +224,13 @@ def _heals(lab: Lab) -> bool:
     return any(int(options.get(name, 1)) > 1 for name in ("replica", "disperse"))
 
 
-def _counts(lab: Lab) -> dict[str, int]:
+def _info(lab: Lab) -> Xml.Element:
+    return gluster(lab.servers[0], "volume", "info", VOLUME)
+
+
+def _counted(told: Xml.Element) -> dict[str, int]:
     """What the volume was made with, where Gluster chose for itself, too."""
-    found = gluster(lab.servers[0], "volume", "info", VOLUME)
-    return {name: int(found.findtext(f".//{name}Count") or 0) for name in _MADE_WITH}
+    return {name: int(told.findtext(f".//{name}Count") or 0) for name in _MADE_WITH}
 
 
 def _answers(server: LabHost) -> bool:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from iosonde.core.errors import InputError
 from iosonde.lab.hosts import LabHost
@@ -62,19 +62,35 @@ def put(server: LabHost, options: Mapping[str, str]) -> None:
         raise InputError(f"{said}: Gluster refuses it: {error.message}", _WHICH) from error
 
 
-def change(lab: Lab, option: str, value: str) -> None:
-    """Change one, and wait until every client that has the volume mounted has it. Raises InputError, LabError."""
+def read_all(server: LabHost, options: Collection[str]) -> dict[str, str]:
+    """Several, by one question. Raises InputError where one is no option."""
+    if len(options) == 1:
+        return {one: read(server, one) for one in options}
+    told = {one.findtext("Option"): one.findtext("Value") or ""
+            for one in gluster(server, "volume", "get", VOLUME, "all").iter("Opt")}  # fmt: skip
+    return {one: told[one].removesuffix(" (DEFAULT)") if one in told else read(server, one) for one in options}
+
+
+def change(lab: Lab, options: Mapping[str, str]) -> None:
+    """Change them, and wait until every client that has the volume mounted has them. Raises InputError, LabError."""
     server, mounted = lab.servers[0], [one for one in lab.clients if lab.is_mounted(one)]
     before = {one.name: _fetched(lab, one) for one in mounted}
-    was = read(server, option)
-    put(server, {option: value})
-    if (now := read(server, option)) == was:
+    was = read_all(server, options)
+    put(server, options)
+    now = read_all(server, options)
+    changed = {option: value for option, value in now.items() if value != was[option]}
+    if not changed:
         return
-    lab.wait(f"the clients are told of {option}={value}",
+    said = ", ".join(f"{option}={options[option]}" for option in changed)
+    lab.wait(f"the clients are told of {said}",
              lambda: all(_fetched(lab, one) > before[one.name] for one in mounted), _TAKEN_S)  # fmt: skip
-    if part := _PARTS.get(option):
-        lab.wait(f"the clients have {option}={value}",
-                 lambda: all((part in parts(lab, one)) is (now in _ON) for one in mounted), _TAKEN_S)  # fmt: skip
+    wanted = {_PARTS[option]: value in _ON for option, value in changed.items() if option in _PARTS}
+    lab.wait(f"the clients have {said}", lambda: all(_has(lab, one, wanted) for one in mounted if wanted), _TAKEN_S)
+
+
+def _has(lab: Lab, client: LabHost, wanted: Mapping[str, bool]) -> bool:
+    there = parts(lab, client)
+    return all((part in there) is here for part, here in wanted.items())
 
 
 def parts(lab: Lab, client: LabHost) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -138,6 +138,15 @@ class Recipe(ABC):
         self.check(len(lab.servers), {**lab.description.options, option: value})
         mount_options.keep(lab, option, value)
         lab.each(tuple(one for one in lab.clients if lab.is_mounted(one)), lambda one: self.remount(lab, one))
+
+    def read_all(self, lab: Lab, options: Collection[str]) -> dict[str, str]:
+        """The values of several; by one question where a recipe can ask so."""
+        return {option: self.read(lab, option) for option in options}
+
+    def change_all(self, lab: Lab, options: Mapping[str, str]) -> None:
+        """Change several; at once where a recipe can."""
+        for option, value in options.items():
+            self.change(lab, option, value)
 
     def remount(self, lab: Lab, client: LabHost) -> None:
         """Mount it anew there."""
