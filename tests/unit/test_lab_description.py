@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from iosonde.core.errors import InputError
-from iosonde.lab.description import LabDescription, of_dict, of_words, parse_bits
+from iosonde.core.units import parse_bits
+from iosonde.lab.description import LabDescription, of_dict, of_words
 from iosonde.lab.filesystems import MODULES, recipe
 
 

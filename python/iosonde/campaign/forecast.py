@@ -29,6 +29,7 @@ from .pacing import NO_PACE, Pacing
 MEASURED, SCALED, ALIKE, GUESSED, UNKNOWN = "measured", "scaled", "alike", "guessed", "unknown"
 Cell = Mapping[str, FactorValue]
 Waits = Callable[[Cell], "LabWait | None"]
+SpeedsOf = Callable[[Cell], "Speeds"]
 
 
 @dataclass(frozen=True)
@@ -104,17 +105,18 @@ def forecast(
     trials: Sequence[Trial],
     measured: Sequence[FinishedTrial],
     work: Callable[[Cell], TrialWork | None],
-    speeds: Speeds | None = None,
+    speeds: Speeds | SpeedsOf | None = None,
     besides: int = 0,
     waits: Waits | None = None,
 ) -> Forecast:
     """``measured``: finished trials of the same workload on the same target. ``work`` of a cell is None where nobody
-    knows what its commands move. ``speeds`` None: the guess. ``besides``: commands that no speed tells of. ``waits``:
-    what the lab of a cell is waited for, None where there is none, or where an earlier trial does not say."""
+    knows what its commands move. ``speeds`` None: the guess; a function: a better guess, cell by cell. ``besides``:
+    commands that no speed tells of. ``waits``: what the lab of a cell is waited for, None where there is none, or where
+    an earlier trial does not say."""
     expected = estimator(measured, work, speeds, waits)
     found = [expected(trial.factors) for trial in trials]
     counts = Counter(why for _, why in found)
-    words = _basis(counts, len(measured), speeds)
+    words = _basis(counts, len(measured), speeds, trials)
     if besides and counts[GUESSED]:
         words += (
             f", without what {besides} command{'s' if besides > 1 else ''} of each trial take{'s' * (besides == 1)}"
@@ -127,14 +129,14 @@ def forecast(
 def estimator(
     measured: Sequence[FinishedTrial],
     work: Callable[[Cell], TrialWork | None],
-    speeds: Speeds | None = None,
+    speeds: Speeds | SpeedsOf | None = None,
     waits: Waits | None = None,
 ) -> Callable[[Cell], tuple[float | None, str]]:
     """A function: cell → (seconds, MEASURED | SCALED | ALIKE | GUESSED | UNKNOWN). Arguments as of ``forecast``."""
-    used = speeds or Speeds()
+    of = _speeds_of(speeds)
     medians = _Medians(measured)
     known = [(trial, moved) for trial in measured if (moved := work(trial.factors)) is not None]
-    learned = _learned([(used.seconds(moved), trial.seconds - trial.lab_s) for trial, moved in known])
+    learned = _learned([(of(trial.factors).seconds(moved), trial.seconds - trial.lab_s) for trial, moved in known])
     lab_s = _lab_seconds(measured, waits)
 
     def expected(cell: Cell) -> tuple[float | None, str]:
@@ -143,7 +145,7 @@ def estimator(
             return seconds, MEASURED
         moved = work(cell)
         if moved is not None:
-            guess = used.seconds(moved)
+            guess = of(cell).seconds(moved)
             return (learned(guess) + lab_s(cell), SCALED) if learned else (guess, GUESSED)
         if measured:
             return median(trial.seconds - trial.lab_s for trial in measured) + lab_s(cell), ALIKE
@@ -236,14 +238,24 @@ class _Medians:
         return median(found) if found else None
 
 
-def _basis(counts: Counter[str], n_measured: int, speeds: Speeds | None) -> str:
-    used = speeds or Speeds()
-    numbers = f"{used.bytes_per_s / 1e6:g} MB/s and {used.files_per_s:g} files/s in all"
+def _speeds_of(speeds: Speeds | SpeedsOf | None) -> SpeedsOf:
+    if callable(speeds):
+        return speeds
+    stated = speeds or Speeds()
+    return lambda cell: stated
+
+
+def _basis(counts: Counter[str], n_measured: int, speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]) -> str:
+    used = [_speeds_of(speeds)(trial.factors) for trial in trials] or [Speeds()]
+    rates = sorted({f"{one.bytes_per_s / 1e6:.3g}" for one in used}, key=float)
+    numbers = f"{' to '.join(dict.fromkeys((rates[0], rates[-1])))} MB/s and {used[0].files_per_s:g} files/s in all"
+    if callable(speeds):
+        numbers += ", as the lab's links are"
     words = {
         MEASURED: f"measured, cell by cell, in {n_measured} earlier trials",
         SCALED: f"scaled by what they move from {n_measured} earlier trials",
         ALIKE: f"the median of {n_measured} earlier trials of other cells",
-        GUESSED: f"a guess: {numbers}" if speeds is None else f"at {numbers}",
+        GUESSED: f"at {numbers}" if isinstance(speeds, Speeds) else f"a guess: {numbers}",
         UNKNOWN: "not known until each cell was measured once (the first block): nobody says what the commands move",
     }
     if len(counts) == 1:

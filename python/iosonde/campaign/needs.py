@@ -18,8 +18,9 @@ from iosonde.stats.estimate.distributions import t_critical
 from iosonde.store import Store
 
 from . import forecast as forecasts
+from . import lab_speeds
 from .campaign import Campaign
-from .forecast import FinishedTrial, Forecast, LabWait, Speeds, TrialWork, Waits, stated_work
+from .forecast import FinishedTrial, Forecast, LabWait, Speeds, SpeedsOf, TrialWork, Waits, stated_work
 from .spec.check import cells, settings_at
 
 
@@ -113,8 +114,8 @@ def waits_of(campaign: Campaign) -> Waits | None:
     return waits
 
 
-def _speeds(campaign: Campaign) -> Speeds | None:
-    return Speeds(**campaign.terms.speeds) if campaign.terms.speeds else None
+def _speeds(campaign: Campaign) -> Speeds | SpeedsOf | None:
+    return Speeds(**campaign.terms.speeds) if campaign.terms.speeds else lab_speeds.of_links(campaign.spec.lab)
 
 
 def measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTrial]:

@@ -20,6 +20,7 @@ from .caller import Caller
 from .campaign import Campaign, campaign
 from .forecast import Forecast, by_level
 from .in_memory import fits_in_memory
+from .lab_speeds import n_labs
 from .needs import forecast, measured_trials, smaller, space
 from .request import Request
 from .resume import existing_store
@@ -116,6 +117,8 @@ def plan(asked: Request, caller: Caller | None = None) -> CampaignPlan:
         experiment = wanted.experiment()
         measured = measured_trials(existing_store(wanted), wanted)
         expected = forecast(wanted, experiment.trials, measured)
+        if n := n_labs(wanted.spec.lab, experiment.trials):
+            expected = replace(expected, basis=f"{expected.basis}, without bringing up {n} lab{'s' * (n > 1)}")
         if facts is not None:
             preflight.room(wanted, expected.total_s, facts, keeper)
     for sentence in (*preflight.unchecked(wanted, expected),

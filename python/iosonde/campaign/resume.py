@@ -35,7 +35,8 @@ def resume_or_begin(
             break
         if not left and not wants_more(store, wanted, experiment, level):
             break
-        say(f"resuming {experiment.id}: {len(done)} trials are there, {left} are left")
+        if done:
+            say(f"resuming {experiment.id}: {len(done)} trials are there, {left} are left")
         return experiment, done
     experiment = wanted.experiment()
     experiment.settings[decision.KEY] = decision.seal(wanted.decision(level), experiment.id)

@@ -17,6 +17,8 @@ _DECIMAL = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 _SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([KMGTP]?)(iB|B|)\s*$", re.IGNORECASE)
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0,
             "min": 60.0, "h": 3600.0, "d": 86400.0}  # fmt: skip
+_BITS = re.compile(r"([0-9.]+)\s*([kmg]?)bit(?:/s|ps)?", re.IGNORECASE)
+_POWERS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]*)", re.IGNORECASE)
 
 
@@ -95,6 +97,16 @@ def parse_rate(text: str) -> float:
     if not math.isfinite(rate):
         raise InputError(f"'{text}' is not a rate in bytes", _HOW_RATE)
     return rate
+
+
+def parse_bits(text: str) -> float:
+    """``993mbit``, ``1gbit`` or ``580 Mbit/s`` in bits/s; a rate in bytes is taken eight times. Raises InputError."""
+    if found := _BITS.fullmatch(text.strip()):
+        try:
+            return float(found[1]) * _POWERS[found[2].lower()]
+        except ValueError as error:
+            raise InputError(f"{text}: no rate", "write it like 993mbit") from error
+    return 8 * parse_rate(text)
 
 
 def parse_per_byte(text: str) -> float:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.units import format_size, parse_rate, parse_seconds, parse_size
+from iosonde.core.units import format_size, parse_bits, parse_rate, parse_seconds, parse_size
 
 # tmpfs: data is in memory only, as in MemFS.
 BASE_FILE_SYSTEMS = ("xfs", "ext4", "ext3", "btrfs", "tmpfs")
@@ -17,8 +17,6 @@ GOODPUT = 0.956  # of Ethernet's bits, TCP at an MTU of 1500: 1448 of 1514 bytes
 # What mkfs makes: of xfs (xfsprogs 6) more than 300 MB, of btrfs 109 MiB; the others take what has room for a journal.
 _LEAST_DISK = {"xfs": 320 * 2**20, "btrfs": 128 * 2**20, "ext4": 16 * 2**20, "ext3": 16 * 2**20, "tmpfs": 2**20}
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
-_BITS = re.compile(r"([0-9.]+)\s*([kmg]?)bit(?:/s|ps)?", re.IGNORECASE)
-_POWERS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 
 
 @dataclass(frozen=True)
@@ -132,13 +130,3 @@ def of_words(words: Mapping[str, Any], options: Mapping[str, str]) -> LabDescrip
         except ValueError as error:
             raise InputError(f"lab: {word}: {text}: {error}") from error
     return LabDescription(**read, options=dict(options))
-
-
-def parse_bits(text: str) -> float:
-    """``993mbit``, ``1gbit`` or ``580 Mbit/s`` in bits/s; a rate in bytes is taken eight times. Raises InputError."""
-    if found := _BITS.fullmatch(text.strip()):
-        try:
-            return float(found[1]) * _POWERS[found[2].lower()]
-        except ValueError as error:
-            raise InputError(f"{text}: no rate", "write it like 993mbit") from error
-    return 8 * parse_rate(text)

@@ -15,10 +15,10 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.faults import SERVERS, PlannedFault
-from iosonde.core.units import parse_rate
+from iosonde.core.units import parse_bits, parse_rate
 
 from . import disks, links
-from .description import LabDescription, parse_bits
+from .description import LabDescription
 from .filesystems import recipe, recipe_of
 from .hosts import LabHost
 from .lab import Lab, planned

@@ -1,0 +1,51 @@
+"""What a lab may be guessed to reach before anything was measured in it: its links are known, they were asked for.
+
+The disks are not taken into account (caches hide them or do not), nor what a lab needs to come up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from iosonde.core.filesystems import LOCAL
+from iosonde.core.types import Trial, count_of
+from iosonde.core.units import parse_bits
+
+from .forecast import Cell, Speeds, SpeedsOf
+from .spec import lab
+
+_SERVERS = 3  # where the file does not say: as `iosonde lab up` makes
+
+
+def of_links(section: Mapping[str, Any]) -> SpeedsOf | None:
+    """Speeds of a cell, by a file's section ``lab``: as many links at once as there are clients at work, or servers.
+    None where no link is limited."""
+    if "net" not in section and not any("net" in words for words in _meant(section)):
+        return None
+    made, usual = lab.factors(section), Speeds()
+
+    def speeds(cell: Cell) -> Speeds:
+        if not cell.keys() >= {*made, "nodes"}:
+            return usual
+        words, _ = lab.at(section, cell)
+        if words.get("net") is None or words.get("file_system") == LOCAL:
+            return usual
+        link = parse_bits(str(words["net"])) / 8 / float(words.get("scale", 1))
+        links = min(count_of(cell["nodes"]), int(words.get("servers", _SERVERS)))
+        return replace(usual, bytes_per_s=min(link * links, usual.bytes_per_s))
+
+    return speeds
+
+
+def n_labs(section: Mapping[str, Any], trials: Collection[Trial]) -> int:
+    """How many are brought up, one after another, for these trials; 0 where the file asks for none."""
+    made = lab.factors(section)
+    if not section:
+        return 0
+    return len({(trial.repetition, *(trial.factors[name] for name in made)) if made else () for trial in trials})
+
+
+def _meant(section: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [words for levels in section.get(lab.LEVELS, {}).values() for words in levels.values()]

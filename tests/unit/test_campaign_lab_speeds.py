@@ -1,0 +1,50 @@
+"""What a lab's links carry, as the guess before anything was measured in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from iosonde.campaign import forecast
+from iosonde.campaign.forecast import TrialWork
+from iosonde.campaign.lab_speeds import n_labs, of_links
+from iosonde.core.types import Trial
+
+LAB = {"file_system": ["glusterfs", "local"], "servers": [1, 2], "net": ["100mbit", "1gbit"], "scale": 10}
+
+
+def trial(index: int, repetition: int = 0, nodes: int = 1, **factors) -> Trial:
+    usual = {"file_system": "glusterfs", "servers": 1, "net": "100mbit"}
+    return Trial(index, {**usual, **factors, "nodes": nodes}, repetition, 0, 1)
+
+
+@pytest.mark.parametrize(("cell", "rate"), [
+    ({}, 1.25e6), ({"nodes": 4}, 1.25e6), ({"nodes": 4, "servers": 2}, 2.5e6), ({"net": "1gbit"}, 12.5e6),
+    ({"file_system": "local"}, 200e6),
+])  # fmt: skip
+def test_as_many_links_at_once_as_clients_or_servers(cell, rate):
+    speeds = of_links(LAB)
+    assert speeds is not None
+    assert speeds(trial(0, **cell).factors).bytes_per_s == pytest.approx(rate)
+
+
+def test_a_link_that_is_one_word_of_a_level():
+    section = {"file_system": "nfs", "levels": {"link": {"slow": {"net": "10mbit"}, "fast": {"net": "20mbit"}}}}
+    speeds = of_links(section)
+    assert speeds is not None and speeds({"link": "fast", "nodes": 1}).bytes_per_s == pytest.approx(2.5e6)
+    assert speeds({"nodes": 1}).bytes_per_s == 200e6  # an earlier trial that does not know its link
+
+
+def test_links_that_nobody_limits_say_nothing():
+    assert of_links({}) is None and of_links({"file_system": "nfs", "servers": 2}) is None
+
+
+def test_the_forecast_says_that_it_is_a_guess_of_links():
+    found = forecast.forecast([trial(0), trial(1, net="1gbit")], [], lambda cell: TrialWork(25e6), of_links(LAB))
+    assert found.seconds == [pytest.approx(21.5), pytest.approx(3.5)]
+    assert found.basis == "a guess: 1.25 to 12.5 MB/s and 2000 files/s in all, as the lab's links are"
+
+
+def test_labs_are_counted_as_they_are_brought_up():
+    trials = [trial(0), trial(1, nodes=4), trial(2, repetition=1), trial(3, repetition=1, servers=2)]
+    assert n_labs(LAB, trials) == 3
+    assert n_labs({"file_system": "nfs"}, trials) == 1 and n_labs({}, trials) == 0
