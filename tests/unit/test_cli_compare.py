@@ -58,6 +58,22 @@ def test_all_levels_are_compared_pairwise_and_corrected():
     assert all(c["p_holm"] >= c["p"] for c in made["comparisons"]) and "t" not in made
 
 
+def test_each_level_with_the_first_only():
+    made = as_json(*CP_ARGS, "--pairs", "base")
+    assert [(c["a"]["name"], c["b"]["name"]) for c in made["comparisons"]] == [("1", "2"), ("1", "3")]
+    text = invoke(*CP_ARGS, "--pairs", "base")
+    assert "Holm-corrected for 2" in text and "A, the base of all: replicas=1 " in text
+    assert any(line.startswith("B  ") and "B ÷ A" in line for line in text.splitlines())
+
+
+def test_the_same_warning_of_many_comparisons_is_said_once(tmp_path):
+    path = tmp_path / "many.csv"
+    rows = [f"{op},{level},{10 + 1.1 * level + 0.4 * (i - 1)}" for op in range(6) for level in (1, 2) for i in range(3)]
+    path.write_text("op,level,y\n" + "\n".join(rows) + "\n")
+    text = invoke(str(path), "--response", "y", "--group", "level", "--by", "op")
+    assert text.count("chance alone may show") == 1 and "0; 1; 2; 3; 4; 5" in text
+
+
 def test_texts_fit_a_terminal():
     for args in [(*CP_ARGS,), (*CP_ARGS, "1", "3"), (*CP_ARGS, "1", "--b-summary", UFS)]:
         text = invoke(*args)

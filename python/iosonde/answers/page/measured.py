@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from iosonde.core.level_text import level_shown
 from iosonde.core.stored import StoredRun, fate_of_incomplete
 from iosonde.core.table import Cell
-from iosonde.core.types import count_of
+from iosonde.core.types import Experiment, count_of
 from iosonde.core.units import format_seconds, size_of
 from iosonde.core.words import counted, listed, plural
 from iosonde.stats.overview.types import Overview
@@ -26,6 +26,12 @@ def target_of(runs: Sequence[StoredRun], otherwise: str) -> str:
     """The directory that was measured; of imported runs the store."""
     named = dict.fromkeys(run.target for run in runs if run.target is not None)
     return ", ".join(named) or otherwise
+
+
+def asked_of(experiments: Sequence[Experiment]) -> str:
+    """What the one experiment is called that a file described; '' where there are others, or no file."""
+    named = {one.name if "file" in one.settings else "" for one in experiments}
+    return named.pop() if len(named) == 1 else ""
 
 
 def tools_of(runs: Sequence[StoredRun], versions: bool = False) -> str:

@@ -37,7 +37,7 @@ from .first_screen import clock_of, first_screen
 from .influences import influences_of_store
 from .latency import Shapes, latencies_of
 from .machine import facts_of
-from .measured import target_of
+from .measured import asked_of, target_of
 from .regressions import models_of_store
 from .reproduce import reproduce_of
 from .slow import slow_of
@@ -75,7 +75,10 @@ def page_of_store(
         target=target,
         measured=_period(runs),
         level=level,
-        answers=first_screen(target, runs, overview, findings, axis, chosen, clock_of(own_clock(source, asked), told)),
+        answers=first_screen(
+            asked_of(source.experiments) or target, runs, overview, findings, axis, chosen,
+            clock_of(own_clock(source, asked), told),
+        ),  # fmt: skip
         findings=findings,
         bars=bars_section(bars, runs),
         latencies=latencies,

@@ -14,6 +14,7 @@ from iosonde.answers.bound_application import predicted_times
 from iosonde.answers.bound_inputs import Said, own_probe
 from iosonde.answers.bound_inputs import read as inputs_of
 from iosonde.answers.compare import Sides, compare
+from iosonde.answers.compare_asked import ALL
 from iosonde.answers.diagnose import diagnose
 from iosonde.answers.lab_truth import LabTruths
 from iosonde.answers.path_study import is_asked, path_study
@@ -90,7 +91,8 @@ def _summary(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
 
 
 def _compare(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
-    sides = Sides(one.names("levels"), str(one.words.get("group", "")) or None, one.names("by"), pair=one.names("pair"))
+    sides = Sides(one.names("levels"), str(one.words.get("group", "")) or None, one.names("by"), pair=one.names("pair"),
+                  pairs_with=str(one.words.get("pairs", ALL)))  # fmt: skip
     return compare(source, asked, sides)
 
 

@@ -25,7 +25,9 @@ from iosonde.report.text import (
     time_model,
     validate,
 )
+from iosonde.report.text.layout import wide
 
+_COLUMNS = 100
 _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
     questions.SUMMARY: summary.lines, questions.COMPARE: compare.lines, questions.REGRESS: regress.lines,
     questions.ANOVA: anova.lines, questions.RANK: rank.lines, questions.ADVISE: advise.lines,
@@ -35,13 +37,13 @@ _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
 
 
 def question_text(one: AnsweredQuestion) -> list[str]:
-    """The lines that its command prints; none of a figure."""
+    """The lines that its command prints, wider; none of a figure."""
     answer = one.answer
     if answer is None or isinstance(answer, SettingsPlot):
         return []
-    if isinstance(answer, PathStudy):
-        return list(path_study.lines(answer))
-    return list(_LINES[one.kind](answer))
+    lines: Callable[[Any], Iterable[str]] = path_study.lines if isinstance(answer, PathStudy) else _LINES[one.kind]
+    with wide(_COLUMNS):
+        return list(lines(answer))
 
 
 def question_sentences(one: AnsweredQuestion) -> list[str]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from iosonde.answers.compared import ComparedCell
 
 _LABEL = 16  # columns before the evidence
+_MOST_ALONE = 3  # comparisons that are warned of the same, each in a sentence of its own
 
 
 def lines(made: Comparisons | PairVerdicts) -> Iterator[str]:
@@ -99,29 +100,32 @@ def _many(made: Comparisons) -> Iterator[str]:
                        f"{len(named)}")  # fmt: skip
     yield from wrapped(sides_of(made), indent="  ")
     yield ""
-    several = _several(made)
-    both = ["A", "B"] if several else []
-    rows = [[*cells_of(item, columns, both), *_numbers(item)] for item in named]
-    headers = [*columns, *both, "mean A → mean B", "n", "B ÷ A", "interval", "p", ""]
-    yield from table(headers, rows, "l" * (len(columns) + len(both) + 1) + "rrrrL").splitlines()
+    sides = side_columns(made)
+    rows = [[*cells_of(item, columns, sides), *_numbers(item)] for item in named]
+    headers = [*columns, *sides, "mean A → mean B", "n", "B ÷ A", "interval", "p", ""]
+    yield from table(headers, rows, "l" * (len(columns) + len(sides) + 1) + "rrrrL").splitlines()
     yield ""
     yield from wrapped(legend(made))
-    yield from _warnings(made, columns, several)
+    yield from _warnings(made, columns, len(sides))
     yield from _said(made)
     counts = Counter(item.said for item in named)
     yield f"Of {len(named)} comparisons: " + ", ".join(f"{n} {said}" for said, n in counts.items()) + "."
 
 
-def _several(made: Comparisons) -> bool:
-    """Whether there is more than one pair of sides."""
-    return len({item.sides for item in made.items}) > 1
+def side_columns(made: Comparisons) -> list[str]:
+    """Columns that tell the sides: none of one pair; B where all are compared with the same base; else both."""
+    n_bases, n_pairs = len({item.sides[0] for item in made.items}), len({item.sides for item in made.items})
+    return [] if n_pairs == 1 else ["B"] if n_bases == 1 else ["A", "B"]
 
 
 def sides_of(made: Comparisons) -> str:
     """Which is the base, and why."""
-    if _several(made):
-        return f"A is the base; the first is {made.items[0].sides[0]}: {made.base}"
     a, b = made.items[0].sides
+    columns = side_columns(made)
+    if "A" in columns:
+        return f"A is the base; the first is {a}: {made.base}"
+    if columns:
+        return f"A, the base of all: {a} ({made.base})"
     return f"A, the base: {a} ({made.base}); B: {b}"
 
 
@@ -130,10 +134,10 @@ def _test(items: Sequence[ComparedCell]) -> str:
     return kinds.pop() if len(kinds) == 1 else "t"
 
 
-def cells_of(item: ComparedCell, columns: Sequence[str], both: Sequence[str]) -> list[str]:
-    """The setting, and the sides where there are several pairs."""
-    names = [_side(item, item.comparison.a.name), _side(item, item.comparison.b.name)] if both else []
-    return [*levels_shown(columns, item.cell, item.units), *names]
+def cells_of(item: ComparedCell, columns: Sequence[str], sides: Sequence[str]) -> list[str]:
+    """The setting, and the sides that are to be told."""
+    names = {"A": item.comparison.a.name, "B": item.comparison.b.name}
+    return [*levels_shown(columns, item.cell, item.units), *(_side(item, names[side]) for side in sides)]
 
 
 def _side(item: ComparedCell, name: str) -> str:
@@ -179,13 +183,19 @@ def legend(made: Comparisons) -> str:
     return "; ".join([*said, "n: trials of A+B"])
 
 
-def _warnings(made: Comparisons, columns: Sequence[str], both: bool) -> Iterator[str]:
+def _warnings(made: Comparisons, columns: Sequence[str], told: int) -> Iterator[str]:
     """Those of single comparisons; what is true of many of them is said once."""
+    said: dict[str, list[tuple[str, str]]] = {}
     for item in made.items:
         *which, a, b = cells_of(item, columns, ("A", "B"))
-        which += [f"{a} and {b}"] if both else []
+        which += [f"{a} and {b}" if told > 1 else b] if told else []
         for warning in item.comparison.warnings:
-            yield from wrapped(f"! {', '.join(which)}: {warning}")
+            said.setdefault(warning.partition(" (")[0], []).append((", ".join(which), warning))
+    for same, warned in said.items():
+        if len(warned) > _MOST_ALONE:
+            yield from wrapped(f"! {same}: {'; '.join(which for which, _ in warned)}")
+        else:
+            yield from (line for which, warning in warned for line in wrapped(f"! {which}: {warning}"))
     within = [item for item in made.items if item.within_run]
     if within:
         few = f"{len(within)} of {len(made.items)}: " if len(within) < len(made.items) else ""

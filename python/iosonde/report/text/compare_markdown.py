@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from iosonde.answers.compared import Comparisons
 
 from . import against
-from .compare import cells_of, decided_parts, legend, means, sides_of, telling, word
+from .compare import cells_of, decided_parts, legend, means, side_columns, sides_of, telling, word
 from .layout import escape
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ def markdown(made: Comparisons | PairVerdicts) -> Iterator[str]:
     yield f"{plain(sides_of(made))}. {100 * made.level:g} % intervals."
     yield ""
     columns = telling([item.cell for item in made.items])
-    both = ["A", "B"] if len({item.sides for item in made.items}) > 1 else []
-    yield _row([*columns, *both, "A → B", "n", "B ÷ A", "interval", ""])
-    yield "|" + "---|" * (len(columns) + len(both)) + "---:|---:|---:|---:|---|"
+    sides = side_columns(made)
+    yield _row([*columns, *sides, "A → B", "n", "B ÷ A", "interval", ""])
+    yield "|" + "---|" * (len(columns) + len(sides)) + "---:|---:|---:|---:|---|"
     for item in made.items:
         one = item.comparison
         numbers = [means(item), f"{one.a.side.n}+{one.b.side.n}", *decided_parts(item)]
         strong = word(item)
-        yield _row([*cells_of(item, columns, both), *numbers, strong])
+        yield _row([*cells_of(item, columns, sides), *numbers, strong])
     yield ""
     yield plain(legend(made)) + "."
     said = [*(one.sentence for one in made.overall), *made.warnings, *(f"left out: {one}" for one in made.left_out)]

@@ -5,16 +5,29 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from iosonde.core.estimate_text import CANNOT_TELL, estimate_parts, estimate_text
 
 __all__ = ["CANNOT_TELL", "WIDTH", "escape", "estimate_parts", "estimate_text", "table", "width", "wrapped"]
 
 WIDTH = 79
+_room = ContextVar("_room", default=WIDTH)  # columns that there are: a page has more than a terminal
 _GAP = "  "
 _LEAST_COLUMN = 6
 _MORE_COLUMNS = 12
+
+
+@contextmanager
+def wide(columns: int) -> Iterator[None]:
+    """Tables and sentences in here may be so wide."""
+    before = _room.set(columns)
+    try:
+        yield
+    finally:
+        _room.reset(before)
 
 
 def escape(text: object) -> str:
@@ -45,13 +58,15 @@ def width(text: str) -> int:
     return sum(0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF") for char in text)
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str = "", limit: int = WIDTH) -> str:
-    """Aligned columns, two spaces apart, one where that saves the last of them; no line longer than ``limit``.
+def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str = "", limit: int | None = None) -> str:
+    """Aligned columns, two spaces apart, one where that saves the last of them; no line longer than ``limit``
+    (79, unless it is ``wide``).
 
     ``align`` holds ``l``, ``r`` or ``L`` (left, never cut) for each column (``l`` where it is too short). Cells are
     escaped; None is empty. Where the table is too wide its widest ``l`` columns are cut, ending in ``…``; where two
     names of a column would then be one, elsewhere (``cut``); at last columns stand one space apart.
     """
+    limit = limit or _room.get()
     grid = [[escape("" if cell is None else cell) for cell in row] for row in (headers, *rows)]
     sides = align.ljust(len(headers), "l")
     widths = [max(width(row[column]) for row in grid) for column in range(len(headers))]
@@ -64,11 +79,11 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str =
     return "\n".join(_line(row, widths, sides, gap) for row in grid)
 
 
-def wrapped(text: str, indent: str = "", first: str = "", limit: int = WIDTH) -> list[str]:
+def wrapped(text: str, indent: str = "", first: str = "", limit: int | None = None) -> list[str]:
     """The lines of a sentence, escaped; all but the first begin with ``indent``, the first with ``first``. No word is
     broken, so that a path can be copied."""
-    found = textwrap.wrap(escape(text), limit, initial_indent=first, subsequent_indent=indent, break_long_words=False,
-                          break_on_hyphens=False)  # fmt: skip
+    found = textwrap.wrap(escape(text), limit or _room.get(), initial_indent=first, subsequent_indent=indent,
+                          break_long_words=False, break_on_hyphens=False)  # fmt: skip
     return found or [first]
 
 
