@@ -70,9 +70,10 @@ class LabTruths:
         """Of all runs of a store; nothing of a table."""
         runs = source.runs if source is not None else ()
         found = {run.id: truth for run in runs if (truth := truth_of(run))}
-        said = [str(one) for run in runs if run.id in found
-                for one in run.facts["machine"]["lab"].get("emulated", {}).get("warnings") or ()]  # fmt: skip
-        return cls(found, tuple(f"the lab is not what was asked for: {one}" for one in dict.fromkeys(said)))
+        said = {str(one): None for run in runs if run.id in found
+                for one in run.facts["machine"]["lab"].get("emulated", {}).get("warnings") or ()}  # fmt: skip
+        more = f", and {len(said) - 1} more (S118)" if len(said) > 1 else ""
+        return cls(found, (f"the lab is not what was asked for: {next(iter(said))}{more}",) if said else ())
 
     @property
     def names(self) -> frozenset[str]:
