@@ -30,7 +30,9 @@ def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
                f"the file system that is measured: a client that is a server {_MAY}")  # fmt: skip
     if cluster is None:
         return
-    yield from (f"{said} (S131)" for said in cluster.misplaced([host for host in hosts if host not in (*both, *serving)]))
+    yield from (
+        f"{said} (S131)" for said in cluster.misplaced([host for host in hosts if host not in (*both, *serving)])
+    )
     if (absent := cluster.absent(hosts)) and spec.hosts:
         are = "is a client" if len(absent) == 1 else "are clients"
         yield f"{some_of(absent)} {are} in {cluster.file}, not in hosts"
