@@ -114,6 +114,9 @@ CASES = [
     ("show STORE --where nodes=1", lambda p: iosonde.show(p["STORE"], where="nodes=1")),
     ("show STORE --slowest 3 --where nodes=1", lambda p: iosonde.slowest(p["STORE"], 3, where="nodes=1")),
     ("show STORE x-1-00", lambda p: iosonde.show_run(p["STORE"], "x-1-00")),
+    ("plan 'iozone -i 0 -i 1 -s 1m -r 4k -I' --native --target TARGET --seed 7 --as iozone",
+     lambda p: iosonde.plan("iozone -i 0 -i 1 -s 1m -r 4k -I", as_tool="iozone", native=True, target=p["TARGET"],
+                            seed=7)),
     ("plan --target TARGET --seed 7 --nodes 1,2 --ranks-per-node 2 --repetitions 2 --large-size 1MiB",
      lambda p: iosonde.plan(target=p["TARGET"], seed=7, nodes=[1, 2], ranks_per_node=2, repetitions=2,
                             large_size="1MiB")),
@@ -381,7 +384,8 @@ IN_ANOTHER_WAY = {
     "run": {"page"},  # write_report(result.store)
     "fit": {"rules"}, "bound": {"against"},  # .answer.rules, .plot(against=…)
     "advise": {"write", "system", "as"},  # .answer.files(system, names)
-    "show": {"thesis_json", "export", "as", "printed", "slowest"}, "plan": {"schema"},
+    "show": {"thesis_json", "export", "as", "printed", "slowest"}, "plan": {"schema", "as"},  # as_tool="iozone"
+   
     "summary": {"all"},  # .to_frame() has every row
     "corpus": {"all", "page"},  # every=True, write_report(store)
     "regress": {"sums"}, "predict": {"describe"}, "check": {"noise"},  # DATA may be sums; functions of their own

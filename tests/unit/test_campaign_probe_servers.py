@@ -12,6 +12,7 @@ from iosonde.campaign.probe import ProbeRequest, probe
 from iosonde.core.errors import IncompleteError, InputError, TargetError
 from iosonde.measure.probe import server_program
 from iosonde.measure.probe.server_program import ServerAssignment
+from iosonde.ranks import machine
 from iosonde.store import Store
 
 # Stands in for ssh: runs the command here, one host after another, as their disks are one here.
@@ -48,6 +49,8 @@ def test_every_server_measures_its_disk_and_nothing_is_left(here):
     assert found.made["nodes"] == [] == found.made["pairs"]  # no node was asked for, and none was measured
     assert found.slowest["disk_read"] == min(one["disks"][0]["disk_read"].value for one in found.made["servers"])
     assert not list((here / "disk").iterdir())
+    kind = machine.target_facts(here)["mount"]["type"]
+    assert disk["filesystem"] == kind
     rows = Store.open(here / "st").runs()
     assert len(rows) == 2 and all(one["complete"] for one in rows)
     assert {row["quantity"] for row in found.records()} == {"disk_write", "disk_read"}

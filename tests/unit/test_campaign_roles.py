@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from iosonde.campaign import preflight
 from iosonde.campaign.caller import Caller
 from iosonde.campaign.plan import plan
 from iosonde.campaign.request import Request
 from iosonde.core.errors import InputError
 from iosonde.ranks.hosts import this_host
+from iosonde.ranks.machine import route
+from iosonde.ranks.machine.netlink import Way
+from iosonde.ranks.machine.route import NodeNetwork
 
 CLUSTER = "nodes:\n  head: login\n  n[1-3]: compute\n  io1: server\n"
 
@@ -31,6 +35,50 @@ def test_a_host_in_both_lists_is_said_without_any_cluster_file(said):
     (one,) = said("hosts: [n1, io1]\nservers: [io1]\nsteps: [{command: 'true', on: servers}]")
     assert one.startswith("io1 is in hosts and in servers")
     assert said("hosts: [n1]\nservers: [io1]\nsteps: [{command: 'true', on: servers}]") == []
+
+
+def test_a_host_is_the_same_by_its_longer_name(said):
+    for name in ("io1.example.org", "io1.a.b"):
+        (one,) = said(f"hosts: [n1, io1]\nservers: ['{name}']\nsteps: [{{command: 'true', on: servers}}]")
+        assert one.startswith("io1 is in hosts and in servers")
+    assert said("hosts: [10.0.0.1]\nservers: [10.0.0.2]\nsteps: [{command: 'true', on: servers}]") == []
+
+
+@pytest.fixture
+def served_by(monkeypatch):
+    """The file system of the target says that it is served so."""
+    asked = preflight.machine_facts
+
+    def served(mount, servers):
+        def facts(*words):
+            found = asked(*words)
+            about = {"mount": {"server": mount}, "filesystem": {"servers": servers}}
+            return {name: {**one, **about} for name, one in found.items()}
+
+        monkeypatch.setattr(preflight, "machine_facts", facts)
+
+    return served
+
+
+@pytest.mark.parametrize(
+    ("mount", "servers"), [("io1,io2", None), (None, ["io1.example.org", "io2"]), ("io1", ["io2"])]
+)
+def test_a_host_that_serves_what_is_measured_is_said_before_the_first_trial(said, served_by, mount, servers):
+    served_by(mount, servers)
+    one, two = "hosts: [n1, io1]\nsteps: ['true']", "hosts: [io2, n1, io1]\nsteps: ['true']"
+    assert said(one)[0].startswith("io1 is to run ranks and serves the file system that is measured")
+    assert said(two)[0].startswith("io2, io1 are to run ranks and serve the file system")
+    assert said("hosts: [n1]\nsteps: ['true']") == []
+
+
+def test_this_node_is_known_by_its_addresses_too(said, served_by, monkeypatch):
+    served_by("10.0.0.9", None)
+    monkeypatch.setattr(route, "here", lambda: NodeNetwork({}, frozenset(), (), {"10.0.0.9": Way(2, local=True)}.get))
+    assert said("steps: ['true']")[0].startswith(f"{this_host().name} is to run ranks and serves")
+    served_by("10.0.0.8", None)
+    assert said("steps: ['true']") == []
+    served_by("127.0.0.1", None)  # a gateway, as of HDFS
+    assert said("steps: ['true']") == []
 
 
 def test_hosts_are_held_against_the_cluster_file(said, tmp_path):

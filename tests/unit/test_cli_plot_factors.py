@@ -13,6 +13,7 @@ from iosonde.cli.commands.plot import command
 from iosonde.cli.options.data import open_data
 from iosonde.core.errors import DataError, InputError
 from iosonde.data.asked import Asked
+from iosonde.report.figures.factors import factor_figure, factors_figure
 from iosonde.stats.estimate import summarise
 from iosonde.stats.regression.formula import TermFactor
 from iosonde.stats.regression.regress import regress
@@ -89,6 +90,45 @@ def test_together_all_responses_of_a_unit_are_in_one_panel(runs):
     assert (len(found), columns) == (2, 2)
     assert [one.name for one in found[0].series] == ["write", "read"]
     assert found[0].unit == "MiB/s"
+
+
+def test_several_responses_are_told_apart_beside_the_data_and_in_words_outside_of_the_figure(runs, tmp_path):
+    words = ("--on", "log2(size)", "--response", "write,read,random_write", "--together")
+    done = invoke(runs, *words, "-o", tmp_path / "x.svg")
+    said = " ".join(done.stderr.split())
+    assert "read against log2(size): " in said and "MiB/s for each doubling; may be flat; straight" in said
+    (panel,), _ = panels(runs, ["write", "read", "random_write"], ["log2(size)"], together=True)
+    spec = factor_figure(panel).spec
+    assert spec["title"] == {"text": ["write, read and random_write against log2(size)"], "fontSize": 12}
+    key = spec["layer"][-1]["encoding"]
+    assert key["color"]["legend"]["orient"] == "right" and len(set(key["shape"]["scale"]["range"])) == 3
+    aside = {one["mark"].get("xOffset", 0) for one in spec["layer"] if one.get("mark", {}).get("shape") == "circle"}
+    assert aside == {-8.0, 0, 8.0}, "marks at one level are drawn over each other"
+
+
+def test_what_several_panels_have_in_common_is_explained_once(runs):
+    found, columns = panels(runs, ["write", "read"], ["log2(size)", "replicas"], together=True)
+    made = factors_figure(found, columns).spec["concat"]
+    assert [any("shape" in one.get("encoding", {}) for one in panel["layer"]) for panel in made] == [False, True]
+
+
+def test_seven_responses_are_seven_marks(tmp_path):
+    names = [f"metric_no_{k}" for k in range(7)]
+    path = tmp_path / "seven.csv"
+    path.write_text("\n".join([",".join(["a", *names]), *(f"{a}," + ",".join(f"{a * k + a % 2}" for k in range(7))
+                                                           for a in (1, 2, 3, 4))]) + "\n")  # fmt: skip
+    (panel,), _ = panels(str(path), names, ["a"], together=True)
+    spec = factor_figure(panel).spec
+    key = spec["layer"][-1]["encoding"]
+    marks = zip(key["color"]["scale"]["range"], key["shape"]["scale"]["range"], strict=True)
+    assert len(set(marks)) == 7 and spec["title"]["text"] == ["7 responses against a"]
+
+
+def test_an_axis_of_sizes_does_not_name_their_unit_twice(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("size (bytes),y\n" + "".join(f"{1024 * 2 ** (i % 4)},{i}\n" for i in range(12)))
+    (panel,), _ = panels(str(path), ["y"], ["log2(size)"])
+    assert (panel.factor, panel.label) == ("log2(size (bytes))", "size")
 
 
 @pytest.mark.parametrize(

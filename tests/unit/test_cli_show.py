@@ -149,6 +149,19 @@ def test_one_run_in_detail(store: Store) -> None:
     assert max(map(len, text.splitlines())) < 80
 
 
+def test_a_run_lists_what_was_mounted_anew(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s")
+    at = "2026-11-21T10:00:0{}.000Z"
+    first = [{"mount": "/mnt/x", "host": f"n{k}", "at": at.format(k), "unmount_s": 0.1, "mount_s": k} for k in (1, 2)]
+    later = [{"mount": "/mnt/x", "host": "n1", "at": at.format(9), "seconds": 0.25}]
+    phases = [{"index": 0, "name": "read", "cache": {"state": "cold-verified", "remounts": later}}]
+    store.append(store_samples.run(facts={"remounts": first}, phases=phases))
+    text = " ".join(invoke(show.command, store.path, "run-1").stdout.split())
+    assert "remounted /mnt/x on 2 nodes before the trial, at 10:00:01, 1.1 s to 2.1 s" in text
+    assert "remounted /mnt/x on n1 before read, at 10:00:09, 250 ms" in text
+    assert "remounts[0]" not in text
+
+
 def test_nothing_from_a_file_reaches_the_terminal_raw(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "s")
     evil = "\x1b]0;owned\x07\x9b31m\u202e"

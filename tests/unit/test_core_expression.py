@@ -32,6 +32,8 @@ def read(text):
         ("sync == True and note == None", True),
         ("größe == 3", True),
         ("stripe ==\n  4", True),
+        ("max(stripe, 1) * max(replica, 1) <= servers and min(stripe, replica, servers) == 2", True),
+        ("max(size, 1MiB) == 1MiB and -min(stripe - 5, 0) == 1", True),
     ],
 )
 def test_what_it_means(text, expected):
@@ -42,6 +44,22 @@ def test_what_it_means(text, expected):
 def test_arithmetic_is_that_of_numbers(a, b, c):
     made = expression.read("a * b - c + a % 7", "abc", "x")
     assert made.number({"a": a, "b": b, "c": c}) == a * b - c + a % 7
+
+
+def test_the_largest_and_the_smallest_of_some():
+    """A level 0 of stripes and copies means none, as in table 4.1 of the GlusterFS thesis."""
+    made = expression.read("max(stripes, 1) * max(copies, 1) <= servers", ("stripes", "copies", "servers", "max"), "x")
+    assert made.names == {"stripes", "copies", "servers"}
+    levels, servers = (0, 2, 3, 4, 5), (1, 2, 3, 4, 5)
+    cells = [(a, b, n) for a in levels for b in levels for n in servers]
+    kept = [one for one in cells if made.holds(dict(zip(("stripes", "copies", "servers"), one, strict=True)))]
+    assert len(cells) == 125 and len(kept) == 27 and (0, 0, 1) in kept and (2, 2, 4) in kept and (2, 2, 3) not in kept
+    wrong = {"max(a)": 1, "a + min()": 5, "max(a, key=a)": 1, "max(*a)": 1, "sum(a, a)": 1, "max(a, b)": 8}
+    for text, column in wrong.items():
+        with pytest.raises(InputError, match=rf"at column {column} is"):
+            expression.read(text, "a", "x")
+    with pytest.raises(InputError, match="'fs' at column 5 is 'nfs', not a number"):
+        read("max(fs, 1) == 1").holds(CELL)
 
 
 def test_sizes_are_bytes_with_quotes_or_without():

@@ -23,3 +23,13 @@ def seconds(file, *words):
 def test_it_can_be_planned_in_every_extent(file):
     quick, usual, full = seconds(file, "--quick"), seconds(file), seconds(file, "--full")
     assert 0 < quick < usual < full
+
+
+def test_the_whole_table_of_the_thesis_says_how_many_layouts_cannot_be():
+    file = next(path for path in FILES if path.stem == "gluster-hardware")
+    done = CliRunner().invoke(cli, ["plan", str(file), "--json", "--full"])
+    found = json.loads(done.stdout)
+    cells = 2 * 2 * 2 * 2 * 5 * 7  # link, base file system, disk, pieces, clients, size
+    dropped = [one["cells"] for one in found["design"]["dropped_by"]]
+    layouts = [(n, copies) for n in range(1, 6) for copies in range(1, 6) if copies <= n and n % copies == 0]
+    assert dropped == [10 * cells, 5 * cells] and len(found["trials"]) == 2 * len(layouts) * cells

@@ -35,11 +35,14 @@ def test_a_target_that_was_mounted_anew_is_cold_and_is_not_looked_at(monkeypatch
     monkeypatch.setattr(rank_phases.mounted, "here", lambda _: next(mounts))
     monkeypatch.setattr(rank_phases.hooks, "run", lambda *_: None)
     monkeypatch.setattr(cache, "write_out", lambda _: None)
-    ranks = SimpleNamespace(local_rank=0, rank=0, barrier=lambda: None, wait_for_all=lambda: None)
+    ranks = SimpleNamespace(local_rank=0, rank=0, barrier=lambda: None, wait_for_all=lambda: None,
+                            hosts=[SimpleNamespace(name="n1")])  # fmt: skip
     assignment = Assignment("/t/iosonde-1/trial-0000", "/s", 2, [], 1, 1, cache={"before_reads": "remount"})
     plan = SimpleNamespace(reads=(Files("f", 1),))  # which is not there: to look at it would fail
     found = rank_phases.before_reads(plan, assignment, False, ranks)
+    done = found.pop("remount")
     assert found == {"state": "cold-verified", "resident_bytes": 0, "bytes": 0}
+    assert (done["mount"], done["host"]) == ("/t", "n1") and 0 <= done["seconds"] < 60 and done["at"].endswith("Z")
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,9 @@ def test_a_remount_is_looked_for_in_the_mount_table(monkeypatch, tmp_path, does,
     regime = CacheRegime("remount", "umount", "mount")
     try:
         if said is None:
-            controls.remount(regime, {"TARGET_ROOT": "/mnt/data"}, table.path)
+            done = controls.remount(regime, {"TARGET_ROOT": "/mnt/data"}, table.path)
+            assert done["mount"] == "/mnt" and done["at"].endswith("Z")
+            assert 0 <= done["unmount_s"] < 60 and 0 <= done["mount_s"] < 60
         else:
             with pytest.raises(SystemFaultError) as caught:
                 controls.remount(regime, {"TARGET_ROOT": "/mnt/data"}, table.path)
@@ -139,14 +141,15 @@ from steps_bench import run
 from iosonde.measure.spec import *
 target = Path({str(tmp_path)!r})
 bind = CacheRegime("remount", "umount {tmp_path}", "mount --bind {tmp_path}.real {tmp_path}")
-print(run(target, [CommandStep("ls ${{TARGET_ROOT}}")], cache=bind).missing)
+made = run(target, [CommandStep("ls ${{TARGET_ROOT}}")], cache=bind)
+print(made.missing, [one["mount"] for one in made.facts["remounts"]], made.facts["remounts"][0]["host"] != "")
 print(run(target, [CommandStep("true")], cache=CacheRegime("remount", "true", "true")).missing)
 """
     program = f"mkdir {tmp_path}.real; mount --bind {tmp_path}.real {tmp_path} && exec {sys.executable} -"
     done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", program],
                           input=script, capture_output=True, text=True, check=True)  # fmt: skip
     first, second = done.stdout.splitlines()
-    assert first == "[]"
+    assert first == f"[] ['{tmp_path}'] True"
     assert f"{tmp_path} is still mounted" in second
 
 

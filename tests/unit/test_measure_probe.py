@@ -210,7 +210,8 @@ def test_a_later_run_keeps_the_probe_and_the_slowest_of_everything_as_factors(pr
     assert run.factors["network_bandwidth"] == 5e8
     assert run.factors["tcp_bandwidth"] == 3e8
     assert run.factors["disk_read"] == 4e8
-    assert set(run.factors) == {"nodes", *PROBE_FACTORS}
+    asked_of_servers = {"probed_servers", "base_filesystem"}
+    assert set(run.factors) == {"nodes", *PROBE_FACTORS} - asked_of_servers
     alone = attached(run_on("n2"), probes, 0.95)
     assert "network_bandwidth" not in alone.factors
     other = attached(run_on("elsewhere"), probes, 0.95)
@@ -237,3 +238,14 @@ def test_where_o_direct_is_refused_the_cache_is_dropped_and_it_is_said(tmp_path,
 
     monkeypatch.setattr(probe_local, "_Files", NoDirect)
     assert probe_local.disk(tmp_path, 2**20)["way"].startswith("fsync, cache dropped (")
+
+
+def test_servers_are_counted_and_their_file_systems_named():
+    def server(*kinds):
+        return {"host": "s", "disks": [{"filesystem": kind} for kind in kinds]}
+
+    assert hardware.of_servers({"servers": []}) == {}
+    assert hardware.of_servers({"servers": [server("xfs"), server("xfs", "xfs")]}) == {
+        "probed_servers": 2, "base_filesystem": "xfs"}  # fmt: skip
+    mixed = hardware.of_servers({"servers": [server("xfs"), server("ext4"), server(None)]})
+    assert mixed == {"probed_servers": 3, "base_filesystem": "ext4, unknown, xfs"}

@@ -191,3 +191,8 @@ def test_counters_of_interfaces_and_ports(tmp_path):
             (folder / file).write_text(f"{value}\n")
     # Words of four bytes; a port without counters is none.
     assert traffic.ports(tmp_path / "ib") == {"mlx5_0/1": traffic.NetworkCounts(400, 100, 3, 0)}
+
+
+def test_a_server_is_this_node_by_an_address_that_others_know():
+    ways = {"10.0.0.9": Way(2, local=True), "10.0.0.1": Way(2), "127.0.0.1": Way(1, local=True)}
+    assert [route.is_this_node(one, network(ways=ways)) for one in (*ways, "10.0.0.77")] == [True, False, False, False]

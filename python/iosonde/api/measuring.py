@@ -14,7 +14,7 @@ from iosonde.core.units import parse_seconds, parse_size
 from .again import levels, run_command, target_words
 from .believe import compare, summary
 from .result import Result
-from .words import Names, checked, names, takes, warn, within
+from .words import Names, checked, names, one_of, takes, warn, within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from iosonde.answers.against import PairVerdicts
     from iosonde.answers.compare import Comparisons
     from iosonde.answers.summary import Summary
+    from iosonde.campaign.as_iozone import IozonePlan
     from iosonde.campaign.plan import CampaignPlan
     from iosonde.campaign.probe import Probed
     from iosonde.campaign.request import Request
@@ -193,7 +194,9 @@ def run(what: str | Path | None = None, *, level: float = 0.95, **options: Unpac
 
 
 @takes(RunOptions)
-def plan(what: str | Path | None = None, **options: Unpack[RunOptions]) -> Result[CampaignPlan]:
+def plan(
+    what: str | Path | None = None, as_tool: str | None = None, **options: Unpack[RunOptions]
+) -> Result[CampaignPlan] | Result[IozonePlan]:
     """What :func:`run` would do with the same words: the commands, the trials in their order, how long they take.
 
     Writes nothing, starts nothing.
@@ -202,18 +205,26 @@ def plan(what: str | Path | None = None, **options: Unpack[RunOptions]) -> Resul
     ----------
     what : str or path, optional
         An experiment file, a command for the shell, or the name of a benchmark. Without it the envelope is planned.
+    as_tool : {"iozone"}, optional
+        The commands that would ask this tool for what is measured natively, one a setting, or why there is none.
     **options
         The words of :func:`run`.
 
     Returns
     -------
-    Result[CampaignPlan]
-        One row a trial.
+    Result[CampaignPlan] or Result[IozonePlan]
+        One row a trial; of a tool one a setting.
     """
+    from iosonde.campaign.as_iozone import iozone_plan
     from iosonde.campaign.plan import plan as planned
     from iosonde.report.text.plan import lines
+    from iosonde.report.text.plan_iozone import lines as commands
 
-    return Result(planned(_request(what, options)), lines)
+    made = planned(_request(what, options))
+    if as_tool is None:
+        return Result(made, lines)
+    one_of(as_tool, ("iozone",), "as_tool")
+    return Result(iozone_plan(made), commands)
 
 
 class ProbeOptions(TypedDict, total=False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -21,7 +22,7 @@ from . import forecast as forecasts
 from . import lab_speeds
 from .campaign import Campaign
 from .forecast import FinishedTrial, Forecast, LabWait, Speeds, SpeedsOf, TrialWork, Waits, stated_work
-from .spec.check import cells, settings_at
+from .spec.check import cells, names_in, settings_at
 
 
 def space(campaign: Campaign) -> tuple[int, int]:
@@ -86,16 +87,21 @@ def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], TrialWork | Non
     if campaign.terms.moves:
         return stated_work(campaign.terms.moves, names, "moves")
 
+    used = [[name for name in names if name in names_in(step.settings)] for step in spec.native]
+
+    @cache  # a design may have thousands of cells, and few of them differ in what a step uses
+    def moved(place: int, ranks: int, levels: tuple[Any, ...]) -> tuple[int, int]:
+        step = spec.native[place]
+        settings = settings_at(step, {"RANKS": ranks, **dict(zip(used[place], levels, strict=True))})
+        producer = workloads.find(step.workload)
+        return producer.bytes_moved(settings, ranks), producer.files_touched(settings, ranks)
+
     def work(cell: Mapping[str, Any]) -> TrialWork | None:
         if len(spec.native) < len(spec.steps) or not cell.keys() >= set(names):
             return None
         ranks = int(cell["nodes"]) * int(cell["ranks_per_node"])
-        n_bytes = n_files = 0
-        for step in spec.native:
-            producer, settings = workloads.find(step.workload), settings_at(step, {"RANKS": ranks, **cell})
-            n_bytes += producer.bytes_moved(settings, ranks)
-            n_files += producer.files_touched(settings, ranks)
-        return TrialWork(n_bytes, n_files)
+        each = [moved(place, ranks, tuple(cell[name] for name in of)) for place, of in enumerate(used)]
+        return TrialWork(sum(n_bytes for n_bytes, _ in each), sum(n_files for _, n_files in each))
 
     return work
 

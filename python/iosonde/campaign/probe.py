@@ -164,7 +164,7 @@ def attached(run: Run, probes: Sequence[StoredRun], level: float) -> Run:
     found = hardware.newest(probes, run.facts["hosts"], level)
     if found:
         run.facts["probe"] = hardware.to_json(found)
-        run.factors |= hardware.slowest(found)
+        run.factors |= {**hardware.slowest(found), **hardware.of_servers(found)}
     return run
 
 

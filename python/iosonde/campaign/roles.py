@@ -5,32 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from iosonde.core import nodelist
-from iosonde.core.cluster_nodes import some_of
+from iosonde.core.cluster_nodes import same_host, some_of
 from iosonde.core.errors import InputError
 from iosonde.ranks.hosts import this_host
-from iosonde.ranks.machine import Facts
+from iosonde.ranks.machine import Facts, route
 
 from .campaign import Campaign
+
+_MAY = "may write to its own disk and read from its own memory (S130)"
 
 
 def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
     """A sentence for each thing that does not fit: a client that is a server, a node without a role or with another
-    one, a client that is named and absent. Without a cluster file only of what ``hosts`` and ``servers`` say."""
+    one, a client that is named and absent. Without a cluster file only of what ``hosts`` and ``servers`` say, and the
+    file system of its own servers."""
     spec, cluster = campaign.spec, campaign.terms.cluster
     hosts = _hosts(campaign, facts)
-    both = [host for host in hosts if host in spec.servers]
+    both = _among(hosts, spec.servers)
     if both:
-        are = "is" if len(both) == 1 else "are"
-        yield (f"{some_of(both)} {are} in hosts and in servers: a client that is a server may write to its own disk "
-               "and read from its own memory (S130)")  # fmt: skip
+        yield f"{some_of(both)} {_are(both)} in hosts and in servers: a client that is a server {_MAY}"
+    serving = [host for host in _serving(hosts, bool(spec.hosts), facts) if host not in both]
+    if serving:
+        yield (f"{some_of(serving)} {_are(serving)} to run ranks and {'serves' if len(serving) == 1 else 'serve'} "
+               f"the file system that is measured: a client that is a server {_MAY}")  # fmt: skip
     if cluster is None:
         return
-    yield from (f"{said} (S131)" for said in cluster.misplaced([host for host in hosts if host not in both]))
+    yield from (
+        f"{said} (S131)" for said in cluster.misplaced([host for host in hosts if host not in (*both, *serving)])
+    )
     if (absent := cluster.absent(hosts)) and spec.hosts:
         are = "is a client" if len(absent) == 1 else "are clients"
         yield f"{some_of(absent)} {are} in {cluster.file}, not in hosts"
     if others := cluster.no_servers(spec.servers):
-        yield f"{some_of(others)} {'is' if len(others) == 1 else 'are'} in servers, and no server in {cluster.file}"
+        yield f"{some_of(others)} {_are(others)} in servers, and no server in {cluster.file}"
 
 
 def _hosts(campaign: Campaign, facts: Facts) -> Sequence[str]:
@@ -42,3 +49,24 @@ def _hosts(campaign: Campaign, facts: Facts) -> Sequence[str]:
         return nodelist.expand((job and job["node_list"]) or this_host().name)
     except InputError:
         return ()
+
+
+def _among(hosts: Sequence[str], servers: Sequence[str]) -> list[str]:
+    return [host for host in dict.fromkeys(hosts) if any(same_host(host, one) for one in servers)]
+
+
+def _serving(hosts: Sequence[str], named: bool, facts: Facts) -> list[str]:
+    """Those that serve the file system by what its mount and itself say; where ranks run on this node only, by its
+    addresses, too."""
+    told = [*((facts["filesystem"] or {}).get("servers") or ()),
+            *str((facts["mount"] or {}).get("server") or "").split(",")]  # fmt: skip
+    servers = [one for one in dict.fromkeys(told) if one]
+    found = _among(hosts, servers)
+    if found or named or len(hosts) != 1 or not servers:
+        return found
+    network = route.here()
+    return list(hosts) if any(route.is_this_node(one, network) for one in servers) else []
+
+
+def _are(several: Sequence[str]) -> str:
+    return "is" if len(several) == 1 else "are"

@@ -51,7 +51,7 @@ class ClusterNode:
 
     def is_called(self, host: str) -> bool:
         """Whether ``host`` means it: the same name or address, or both begin with the same name of a host."""
-        return host in (self.name, self.address) or _short(host) == _short(self.name)
+        return host in (self.name, self.address) or same_host(host, self.name)
 
 
 @dataclass(frozen=True)
@@ -193,6 +193,11 @@ def _whole(text: str) -> int:
     if not text.isdigit():
         raise InputError(f"'{text}' is not a whole number", "write how many there are")
     return int(text)
+
+
+def same_host(one: str, other: str) -> bool:
+    """Whether two names begin with the same name of a host; an address is only itself."""
+    return _short(one) == _short(other)
 
 
 def _short(host: str) -> str:

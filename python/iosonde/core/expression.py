@@ -1,8 +1,8 @@
 """Small expressions over factors, as ``stripe * replica <= servers``: read by a whitelist, nothing is executed.
 
 What may stand in one: names of factors, numbers, sizes, quoted words, ``+ - * / // %``, comparisons, ``in (…)``,
-``and or not`` and parentheses. No calls, attributes, indices, or powers. A size counts as bytes, quoted or not,
-where it meets a number: ``transfer_size <= 1MiB``, ``nodes * 500GB``.
+``and or not``, ``max(…)`` and ``min(…)``, and parentheses. No other calls, attributes, indices, or powers. A size
+counts as bytes, quoted or not, where it meets a number: ``transfer_size <= 1MiB``, ``nodes * 500GB``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from iosonde.core.units import parse_size, size_of
 
 LONGEST = 1000
 DEEPEST = 100
-_ALLOWED = "names of factors, numbers, sizes (500GB), quoted words, + - * / // %, comparisons, in (…), and, or, not"
+_ALLOWED = (
+    "names of factors, numbers, sizes (500GB), quoted words, + - * / // %, comparisons, in (…), and, or, not, "
+    "max(…), min(…)"
+)
 _ARITHMETIC: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -41,6 +44,7 @@ _COMPARE: dict[type[ast.AST], Callable[[Any, Any], bool]] = {
     ast.In: lambda left, right: left in right,
     ast.NotIn: lambda left, right: left not in right,
 }
+_LARGEST: dict[str, Callable[[list[float]], float]] = {"max": max, "min": min}
 # A word in quotes, which stays; or a size without them, which Python cannot read.
 _WORD_OR_SIZE = re.compile(r"""'[^']*'|"[^"]*"|(?<![\w.])(?P<size>\d+(?:\.\d+)?[KMGTP]i?B?)(?![\w.])""", re.IGNORECASE)
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -57,7 +61,9 @@ class Expression:
     @property
     def names(self) -> frozenset[str]:
         """The factors that stand in it."""
-        return frozenset(node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name))
+        called = {id(node.func) for node in ast.walk(self.tree) if isinstance(node, ast.Call)}
+        names = [node for node in ast.walk(self.tree) if isinstance(node, ast.Name)]
+        return frozenset(node.id for node in names if id(node) not in called)
 
     def holds(self, cell: Mapping[str, FactorValue]) -> bool:
         """Whether it is true of this cell. Raises InputError if it is no condition, or fits not these values."""
@@ -77,6 +83,9 @@ class Expression:
             return cell[node.id]
         if isinstance(node, (ast.Tuple, ast.List)):
             return [self._value(item, cell) for item in node.elts]
+        if isinstance(node, ast.Call):
+            assert isinstance(node.func, ast.Name)
+            return _LARGEST[node.func.id]([self._number(item, cell) for item in node.args])
         if isinstance(node, ast.BoolOp):
             until = isinstance(node.op, ast.Or)
             return next((until for item in node.values if self._truth(item, cell) is until), not until)
@@ -164,7 +173,9 @@ def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int 
             hint = f"did you mean {' or '.join(near)}?" if near else there
             raise made._error(node, "is not a factor", hint)
         return
-    if isinstance(node, ast.BoolOp):
+    if isinstance(node, ast.Call):
+        inside = _largest_of(made, node)
+    elif isinstance(node, ast.BoolOp):
         inside = node.values
     elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Invert):
         inside = [node.operand]
@@ -185,6 +196,15 @@ def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int 
         _check(made, item, names, depth + 1)
     for item in lists:
         _check(made, item, names, depth + 1, in_list=True)
+
+
+def _largest_of(made: Expression, node: ast.Call) -> list[ast.expr]:
+    """What ``max`` or ``min`` is of. Raises InputError for any other call."""
+    if not (isinstance(node.func, ast.Name) and node.func.id in _LARGEST) or node.keywords:
+        raise made._error(node, "is not allowed", f"it may hold {_ALLOWED}")
+    if len(node.args) < 2:
+        raise made._error(node, "is of fewer than two", f"write it like {node.func.id}(stripe, 1)")
+    return node.args
 
 
 def _alike(left: Any, right: Any) -> tuple[Any, Any]:

@@ -66,6 +66,7 @@ CENTRE = "centre_trial"
 
 # What the newest probe found of a run's nodes (its slowest link, disk, …), in bytes/s, s and s/byte. Observed too: a
 # probe made anew splits no cell.
+# ``probed_servers``: how many servers it asked; ``base_filesystem``: the type of what lies on their disks.
 PROBE_FACTORS = (
     "network_bandwidth",
     "network_latency",
@@ -75,4 +76,6 @@ PROBE_FACTORS = (
     "memory_copy",
     "cpu_write",
     "cpu_read",
+    "probed_servers",
+    "base_filesystem",
 )

@@ -371,6 +371,18 @@ class StoredRun:
         it did not say."""
         return self.facts.get("conditions") or {}
 
+    @property
+    def remounts(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """What was unmounted and mounted anew, as (before which phase, '' before the trial; ``mount``, ``host``, ``at``
+        and how long it took)."""
+        first = [("", one) for one in self.facts.get("remounts") or ()]
+        later = [
+            (phase.name, one)
+            for phase in self.phases
+            for one in (phase.document.get("cache") or {}).get("remounts") or ()
+        ]
+        return first + later
+
     @cached_property
     def faults(self) -> tuple[FaultDone, ...]:
         """What was inflicted on the lab that it was measured in, and when."""

@@ -56,6 +56,26 @@ class Step:
     of: tuple[MixPart, ...] | None = None
     sieve: dict[str, int] | None = None
 
+    @property
+    def operations(self) -> int:
+        """How many operations it is on one file, as the engine counts a sweep (``positions`` in ``pattern.rs``)."""
+        if self.count is not None or not self.transfer_size:
+            return self.count if self.count is not None else 1
+        size = self.transfer_size if self.size is None else self.size
+        if self.offsets in (None, "seq", "reverse"):
+            return -(-size // self.transfer_size)
+        if isinstance(self.offsets, dict) and "stride" in self.offsets:
+            return (size - self.transfer_size) // (self.transfer_size + int(self.offsets["stride"].get("hole", 0))) + 1
+        return size // self.transfer_size
+
+    @property
+    def moved_bytes(self) -> int:
+        """What these operations ask for: in a sweep in order the last block may be a shorter one."""
+        if not self.transfer_size:
+            return 0
+        whole = self.operations * self.transfer_size
+        return min(whole, self.size) if self.count is None and self.size is not None else whole
+
 
 @dataclass(frozen=True)
 class MixPart:

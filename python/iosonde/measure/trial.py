@@ -172,6 +172,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             "loads": places.get("loads", []),
             "mounts": places.get("mounts", []),
             "bound": places.get("bound"),
+            **({"remounts": anew} if (anew := places.get("remounts")) else {}),
             **({"conditions": conditions.facts(before, after, _sets(bench))} if before or after or bench.look else {}),
             **({"servers": servers.facts} if servers.facts else {}),
         },

@@ -82,6 +82,34 @@ def test_a_campaign_on_hosts(cluster, family):
     assert not list(cluster.target.iterdir())
 
 
+@every_family
+def test_it_does_not_matter_on_which_node_it_is_started(cluster, family):
+    """One plan, started on the first of its nodes, on another one, and on one that measures nothing: the same
+    participants do the same trials in the same order. Rank 0 may be elsewhere, so all share its spool. Open MPI counts
+    from the node that starts it, if that is one of them: the same nodes, with other numbers."""
+    hosts, spool, plan = cluster.hostfile("n1", "n2", "n3"), cluster.root / "spool", cluster.root / "same.yaml"
+    spool.mkdir(exist_ok=True)
+    plan.write_text(
+        "nodes: [1, 2, 3]\nfactors: {size: [1, 2]}\nrepetitions: 2\nseed: 7\nsteps: ['echo ${NODENAME} ${size}']\n"
+    )
+    words, env = (str(plan), "--hosts", str(hosts), "--spool", str(spool)), over_agent(family, cluster)
+    found = {}
+    for start in ("n1", "n3", "login"):
+        store = cluster.root / f"same-{family}-{start}"
+        planned = cluster.product(start, "plan", *words, "--json", env=env)
+        assert not planned.returncode, planned.stderr
+        done = cluster.product(start, "run", *words, "--store", str(store), env=env)
+        assert not done.returncode, done.stderr
+        runs = [json.loads((one / "run.json").read_text()) for one in (store / "runs").iterdir()]
+        assert not any(run["missing"] for run in runs)
+        trials = sorted((run["facts"]["order"], run["factors"]["size"], sorted(run["facts"]["hosts"])) for run in runs)
+        told = [(one["index"], one["size"], ["n1", "n2", "n3"][: one["nodes"]])
+                for one in json.loads(planned.stdout)["trials"]]  # fmt: skip
+        assert trials == sorted(told)
+        found[start] = trials
+    assert len(found["n1"]) == 12 and found["n3"] == found["login"] == found["n1"]
+
+
 @pytest.mark.parametrize("family", [MPICH, OPEN_MPI])
 def test_an_mpi_program_is_one_job_over_the_hosts_by_the_launcher_of_its_own_mpi(cluster, family):
     """IOR as Debian's Open MPI or another built it, whatever our own ranks have."""

@@ -113,7 +113,8 @@ def _factors(source: Source, on: tuple[str, ...], asked: PlotAsked) -> Drawn:
     source, note = by_itself(source, on, alike=True)
     made = panels(source, Asked((*asked.response, *asked.metric), on, asked.clock, asked.level), asked.together)
     left = tuple(f"not drawn: {why}" for why in made.left)
-    return Drawn(tuple((FACTORS, one) for one in made.items), (), (note, *left) if note else left, columns=made.columns)
+    return Drawn(tuple((FACTORS, one) for one in made.items), made.said, (note, *left) if note else left,
+                 columns=made.columns)  # fmt: skip
 
 
 def _of_page(source: Source, asked: PlotAsked) -> Drawn:

@@ -39,6 +39,16 @@ class Panels:
     columns: int
     left: tuple[str, ...]
 
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What is said of each of several responses in one panel, a sentence for each: above it there is no room."""
+        return tuple(
+            f"{series.name} against {panel.factor}: {'; '.join(series.said)}"
+            for panel in self.items
+            for series in panel.series
+            if len(panel.series) > 1 and series.said
+        )
+
 
 def panels(source: Source, asked: Asked, together: bool = False) -> Panels:
     """Every response against every term of ``asked.on``; ``together``: all responses in one row. Raises InputError,
@@ -127,8 +137,9 @@ def _panel(
         said += said_of_held(alone, held, divisor, shown)
     line = _line(made, factor, x) if numeric else []
     series = PanelSeries(response, list(zip(x, y.tolist(), strict=True)), means, line, said, alone, held)
-    return FactorPanel(factor.name, ticks, factor.transform in STEPS, unit, 1.0, [series], named=not numeric,
-                       sizes=units.get(factor.column) == "bytes")  # fmt: skip
+    sizes = units.get(factor.column) == "bytes"
+    label = table.column(factor.column).label if sizes and factor.transform in STEPS else ""
+    return FactorPanel(factor.name, ticks, factor.transform in STEPS, unit, 1.0, [series], not numeric, sizes, label)
 
 
 def _places(factor: TermFactor, cells: Any, unit: str) -> tuple[dict[Any, float], list[tuple[float, str]]]:

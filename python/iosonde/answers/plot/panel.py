@@ -30,7 +30,7 @@ class PanelSeries:
 class FactorPanel:
     """One factor. ``ticks`` are its levels by place; ``logarithmic``: places are apart by their ratios; ``named``:
     levels are names in an order, else numbers, of bytes with ``sizes``. Values in ``unit`` after division by
-    ``divisor``."""
+    ``divisor``. ``label``: what stands at the axis (empty: the factor)."""
 
     factor: str
     ticks: Sequence[tuple[float, str]]
@@ -40,3 +40,4 @@ class FactorPanel:
     series: Sequence[PanelSeries]
     named: bool = False
     sizes: bool = False
+    label: str = ""

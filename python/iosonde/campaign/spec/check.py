@@ -132,7 +132,7 @@ def _moves(document: Document, spec: Spec) -> Iterator[Problem]:
 def used_names(data: Mapping[str, Any]) -> set[str]:
     """The names that commands and settings of a document's data ask for."""
     chosen = [step["when"] for _, step in _steps(data) if isinstance(step.get("when"), dict)]
-    named = _names_in([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache", "faults")])
+    named = names_in([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache", "faults")])
     return named.union(*chosen)
 
 
@@ -159,11 +159,12 @@ def _when(document: Document) -> Iterator[Problem]:
                 yield _at(document, (*path, "when", factor), error.message, error.hint)
 
 
-def _names_in(value: Any) -> set[str]:
+def names_in(value: Any) -> set[str]:
+    """The names of placeholders anywhere in a value."""
     if isinstance(value, str):
         return set(placeholders.names_in(value))
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return {name for part in parts for name in _names_in(part)}
+    return {name for part in parts for name in names_in(part)}
 
 
 def _cache(document: Document) -> Iterator[Problem]:
@@ -298,7 +299,7 @@ def _at_cell(values: Mapping[str, Any]) -> str:
 
 def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
     """The cells of those factors alone that the settings of a step use, without those that a constraint forbids."""
-    used = _names_in(step.settings)
+    used = names_in(step.settings)
     factors = [factor for factor in spec.factors if factor.name in used]
     names = [factor.name for factor in factors]
     conditions = design.constraints(spec.design, [factor.name for factor in spec.factors])

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 @campaign_options
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of experiment files, and nothing else.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON: trials, seconds, basis, steps, bytes, files, seed.")
-def command(asked: Request, schema: bool, as_json: bool) -> None:
+@click.option("--as", "tool", type=click.Choice(["iozone"]), help="As commands of another tool.")
+def command(asked: Request, schema: bool, as_json: bool, tool: str | None) -> None:
     """Show what `iosonde run` with the same words would do. Writes nothing, starts nothing.
 
     SPEC is an experiment file (docs/experiment.md); without it the MTC envelope is measured.
@@ -33,4 +34,8 @@ def command(asked: Request, schema: bool, as_json: bool) -> None:
         show(campaign.spec.schema.schema_text().splitlines())
         return
     made = campaign.plan.plan(lab_campaign.planned(asked), caller())
+    if tool:
+        commands = campaign.as_iozone.iozone_plan(made)
+        emit(commands, report.text.plan_iozone.lines(commands), as_json)
+        return
     emit(made, report.text.plan.lines(made), as_json)

@@ -297,10 +297,12 @@ def _cache(parts: list[RankPhase]) -> dict[str, Any] | None:
     looked = [part.cache for part in parts if part.cache]
     if not looked:
         return None
+    anew = [entry["remount"] for entry in looked if "remount" in entry]
     return {
         "state": cache.worst(entry["state"] for entry in looked),
         "resident_bytes": sum(entry["resident_bytes"] for entry in looked),
         "bytes": sum(entry["bytes"] for entry in looked),
+        **({"remounts": anew} if anew else {}),
     }
 
 

@@ -7,6 +7,7 @@ stayed, must not become a column of the results.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -23,24 +24,28 @@ from iosonde.ranks.pulse import Pulse
 
 from . import hooks, mounted
 from .commands import values
+from .mounted import RemountDone, utc_now
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
-def prepare(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> list[str]:
-    """Caches first, then every factor with a control. What failed, on any rank, as sentences; the same on all ranks."""
+def prepare(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> tuple[list[str], list[RemountDone]]:
+    """Caches first, then every factor with a control. What failed, on any rank, as sentences, and what was mounted
+    anew; the same on all ranks."""
     regime, known = assignment.regime, values(assignment, ranks)
+    anew: list[RemountDone] = []
     if regime.between_trials != CACHE_NONE:
         once_per_node = ranks.local_rank == 0
-        faults = _agreed(ranks, heart, "caches", once_per_node, lambda: between_trials(regime, known))
+        faults = _agreed(ranks, heart, "caches", once_per_node, lambda: anew.extend(between_trials(regime, known)))
+        anew = [{**one, "host": ranks.hosts[rank].name} for rank, of in enumerate(ranks.all_gather(anew)) for one in of]
         if faults:
-            return faults
+            return faults, anew
     for control in assignment.factor_controls:
         mine = ranks.rank == 0 if control.on == SINGLE else ranks.local_rank == 0
         faults = _agreed(ranks, heart, control.factor, mine, partial(apply, control, known))
         if faults:
-            return faults
-    return []
+            return faults, anew
+    return [], anew
 
 
 def _agreed(ranks: mpi.Ranks, heart: Heartbeat, what: str, mine: bool, act: Callable[[], None]) -> list[str]:
@@ -84,12 +89,12 @@ def _said(control: Control, names: dict[str, FactorValue], environment: dict[str
     return hooks.run(read, environment, f"factor {control.factor}: the command").strip()
 
 
-def between_trials(regime: CacheRegime, known: dict[str, FactorValue]) -> None:
-    """Drop the kernel's caches of this node, or remount the target on it. Raises SystemFaultError."""
+def between_trials(regime: CacheRegime, known: dict[str, FactorValue]) -> list[RemountDone]:
+    """Drop the kernel's caches of this node, or remount the target on it; what was remounted. Raises
+    SystemFaultError."""
     if regime.between_trials == CACHE_DROP:
         drop_caches()
-    elif regime.between_trials == CACHE_REMOUNT:
-        remount(regime, known)
+    return [remount(regime, known)] if regime.between_trials == CACHE_REMOUNT else []
 
 
 def drop_caches(switch: Path = DROP_CACHES) -> None:
@@ -104,13 +109,15 @@ def drop_caches(switch: Path = DROP_CACHES) -> None:
         ) from error
 
 
-def remount(regime: CacheRegime, known: dict[str, FactorValue], mounts: Path = mounted.TABLE) -> None:
-    """Unmount and mount the target's file system, and look in the mount table that both happened."""
+def remount(regime: CacheRegime, known: dict[str, FactorValue], mounts: Path = mounted.TABLE) -> RemountDone:
+    """Unmount and mount the target's file system, and look in the mount table that both happened; when, and how long
+    each took."""
     target, environment = str(known["TARGET_ROOT"]), placeholders.as_environment(known)
     for command in (regime.unmount, regime.mount):
         placeholders.check_plain(command, known, "cache")
     os.chdir("/")  # our own working directory must not keep it busy
     before = mounted.mount_of(target, mounts.read_text())
+    at, began_s = utc_now(), time.monotonic()
     hooks.run(placeholders.fill(regime.unmount, known), environment, "the command that unmounts")
     between = mounted.mount_of(target, mounts.read_text())
     if between == before:
@@ -118,10 +125,13 @@ def remount(regime: CacheRegime, known: dict[str, FactorValue], mounts: Path = m
             f"'{regime.unmount}' ended well, but {before[1]} is still mounted",
             "unmount what the target lies on; somebody may be using it (fuser -m)",
         )
+    unmounted_s = time.monotonic()
     hooks.run(placeholders.fill(regime.mount, known), environment, "the command that mounts")
+    mounted_s = time.monotonic()
     after = mounted.mount_of(target, mounts.read_text())
     if after[1] != before[1] or after == between:
         raise SystemFaultError(
             f"'{regime.mount}' ended well, but nothing is mounted at {before[1]}",
             "mount the target where it was before",
         )
+    return {"mount": after[1], "at": at, "unmount_s": unmounted_s - began_s, "mount_s": mounted_s - unmounted_s}

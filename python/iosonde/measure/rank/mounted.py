@@ -5,13 +5,32 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypedDict
 
 TABLE = Path("/proc/self/mountinfo")
 # statx(2), linux/stat.h: ids that are given once, since Linux 6.8. Those of the table are used again.
 _AT_FDCWD, _AT_STATX_DONT_SYNC = -100, 0x4000
 _MNT_ID_UNIQUE = 0x4000
 _STATX_BYTES, _AT_MASK, _AT_MNT_ID = 256, 0, 0x90
+
+
+class RemountDone(TypedDict, total=False):
+    """A remount that the mount table showed: of what, on which ``host``, ``at`` when it began. How long it took: both
+    commands, or in ``seconds`` the one hook that did it."""
+
+    mount: str
+    host: str
+    at: str
+    unmount_s: float
+    mount_s: float
+    seconds: float
+
+
+def utc_now() -> str:
+    """As ``started_at`` of runs."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def here(path: Path) -> tuple[str, str]:

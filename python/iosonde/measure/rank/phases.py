@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -133,16 +134,22 @@ def before_reads(plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi
         cache.write_out(root)
     before = mounted.here(root)
     ranks.barrier()
+    at, began_s = mounted.utc_now(), time.monotonic()
     if hook:
         if ranks.local_rank == 0:
             hooks.run(hook, {"TARGET": str(root.parents[1]), "RANK": str(ranks.rank)})
         ranks.wait_for_all()  # asleep: a hook may take seconds, and spinning would take its CPU
+    took_s = time.monotonic() - began_s
     anew = mounted.here(root) != before
     dropped = anew or cache.drop(root, _names(plan.reads))
     # A page that another rank is just letting go of would be counted as kept.
     ranks.barrier()
     # A client that has just begun has nothing of the files, and each look at one of them may bring it there.
-    return cache.JUST_MOUNTED if anew else cache.after_drop(root, _names(plan.reads), dropped)
+    if anew:
+        done: mounted.RemountDone = {"mount": before[1], "host": ranks.hosts[ranks.rank].name, "at": at,
+                                     "seconds": took_s}  # fmt: skip
+        return {**cache.JUST_MOUNTED, **({"remount": done} if ranks.local_rank == 0 else {})}
+    return cache.after_drop(root, _names(plan.reads), dropped)
 
 
 def _names(reads: Iterable[Files]) -> list[str]:

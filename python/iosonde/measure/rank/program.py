@@ -60,7 +60,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         write_hosts(beats, hosts)
     with Heartbeat(beats, ranks.rank, relays=relays) as heart:
         bound = binding.bind(ranks)  # after the heartbeat's thread has started: that one may run anywhere
-        faults = controls.prepare(assignment, ranks, heart)
+        faults, anew = controls.prepare(assignment, ranks, heart)
         unseen, mounts = _seen_by_all(assignment, ranks, heart) if not faults else ([], [])
         faults += unseen
         if assignment.root and not faults:  # a mount that failed is said by its own sentence
@@ -71,7 +71,8 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         heart.enter("collect")
         _collect(folder, ranks)
         if ranks.rank == 0:
-            about = {"bound": bound, "finished": finished, "faults": faults, "loads": loads, "mounts": mounts}
+            about = {"bound": bound, "finished": finished, "faults": faults, "loads": loads, "mounts": mounts,
+                     "remounts": anew}  # fmt: skip
             _write_places(folder, nodes, hosts, reader, before, after, about)
     ranks.wait_for_all()
     if ranks.local_rank == 0:

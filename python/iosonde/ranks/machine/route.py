@@ -86,6 +86,12 @@ def to_servers(found: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> 
     return Route(tuple(sorted(network.links[index].name for index in indexes)), ports, assumed=assumed)
 
 
+def is_this_node(host: str, network: NodeNetwork) -> bool:
+    """Whether a host is this node by an address that others know, too."""
+    known = [one for one in addresses(host) if not _is_loopback(one)]
+    return any((way := network.way_to(one)) is not None and _is_here(way, network) for one in known)
+
+
 def once(indexes: Iterable[int], links: Mapping[int, Interface]) -> set[int]:
     """The interfaces without those whose bytes another one of them counts, too: a bond and not its parts, the hardware
     and not its VLANs, no tunnel and no bridge of virtual ports beside what leaves the node."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from iosonde.answers.plot.panel import FactorPanel, PanelSeries
@@ -31,55 +32,102 @@ from .vocabulary import (
 )
 
 _SAID = 62  # characters of a sentence above a panel
+_WIDTH, _HEIGHT = 330, 210
+_WIDE, _HIGH = 420, 260  # of a panel of several responses
+_APART = 8.0  # px between the marks of two responses at one place, where there is room
+_SHAPES = ("square", "circle", "diamond", "triangle-up", "cross", "triangle-down")
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How one of several responses is told from the others; ``aside``: px from its place."""
+
+    colour: str
+    shape: str = "square"
+    aside: float = 0.0
 
 
 def factors_figure(panels: Sequence[FactorPanel], columns: int) -> Figure:
-    """All panels, so many in a row."""
-    return together([factor_figure(panel) for panel in panels], columns)
+    """All panels, so many in a row; of several responses in each, explained once."""
+    explained = min(columns, len(panels)) - 1
+    return together([factor_figure(panel, place == explained) for place, panel in enumerate(panels)], columns)
 
 
-def factor_figure(panel: FactorPanel) -> Figure:
-    """Trials as faint points, means of levels with intervals, the line, and what is said about it."""
+def factor_figure(panel: FactorPanel, explained: bool = True) -> Figure:
+    """Trials as faint points, means of levels with intervals, and the line. Of one response what is said about it
+    stands above; of several only their names, in a legend beside the data where they are ``explained``."""
     several = len(panel.series) > 1
     said = unique(series.name for series in panel.series)
-    place, x = _places(panel)
+    looks = _looks(panel)
+    place, x = _places(panel, max((look.aside for look in looks), default=0.0))
     positive = all(y >= 0 for series in panel.series for _, y in series.trials)
     y = number(panel.unit, "y", zero=positive, axis=flat(panel.unit))
-    colour = legend(said, colours_of(len(said))) if several else None
     layers = [
         one for number_, series in enumerate(panel.series)
-        for one in _layers(series, said[number_], panel, place, (x, y), colours_of(1, number_)[0])
+        for one in _layers(series, said[number_], panel, place, (x, y), looks[number_])
     ]  # fmt: skip
-    if colour:
-        keys = [{"series": name} for name in said]
-        layers.append(layer(keys, "point", {"color": colour}, filled=True, opacity=0, size=1))
+    if several and explained:
+        layers.append(_keys(said, looks))
     sentences = [f"{one.name}: {text}" if several else text for one in panel.series for text in one.said]
-    name = [] if several else [panel.series[0].name]
-    title = {"text": [_cut(escape(text)) for text in name] or [""], "fontSize": 12}
-    if sentences:
+    title: dict[str, Any] = {"text": [_cut(escape(text)) for text in _title(panel, said)], "fontSize": 12}
+    if sentences and not several:
         title |= {"subtitle": [_cut(escape(text)) for text in sentences], "subtitleFontSize": 10.5,
                   "subtitleFontWeight": "normal", "subtitlePadding": 4, "subtitleColor": INK}  # fmt: skip
-    spec = view(*layers, title=title, width=330, height=210)
+    width, height = (_WIDE, _HIGH) if several else (_WIDTH, _HEIGHT)
+    spec = view(*layers, title=title, width=width, height=height)
     return Figure(spec, "", f"{', '.join(said)} against {panel.factor}. {' '.join(sentences)}".strip())
 
 
-def _places(panel: FactorPanel) -> tuple[dict[float, Any], Spec]:
-    """(place → what stands for it in the data, the channel)."""
+def _title(panel: FactorPanel, said: Sequence[str]) -> list[str]:
+    if len(said) == 1:
+        return [panel.series[0].name]
+    names_ = f"{', '.join(said[:-1])} and {said[-1]}"
+    against = f"against {panel.label or panel.factor}"
+    return [f"{names_} {against}" if len(f"{names_} {against}") <= _SAID else f"{len(said)} responses {against}"]
+
+
+def _looks(panel: FactorPanel) -> list[_Look]:
+    """A colour, a shape and a place beside the others for each response."""
+    count = len(panel.series)
+    colours = colours_of(count)
+    if count == 1:
+        return [_Look(colours[0])]
+    levels = max(len(series.means) for series in panel.series)
+    step = min(_APART, 0.5 * _WIDE / max(levels, 1) / count)
+    around = len(_SHAPES)  # beyond, a colour comes again with another shape
+    return [
+        _Look(colours[at], _SHAPES[(at + at // around) % around], round((at - (count - 1) / 2) * step, 1))
+        for at in range(count)
+    ]
+
+
+def _keys(said: Sequence[str], looks: Sequence[_Look]) -> Spec:
+    """The legend, beside the data."""
+    colour = legend(said, [look.colour for look in looks], orient="right", direction="vertical", columns=1, offset=14)
+    shapes = {**colour, "scale": {"domain": list(said), "range": [look.shape for look in looks]}}
+    rows = [{"series": name} for name in said]
+    return layer(rows, "point", {"color": colour, "shape": shapes}, filled=True, opacity=0, size=1)
+
+
+def _places(panel: FactorPanel, aside: float) -> tuple[dict[float, Any], Spec]:
+    """(place → what stands for it in the data, the channel), with room for marks so many px ``aside``."""
+    title = panel.label or panel.factor
     if panel.named:
         texts = unique(text for _, text in panel.ticks)
         return ({at: text for (at, _), text in zip(panel.ticks, texts, strict=True)},
-                names(panel.factor, texts, axis={"labelLimit": 90}))  # fmt: skip
+                names(title, texts, axis={"labelLimit": 90}))  # fmt: skip
     axis: dict[str, Any] = {"values": [short(at) for at, _ in panel.ticks]}
     axis["labelExpr"] = SIZES if panel.sizes else "format(datum.value, '.7~r')"
     seen = [at for series in panel.series for at, _ in series.means]
     low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
-    room = (high / low) ** 0.04 if panel.logarithmic else (high - low or abs(high) or 1.0) * 0.04
+    share = 0.04 + aside / _WIDE
+    room = (high / low) ** share if panel.logarithmic else (high - low or abs(high) or 1.0) * share
     reach = (low / room, high * room) if panel.logarithmic else (low - room, high + room)
-    return {}, number(panel.factor, domain=reach, log=panel.logarithmic, axis=axis)
+    return {}, number(title, domain=reach, log=panel.logarithmic, axis=axis)
 
 
 def _layers(
-    series: PanelSeries, name: str, panel: FactorPanel, place: dict[float, Any], axes: tuple[Spec, Spec], colour: str
+    series: PanelSeries, name: str, panel: FactorPanel, place: dict[float, Any], axes: tuple[Spec, Spec], look: _Look
 ) -> list[Spec]:  # fmt: skip
     channels = dict(zip("xy", axes, strict=True))
     trials = [
@@ -89,11 +137,13 @@ def _layers(
     line = [_point(at, value / panel.divisor, place) for at, value in series.line]
     means = [_mean(at, mean, panel, place, name) for at, mean in series.means if mean.value is not None]
     known, alone = ([row for row in means if (row["low"] is None) is hollow] for hollow in (False, True))
-    dot = {"shape": "square", "size": 52, "opacity": 1, "strokeWidth": 1.4, "stroke": colour}
+    colour = look.colour
+    aside: dict[str, Any] = {"xOffset": look.aside} if look.aside else {}
+    dot = {"shape": look.shape, "size": 52, "opacity": 1, "strokeWidth": 1.4, "stroke": colour, **aside}
     return [
-        layer(trials, "point", channels, filled=True, shape="circle", size=16, opacity=0.35, color=colour),
+        layer(trials, "point", channels, filled=True, shape="circle", size=16, opacity=0.35, color=colour, **aside),
         *([layer(line, "line", channels, color=colour, strokeWidth=1.4, opacity=0.85)] if line else []),
-        *interval(known, *axes, color=colour),
+        *interval(known, *axes, color=colour, **aside),
         *([layer(known, "point", channels, fill=colour, **dot)] if known else []),
         *([layer(alone, "point", channels, fill=PAPER, **dot)] if alone else []),
     ]

@@ -15,7 +15,7 @@ from .layout import CANNOT_TELL, WIDTH, escape, estimate_parts, estimate_text, t
 if TYPE_CHECKING:
     from . import (  # noqa: F401, I001
         advise, anova, application, bound, check, compare, compare_markdown, corpus, describe, diagnose, doctor,
-        explain_difference, faults,
+        explain_difference, faults, plan_iozone,
         fit, import_, lab, noise, parse, path_study, plan, predict, probe, queue, rank, regress, scale, show,
         slowest, store, summary, survey, survey_more,
         time_model, upgrade, validate, verify, watch,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from iosonde.campaign.plan import LEVEL, CampaignPlan, PlannedStep
 from iosonde.core.types import Factor, Trial, level_text
 from iosonde.core.units import format_seconds, format_size
-from iosonde.core.workload import MpiIo
+from iosonde.core.words import counted
+from iosonde.core.workload import MpiIo, Step
 from iosonde.measure.spec import CACHE_DROP, CACHE_NONE, SERVERS, SINGLE, CommandStep, Spec
 
 from . import design
@@ -169,21 +169,18 @@ def _by_mpi_io(phase: MpiIo) -> str:
     return f"MPI-IO {call}: {phase.count} pieces of {format_size(phase.piece)}{hints}"
 
 
-def _does(part: Any) -> str:
-    """``write 2 MiB by 64 KiB``."""
+def _does(part: Step) -> str:
+    """``32 writes of 64 KiB, 2 MiB``."""
     if part.of:
-        shares = [f"{inner['weight']} {inner['step']['kind']}" for inner in part.of]
+        shares = [f"{inner.weight} {inner.step.kind}" for inner in part.of]
         return f"mix of {' : '.join(shares)}"
     if not part.transfer_size:
         return str(part.kind)
-    length = part.count * part.transfer_size if part.count else part.size or part.transfer_size
-    how = (
-        ""
-        if part.offsets in (None, "seq")
-        else f" {part.offsets if isinstance(part.offsets, str) else next(iter(part.offsets))}"
-    )
+    offsets = part.offsets if isinstance(part.offsets, str) else next(iter(part.offsets or ("seq",)))
+    how = "" if offsets == "seq" else f" at offsets {offsets}"
     sieved = f", sieved by {format_size(part.sieve['buffer'])}" if part.sieve else ""
-    return f"{part.kind}{how} {format_size(length)} by {format_size(part.transfer_size)}{sieved}"
+    each = f"{counted(part.operations, part.kind)} of {format_size(part.transfer_size)}{how}"
+    return f"{each}, {format_size(part.moved_bytes)}{sieved}"
 
 
 def _trials(plan: CampaignPlan, simple: bool) -> Iterator[str]:

@@ -94,9 +94,10 @@ def _servers(servers: list[dict[str, Any]]) -> Iterator[str]:
     rows = []
     for host, disk in disks[:MOST_SHOWN]:
         for way in ("write", "read"):
-            where = f"{host}:{disk['dir']}" if way == "write" else ""
-            rows.append([where, way, *_value(disk[f"disk_{way}"], "bytes/s")])
-    yield from table(["disk of a server", "", "mean", "interval", ""], rows, "LLrrL").splitlines()
+            first = way == "write"
+            where, kind = (f"{host}:{disk['dir']}", disk["filesystem"] or "-") if first else ("", "")
+            rows.append([where, kind, way, *_value(disk[f"disk_{way}"], "bytes/s")])
+    yield from table(["disk of a server", "on", "", "mean", "interval", ""], rows, "LLLrrL").splitlines()
     if len(disks) > MOST_SHOWN:
         yield f"{MOST_SHOWN} of {len(disks)} disks; all: --json"
     for way in dict.fromkeys(disk["disk_way"] for _, disk in disks):

@@ -94,6 +94,7 @@ def detail_lines(made: Detail) -> Iterator[str]:
         "iosonde": stored.written_by,
     }
     yield from _pairs({key: value for key, value in about.items() if value})
+    yield from _remounts(stored)
     for note in notes["notes"]:
         yield from _wrapped(f"  note      {_when(str(note.get('at', '')))} {note.get('text', '')}", " " * 12)
     whole = [row for row in run.observations if row.rank is None]
@@ -106,6 +107,21 @@ def detail_lines(made: Detail) -> Iterator[str]:
     for finding in run.findings:
         yield from _wrapped(f"{finding.code} {finding.sentence}", "     ")
     yield from _facts(run.facts)
+
+
+def _remounts(stored: StoredRun) -> Iterator[str]:
+    """What was mounted anew: a line for each time, of all nodes on which it was."""
+    times: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for phase, one in stored.remounts:
+        times.setdefault((phase, str(one["mount"])), []).append(one)
+    for (phase, mount), several in times.items():
+        took = [one.get("seconds", one.get("unmount_s", 0.0) + one.get("mount_s", 0.0)) for one in several]
+        span = " to ".join(dict.fromkeys(map(format_seconds, (min(took), max(took)))))
+        where = several[0]["host"] if len(several) == 1 else f"{len(several)} nodes"
+        at = str(min(one["at"] for one in several))[11:19]
+        yield from _wrapped(
+            f"  remounted   {mount} on {where} before {phase or 'the trial'}, at {at}, {span}", " " * 14
+        )
 
 
 def _results(rows: Sequence[Observation]) -> Iterator[str]:
@@ -128,7 +144,10 @@ def _results(rows: Sequence[Observation]) -> Iterator[str]:
 
 
 def _facts(facts: Mapping[str, Any]) -> Iterator[str]:
-    flat = sorted(_flatten(facts), key=lambda fact: _rank_of_fact(fact[0]))
+    flat = sorted(
+        _flatten({key: value for key, value in facts.items() if key != "remounts"}),
+        key=lambda fact: _rank_of_fact(fact[0]),
+    )
     if not flat:
         return
     yield ""

@@ -88,7 +88,7 @@ def newest_parts(probes: Sequence[StoredRun], level: float) -> Facts:
 
 
 def slowest(made: Facts) -> dict[str, float]:
-    """Value of each of ``schema.PROBE_FACTORS`` that is known: the slowest link, the slowest node, the
+    """Value of each number of ``schema.PROBE_FACTORS`` that is known: the slowest link, the slowest node, the
     slowest disk: those of the servers where they were probed, and no rate through a mounted file system."""
     pairs, nodes = made["pairs"], made["nodes"]
     found = {}
@@ -110,6 +110,13 @@ def slowest(made: Facts) -> dict[str, float]:
     for name in ("disk_write", "disk_read") if disks else ():
         found[name] = min(disk[name].value for disk in disks)
     return found
+
+
+def of_servers(made: Facts) -> dict[str, str | int]:
+    """How many servers were probed, and on which file systems their disks are, as far as they were asked: the others of
+    ``schema.PROBE_FACTORS``."""
+    kinds = sorted({str(disk["filesystem"] or "unknown") for one in made["servers"] for disk in one["disks"]})
+    return {"probed_servers": len(made["servers"]), "base_filesystem": ", ".join(kinds)} if kinds else {}
 
 
 def to_json(value: Any) -> Any:

@@ -1,0 +1,93 @@
+"""A plan as the commands that would ask IOzone for the same: ``iosonde plan … --as iozone``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import FactorValue, Trial, count_of
+from iosonde.measure import placeholders, workloads
+from iosonde.measure.spec import NativeStep
+from iosonde.measure.workloads.foreign.as_iozone import AsIozone, as_iozone, of_settings
+
+from .plan import CampaignPlan
+from .spec.check import names_in, settings_at
+
+_NODES = ("nodes", "ranks_per_node")
+
+
+@dataclass(frozen=True)
+class IozoneCell:
+    """A native step at one setting: the whole ``words``, or ``why`` there are none."""
+
+    setting: dict[str, FactorValue]
+    words: tuple[str, ...]
+    why: tuple[str, ...]
+    differs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class IozonePlan:
+    """Every setting once, in the order of the factors' levels; ``units`` of factors that have one."""
+
+    cells: tuple[IozoneCell, ...]
+    units: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        settings = [
+            {"setting": one.setting, "words": list(one.words), "why": list(one.why), "differs": list(one.differs)}
+            for one in self.cells
+        ]
+        return {"version": 1, "tool": "iozone", "settings": settings}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a setting."""
+        return [{**one.setting, "command": " ".join(one.words) or None, "why": "; ".join(one.why) or None}
+                for one in self.cells]  # fmt: skip
+
+
+def iozone_plan(plan: CampaignPlan) -> IozonePlan:
+    """The native steps of a plan as IOzone's commands. Raises InputError where there is none."""
+    found = tuple(_cells(plan))
+    if not found:
+        raise InputError("nothing here is measured natively: commands are run as they stand",
+                         "leave --as out")  # fmt: skip
+    return IozonePlan(found, {one.name: one.unit for one in plan.campaign.spec.factors if one.unit})
+
+
+def _cells(plan: CampaignPlan) -> Iterator[IozoneCell]:
+    spec = plan.campaign.spec
+    for step in spec.native:
+        used = [one.name for one in spec.factors if one.name in {*_NODES, *names_in(step.settings)}]
+        levels = {one.name: list(one.levels) for one in spec.factors}
+        cells = {tuple(trial.factors[name] for name in used): trial for trial in plan.experiment.trials}
+        order = sorted(cells, key=lambda cell: [levels[name].index(at) for name, at in zip(used, cell, strict=True)])
+        for cell in order:
+            yield _cell(step, cells[cell], dict(zip(used, cell, strict=True)))
+
+
+def _cell(step: NativeStep, trial: Trial, setting: dict[str, FactorValue]) -> IozoneCell:
+    nodes, per_node = (count_of(trial.factors[name]) for name in _NODES)
+    ranks = nodes * per_node
+    settings = settings_at(step, {**placeholders.of_trial(trial, None), "RANKS": ranks})
+    asked = _asked(step, settings, ranks)
+    words = ("iozone", *_where(nodes, ranks), *asked.words) if asked.words else ()
+    return IozoneCell(setting, words, asked.why, asked.differs)
+
+
+def _asked(step: NativeStep, settings: Any, ranks: int) -> AsIozone:
+    if step.workload == "iozone":
+        return of_settings(settings)
+    producer = workloads.find(step.workload)
+    first = producer.plan(settings, 0, ranks, 0)
+    return as_iozone(first, producer.plan(settings, 1, ranks, 0) if ranks > 1 else first)
+
+
+def _where(nodes: int, ranks: int) -> tuple[str, ...]:
+    """Where it runs: on several nodes by a file of clients, with a line for each rank."""
+    if nodes > 1:
+        return ("-+m", "${IOZONE_CLIENTS}", "-t", str(ranks))
+    return ("-t", str(ranks), "-F", *(f"${{TARGET}}/iozone-{rank}" for rank in range(ranks)))

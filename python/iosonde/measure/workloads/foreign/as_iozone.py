@@ -1,0 +1,168 @@
+"""The way back: what a native step does, as the words that ask IOzone for the same; or why IOzone cannot be asked.
+
+IOzone has one file a process, one record size, one set of flags, and its own order of tests; each test goes through the
+whole file. What is native and not so is named, and nothing is written that would measure something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from iosonde.core.workload import Files, Phase, Step
+from iosonde.measure.workloads.phase_plan import PhasePlan
+
+from .iozone import TESTS, Settings
+
+# (kind, offsets) → number of -i. Tests 0 and 1 once more (rewrite, reread) unless -+n.
+_NUMBERS = {
+    ("write", "seq"): 0, ("read", "seq"): 1, ("read", "rnd"): 2, ("write", "rnd"): 2, ("read", "shuffled"): 2,
+    ("write", "shuffled"): 2, ("read", "reverse"): 3, ("write", "off0"): 4, ("read", "stride"): 5,
+}  # fmt: skip
+_FLAGS = {"direct": "-I", "sync": "-o"}
+_KIB = 1024
+
+
+@dataclass(frozen=True)
+class AsIozone:
+    """``words`` of the command without where it runs; ``why`` it cannot be asked for, a sentence each, and then there
+    are no words; ``differs``: what IOzone does otherwise."""
+
+    words: tuple[str, ...] = ()
+    why: tuple[str, ...] = ()
+    differs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Test:
+    """One phase as a test of IOzone."""
+
+    operation: str
+    number: int
+    step: Step
+    offsets: str
+    files: Files
+    flags: frozenset[str]
+    flushed: bool
+    timed: bool
+
+    @property
+    def size(self) -> int:
+        """Of the file that it goes through."""
+        return self.step.moved_bytes if self.offsets in ("seq", "reverse") else self.step.size or self.step.moved_bytes
+
+
+def as_iozone(first: Sequence[PhasePlan], second: Sequence[PhasePlan]) -> AsIozone:
+    """What two ranks do in their phases (of one rank ``second`` is ``first`` again) as IOzone's options."""
+    tests, why = [], []
+    for one, other in zip(first, second, strict=True):
+        found = _test(one)
+        if isinstance(found, str):
+            why.append(f"{one.operation}: {found}")
+            continue
+        tests.append(found)
+        if other is not one and isinstance(other.phase, Phase) and other.phase.files == found.files:
+            why.append(f"{one.operation}: ranks share a file, and each process of IOzone has its own")
+    why += _unlike(tests)
+    if why or not tests:
+        return AsIozone(why=tuple(why) or ("there is no phase",))
+    return AsIozone(tuple(_words(tests)), differs=tuple(_differs(tests, first)))
+
+
+def _test(one: PhasePlan) -> _Test | str:
+    """The test that it is, or why it is none."""
+    phase = one.phase
+    if not isinstance(phase, Phase):
+        return "not the POSIX calls that IOzone makes"
+    if not isinstance(phase.files, Files) or phase.files.count > 1:
+        return "IOzone has one file a process"
+    if phase.time_limit_ns or phase.max_operations or phase.passes > 1:
+        return "IOzone goes through its file once, without a limit"
+    if phase.arrival or one.backend != {"name": "posix"} or phase.order != "listed":
+        return "one operation after the other, as fast as they are done, is all that IOzone does"
+    data = [step for step in phase.steps if step.transfer_size or step.of]
+    others = [step.kind for step in phase.steps if step not in data]
+    if len(data) != 1 or data[0].of or set(others) - {"create", "open", "fsync", "close"}:
+        return "IOzone has no test of these operations"
+    (step,) = data
+    offsets = step.offsets if isinstance(step.offsets, str) else next(iter(step.offsets or ("seq",)))
+    number = _NUMBERS.get((step.kind, offsets))
+    if number is None or step.base or step.sieve or step.ns or step.ns_per_byte:
+        return f"IOzone has no test of {step.kind} at offsets {offsets} like this"
+    if "close" not in others:
+        return "IOzone closes its file in each test"
+    return _Test(one.operation, number, step, offsets, phase.files, frozenset(phase.open_flags), "fsync" in others,
+                 one.timed)  # fmt: skip
+
+
+def _unlike(tests: Sequence[_Test]) -> Iterator[str]:
+    """A sentence for each thing that IOzone has once and the phases have twice."""
+    for what, seen in (
+        ("sizes of operations", {one.step.transfer_size for one in tests}),
+        ("sizes of files", {one.size for one in tests}),
+        ("sets of flags", {one.flags for one in tests}),
+        ("answers to whether fsync is in the clock", {one.flushed for one in tests if one.step.kind == "write"}),
+    ):
+        if len(seen) > 1:
+            yield f"there are {len(seen)} {what}, and a run of IOzone has one"
+    if others := sorted({flag for one in tests for flag in one.flags} - set(_FLAGS)):
+        yield f"IOzone has no option for {', '.join(others)}"
+    for one in tests:
+        if one.size % _KIB or (one.step.transfer_size or 0) % _KIB or one.size % (one.step.transfer_size or 1):
+            yield f"{one.operation}: IOzone's sizes are whole KiB, and its file whole records"
+    if tests and not any(one.number == 0 for one in tests):
+        yield "nothing writes the file: IOzone's test 0 comes first"
+
+
+def _words(tests: Sequence[_Test]) -> Iterator[str]:
+    one = tests[0]
+    yield from ("-r", f"{(one.step.transfer_size or 0) // _KIB}k", "-s", f"{one.size // _KIB}k")
+    for number in sorted({test.number for test in tests}):
+        yield from ("-i", str(number))
+    if not any(_again(tests).values()):
+        yield "-+n"
+    yield "-c"  # close is in the clock of a native phase
+    if any(test.flushed for test in tests):
+        yield "-e"
+    strides = [test.step for test in tests if test.number == 5 and isinstance(test.step.offsets, dict)]
+    for step in strides[:1]:
+        hole = int(step.offsets["stride"].get("hole", 0)) if isinstance(step.offsets, dict) else 0
+        yield from ("-j", str(hole // (step.transfer_size or 1) + 1))
+    yield from (_FLAGS[flag] for flag in sorted(one.flags))
+
+
+def of_settings(settings: Settings) -> AsIozone:
+    """The native workload ``iozone``: the options that it was made of, or could have been."""
+    numbers = [number for number, named in TESTS.items() if {name for name, _ in named} & set(settings.tests)]
+    options = [word for number in numbers for word in ("-i", str(number))]
+    options += ["-j", str(settings.stride)] if 5 in numbers else []
+    given = {"-+n": not {"rewrite", "reread"} & set(settings.tests), "-c": "close" in settings.inside,
+             "-e": "fsync" in settings.inside, "-I": settings.direct, "-o": settings.synchronous,
+             "-+d": settings.verify}  # fmt: skip
+    sizes = ("-r", f"{settings.record_size // _KIB}k", "-s", f"{settings.file_size // _KIB}k")
+    if settings.record_size % _KIB:
+        return AsIozone(why=("IOzone's sizes are whole KiB",))
+    return AsIozone((*sizes, *options, *(flag for flag, wanted in given.items() if wanted)))
+
+
+def _again(tests: Sequence[_Test]) -> dict[int, bool]:
+    """Test 0 and 1 → whether there is a second one, which IOzone does unless -+n."""
+    return {number: sum(test.number == number for test in tests) > 1 for number in (0, 1)}
+
+
+def _differs(tests: Sequence[_Test], plans: Sequence[PhasePlan]) -> Iterator[str]:
+    if (numbers := [test.number for test in tests]) != sorted(numbers):
+        yield "IOzone takes its tests in the order of their numbers"
+    again, there = _again(tests), {test.number for test in tests}
+    if any(again.values()) and (once := [number for number in (0, 1) if number in there and not again[number]]):
+        yield f"-i {once[0]} is done twice, too"
+    directions = {test.step.kind for test in tests if test.number == 2}
+    if len(directions) == 1:
+        yield "-i 2 reads and writes at random"
+    if any(test.offsets == "rnd" for test in tests):
+        yield "at random IOzone takes every record once; offsets rnd take some twice and others never (shuffled: once)"
+    if any(plan.reads and plan.warm is not True for plan in plans):
+        yield "IOzone reads what it has just written: -U MOUNTPOINT mounts anew between tests"
+    if not all(test.timed for test in tests):
+        yield "IOzone times every test"
+    yield "the order of IOzone's random tests is its own; native phases have open in their clock, IOzone has not"

@@ -1,0 +1,24 @@
+"""How a plan looks as IOzone's commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iosonde.campaign.as_iozone import IozonePlan
+from iosonde.core.level_text import level_shown
+
+from .layout import escape, wrapped
+
+
+def lines(plan: IozonePlan) -> Iterator[str]:
+    """A command for each setting, or why there is none; then what IOzone does otherwise."""
+    for cell in plan.cells:
+        yield escape(
+            ", ".join(f"{name} {level_shown(level, plan.units.get(name, ''))}" for name, level in cell.setting.items())
+        )
+        if cell.words:
+            yield f"  {escape(' '.join(cell.words))}"
+        for why in cell.why:
+            yield from wrapped(escape(why), " " * 10, "  cannot: ")
+    for said in dict.fromkeys(said for cell in plan.cells for said in cell.differs):
+        yield from wrapped(escape(said), " " * 9, "differs  ")

@@ -1,0 +1,28 @@
+"""What `plan` says that a rank does."""
+
+from __future__ import annotations
+
+import pytest
+
+from iosonde.core.workload import MixPart, Step
+from iosonde.report.text.plan import _does
+
+KIB, MIB = 1024, 1024**2
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        (Step("write", 2 * KIB, size=100 * MIB), "51,200 writes of 2 KiB, 100 MiB"),
+        (Step("read", 2048 * KIB, size=100 * MIB), "50 reads of 2 MiB, 100 MiB"),
+        (Step("read", 4 * KIB, size=MIB, offsets="rnd"), "256 reads of 4 KiB at offsets rnd, 1 MiB"),
+        (Step("write", 64 * KIB, count=1), "1 write of 64 KiB, 64 KiB"),
+        (Step("read", KIB, size=64 * KIB, offsets={"stride": {"hole": KIB}}, sieve={"buffer": 16 * KIB}),
+         "32 reads of 1 KiB at offsets stride, 32 KiB, sieved by 16 KiB"),
+        (Step("mix", count=9, of=(MixPart(7, Step("read", KIB)), MixPart(3, Step("write", KIB)))),
+         "mix of 7 read : 3 write"),
+        (Step("fsync"), "fsync"),
+    ],
+)  # fmt: skip
+def test_a_plan_says_operations(step, said):
+    assert _does(step) == said
