@@ -220,7 +220,7 @@ def test_the_index_of_the_client_tasks_has_an_interval_and_says_who_had_more_to_
     (finding,) = checks.run(subject_of([], slow), ["S106"])
     (task,) = finding.evidence["tasks"]
     assert task["index"] == pytest.approx(1.3) and task["n"] == 3 and task["work"] is None
-    half = scipy.stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
+    half = scipy_stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
     assert (task["index_low"], task["index_high"]) == pytest.approx((1.3 - half, 1.3 + half))
     assert "to do" not in finding.sentence
     for run in slow:

@@ -10,9 +10,9 @@ How we know
     averaged over the trials; the evidence has the index of each phase (time of
     the slowest ÷ the mean, 1 is even) with its interval over trials. Where one
     rank is the slowest more often than chance allows (binomial, 1 % over all
-    phases), it is named: then it is a place and not bad luck. Where the slowest
-    had more to do (bytes, or operations without bytes), that is said: then the
-    work is shared unevenly, and not the speed.
+    phases), it is named: then it is a place and not bad luck. Where the
+    slowest had more to do (bytes, or operations without bytes), that is said:
+    then the work is shared unevenly, and not the speed.
 
 When it is wrong
     When ranks have different work on purpose.
@@ -62,13 +62,14 @@ def check(subject: Subject) -> list[Finding]:
     worst = max(found, key=lambda name: found[name][0])
     excess_of_worst, always = found[worst]
     more = f" ({len(found)} phases in all)" if len(found) > 1 else ""
-    work = next(one["work"] for one in tasks if one["phase"] == worst)
-    has = f": it has {100 * (work - 1):.0f} % more to do" if work and work > 1 + EXCESS / 2 else ""
+    share = next(one["work"] for one in tasks if one["phase"] == worst)
+    has = f": it has {100 * (share - 1):.0f} % more to do" if share and share > 1 + EXCESS / 2 else ""
     return [
         Finding(
             CODE,
             Severity.INFO,
-            f"the slowest rank takes {100 * excess_of_worst:.0f} % longer than the average in {worst}{always}{has}{more}",
+            f"the slowest rank takes {100 * excess_of_worst:.0f} % longer than the average in "
+            f"{worst}{always}{has}{more}",
             {
                 "tasks": tasks[:SHOWN],
                 "excess": {name: value for name, (value, _) in list(found.items())[:SHOWN]},
