@@ -28,6 +28,8 @@ def responses_of(made: Overview) -> list[Response]:
 
 def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
     """The operation alone where it has one metric, whose clock the header names."""
+    if operation in metric and not metric.isidentifier():  # computed, as write/nodes: its name is what was asked for
+        return titled(metric, unit)
     several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1
     several = several or bool(answer.told and metric.endswith("_of_ranks"))
     if not operation:
