@@ -324,7 +324,7 @@ def test_a_response_with_wide_numbers_does_not_spread_out_the_others(tmp_path):
     lines = ["fs,record,write_KB/s,moved"]
     for fs in ("nfs", "afs", "pvfs", "castor"):
         for record in (64, 128, 256):
-            lines += [f"{fs},{record},{10000 + 7 * n},{54321098.7 * (n + 1)}" for n in range(4)]
+            lines += [f"{fs},{record},{5000 + 97 * n},{54321098.7 * (n + 1)}" for n in range(4)]
     path = tmp_path / "wide.csv"
     path.write_text("\n".join(lines))
     words = [str(path), "--by", "fs,record", "--unit", "KB/s", "--response"]

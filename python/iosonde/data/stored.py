@@ -42,14 +42,20 @@ def with_places(results: Table, runs: Sequence[StoredRun], always: Sequence[str]
     by_id = {run.id: run for run in runs}
     of_rows = [by_id.get(str(run)) for run in results.columns["run"].values]
     added: dict[str, Column] = {}
+    alike: dict[str, str] = {}
     for name in PLACES:
         values = [None if run is None else run.places[name] for run in of_rows]
-        if name not in results.columns and (name in always or len(set(values) - {None}) > 1):
+        levels = {value for value in values if value is not None}
+        if name in results.columns:
+            continue
+        if name in always or len(levels) > 1:
             added[name] = column_of(name, values)
+        else:
+            alike[name] = next(iter(levels), "")
     most = [None if run is None else run.maximum for run in of_rows]
     if MAXIMUM not in results.columns and any(most):
         added[MAXIMUM] = column_of(MAXIMUM, most, unit="bytes/s")
-    return replace(results, columns={**results.columns, **added}) if added else results
+    return replace(results, columns={**results.columns, **added}, alike=alike)
 
 
 def as_declared(results: Table, experiments: Sequence[Experiment], runs: Sequence[StoredRun]) -> Table:
