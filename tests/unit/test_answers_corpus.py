@@ -171,3 +171,14 @@ def test_what_cannot_be_asked_says_what_can(place, tmp_path):
         del run.factors["institution"], run.factors["system"]
     with pytest.raises(InputError, match="one system"):
         asked(sample.write(tmp_path / "s", runs))
+
+
+def test_one_system_far_out_is_said_to_decide_and_is_not_what_explains(tmp_path):
+    *others, last = sample.corpus()
+    far = replace(last, factors={**last.factors, "nodes": 10**6})
+    made = asked(sample.write(tmp_path / "s", [*others, far]), HowCorpus(per="none"))
+    (found,) = [one for one in made.decided_by_one if one[1] == "nodes"]
+    assert found[2].leverage > 0.5 and found[2].without is not None
+    text = "\n".join(lines(made)).replace("\n  ", " ")
+    assert "~ nodes: one system lies so far out that it decides the line alone" in text
+    assert "by nodes" not in made.sentence and max(map(len, lines(made))) < 80

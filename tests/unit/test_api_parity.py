@@ -382,7 +382,7 @@ RENAMED = {
 IN_ANOTHER_WAY = {
     "": {"json", "plot", "plot_kind"},  # .to_dict(), .plot(…)
     "run": {"page"},  # write_report(result.store)
-    "fit": {"rules"}, "bound": {"against"},  # .answer.rules, .plot(against=…)
+    "fit": {"rules", "against", "at"}, "bound": {"against"},  # .answer.rules, .plot(against=…)
     "advise": {"write", "system", "as"},  # .answer.files(system, names)
     "show": {"thesis_json", "export", "as", "printed", "slowest"}, "plan": {"schema", "as"},  # as_tool="iozone"
    
@@ -390,7 +390,7 @@ IN_ANOTHER_WAY = {
     "corpus": {"all", "page"},  # every=True, write_report(store)
     "regress": {"sums"}, "predict": {"describe"}, "check": {"noise"},  # DATA may be sums; functions of their own
     "plot": {"output", "format"},  # .save("name.pdf")
-    "validate": {"model"}, "rank": {"coefficients", "levels"},
+    "validate": {"model", "against", "at"}, "rank": {"coefficients", "levels"},
 }  # fmt: skip
 FUNCTIONS = {
     "show": ("show", "show_run", "show_as", "slowest", "printed", "export"), "predict": ("predict", "describe"),

@@ -77,6 +77,7 @@ reserve: ./reserve.sh
 trial_timeout: 1h
 budget: 30min
 max_bytes: 1GiB
+maximum: 110MB/s
 store: elsewhere
 """)
     assert found.spec.factors == (
@@ -97,6 +98,7 @@ store: elsewhere
     assert found.spec.cache == CacheRegime(CACHE_REMOUNT, "umount /mnt", "mount /mnt", "sync")
     assert (found.spec.repetitions, found.spec.seed, found.spec.hosts) == (3, 7, ("a", "b"))
     assert found.spec.trial_timeout_s == 3600
+    assert found.terms.maximum == 110e6
     assert (found.terms.budget_s, found.terms.max_bytes, found.terms.store) == (1800, 2**30, "elsewhere")
 
 
@@ -160,6 +162,7 @@ def test_a_slip_of_the_printed_listing_is_named():
         ("steps: [ls]\nnodes: [1, 1]", "nodes: a value is given twice"),
         ("steps: [ls]\nname: 5", "name: expected a text, found the number 5"),
         ("steps: [ls]\nmax_bytes: lots", "'lots' is not a size"),
+        ("steps: [ls]\nmaximum: fast", "'fast' is not a rate"),
         ("steps: [ls]\nuntil: soon", "'soon' is not a rule"),
         ("steps: ['echo ${HOM}']", "unknown placeholder ${HOM}"),
         ("steps: ['echo ${HOM}']", "HOSTNAME"),

@@ -54,6 +54,20 @@ def test_text_fits_a_terminal_and_ends_with_a_sentence():
     text = invoke(*ARGS)
     assert max(map(len, text.splitlines())) < 80 and text.rstrip().endswith(".")
     assert "Criteria disagree" in text and "worst case" in text
+    assert "Shares of the best: mean, harmonic mean, least. In MiB/s: mean" in text
+    # The seven columns of the published table: 2/2M/on, its harmonic mean 1 ÷ mean of 1 ÷ each.
+    row = next(line for line in text.splitlines() if line.startswith("2/2M/on ")).replace("%", "").split()
+    assert row[1:] == ["24", "0", "86.0", "78.7", "37.8", "238.8", "194.1", "31.98"]
+
+
+def test_with_ties_a_long_setting_and_the_mark_of_today_the_table_fits(tmp_path):
+    lines = ["mode,size,speed"]
+    for mode in ("a_very_long_name_of_a_setting", "another_very_long_name_of_it"):
+        lines += [f"{mode},{size},{123456.7 + size + 10 * n + len(mode)}" for size in (1, 2, 3) for n in range(3)]
+    (tmp_path / "long.csv").write_text("\n".join(lines))
+    text = invoke(str(tmp_path / "long.csv"), "--response", "speed", "--choose", "mode", "--given", "size",
+                  "--current", "mode=another_very_long_name_of_it")  # fmt: skip
+    assert max(map(len, text.splitlines())) < 80 and " tied " in text and "Then: mean, harmonic" in text
 
 
 def test_times_are_better_low_and_new_trials_are_compared(tmp_path):
@@ -73,7 +87,7 @@ def test_values_of_a_store_have_the_unit_of_their_rows(tmp_path):
     path = tmp_path / "values.csv"
     path.write_text("size,mode,value,unit\n" + "\n".join(rows * 3) + "\n")
     args = (str(path), "--response", "value", "--choose", "mode", "--given", "size")
-    assert "mean and loss in MiB/s" in invoke(*args) and json.loads(invoke(*args, "--json"))["unit"] == "bytes/s"
+    assert "In MiB/s: mean, harmonic" in invoke(*args) and json.loads(invoke(*args, "--json"))["unit"] == "bytes/s"
 
 
 def test_no_advice_says_what_would_settle_it(tmp_path):

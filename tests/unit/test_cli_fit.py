@@ -105,6 +105,15 @@ def test_text_of_predictions_fits_a_terminal(runs, model):
     )
 
 
+def test_a_prediction_of_a_tree_says_how_many_rows_it_comes_from(runs, tmp_path):
+    place = str(tmp_path / "tree.json")
+    invoke("fit", runs, *ARGS, "--family", "tree depth=2", "-o", place)
+    made = json.loads(invoke("predict", place, "size=3000", "fs=nfs", "--json"))
+    assert made["n_alike"] > 3 and f"leaf of {made['n_alike']} rows" in invoke("predict", place, "size=3000", "fs=nfs")
+    every = invoke("predict", place, "--data", runs)
+    assert every.count("leaf of ") == 64 and max(map(len, every.splitlines())) < 80
+
+
 def test_a_text_says_rates_of_a_store_in_units_that_people_read(tmp_path):
     place = str(tmp_path / "s")
     declared_sample.store(place)

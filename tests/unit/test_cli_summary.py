@@ -317,3 +317,21 @@ def test_quantiles_of_values_below_zero_have_no_geometric_mean(tmp_path):
     words = (str(table), "--response", "time", "--by", "mode", "--quantiles")
     assert as_json(*words)["groups"][0]["geometric_mean"]["value"] is None
     assert "geometric mean" not in invoke(*words).split("efficiency")[0].partition("~")[0]
+
+
+def test_a_response_with_wide_numbers_does_not_spread_out_the_others(tmp_path):
+    """Each has columns by record where its own numbers leave room for them."""
+    lines = ["fs,record,write_KB/s,moved"]
+    for fs in ("nfs", "afs", "pvfs", "castor"):
+        for record in (64, 128, 256):
+            lines += [f"{fs},{record},{5000 + 97 * n},{54321098.7 * (n + 1)}" for n in range(4)]
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join(lines))
+    words = [str(path), "--by", "fs,record", "--unit", "KB/s", "--response"]
+    text = CliRunner().invoke(summary.command, [*words, "write_KB/s,moved"]).stdout
+    assert max(map(len, text.splitlines())) < 80
+    alone = CliRunner().invoke(summary.command, [*words, "write_KB/s"]).stdout
+    block = alone[alone.index("write, KB/s") : alone.index("  n 4")]
+    assert "record=64" in block and block in text, "as it is alone"
+    assert text.count("median") > alone.count("median"), "the other one has a line a cell, with medians"
+    assert "needs at least 6 trials for a 95 % interval of the median" in text

@@ -178,6 +178,17 @@ def test_the_structure_of_the_file_system_is_a_column_to_choose_and_group_by_and
     ]  # fmt: skip
 
 
+def test_a_place_that_is_the_same_in_all_trials_says_so(tmp_path):
+    runs = [trial(i, 100.0 + i, facts=place_facts("/mnt/a", "lustre")) for i in range(6)]
+    source = open_data(stored(tmp_path / "s", runs, "nodes"))
+    for table in (source.table, source.trials().rows):
+        with pytest.raises(DataError, match="structure is 'parallel' in all rows: there is nothing to tell apart"):
+            table.column("structure")
+    nowhere = open_data(stored(tmp_path / "n", [trial(i, 100.0 + i) for i in range(6)], "nodes"))
+    with pytest.raises(DataError, match="filesystem is not known of any row"):
+        nowhere.table.column("filesystem")
+
+
 def test_what_a_lab_was_to_bring_up_stands_for_what_the_nodes_saw(tmp_path):
     kinds = {"glusterfs": "fuse.glusterfs", "nfs": "fuse.nfs", "sshfs": "fuse.sshfs"}
     runs = [trial(i, 100.0 + i, facts=place_facts("/mnt/lab", kinds[name]), file_system=name)

@@ -175,4 +175,34 @@ def test_the_drawing_of_the_example_is_that_of_its_file():
     asked = read_cluster(str(EXAMPLE))
     drawing = content(replace(asked.cluster, name="n"), 0.95)
     assert drawing.parts["server_links"].limits and drawing.parts["disks"].title == "4 disks"
-    assert drawing.disks_of == {1: 1, 2: 1, 3: 1, 4: 1} and drawing.client_numbers == (1, None, 8)
+    assert [one.disks for one in drawing.servers] == [1, 1, 1, 1]
+    assert [one and one.title for one in drawing.clients] == ["client 1", None, "client 8"]
+
+
+def test_nodes_of_a_file_are_drawn_by_their_names_with_their_roles_and_disks():
+    found = read_cluster({
+        "name": "x", "today": {"network": "112MB/s", "disk": "60MB/s"},
+        "nodes": {"head": "login", "n[1-6]": "compute", "both": ["client", "server"], "mds": "metadata",
+                  "io1": {"role": "server", "disks": 4}, "io2": {"role": ["server", "metadata"], "disks": 1},
+                  "silo[1-5]": "tape"},
+    })  # fmt: skip
+    drawing = cluster_plot.content(found.cluster, today_of(found.cluster, 0.95), 0.95, found.nodes)
+    assert [one and (one.title, one.fact) for one in drawing.clients] == [("n1", ""), None, ("both", "also server")]
+    assert [(one.title, one.fact, one.disks) for one in drawing.servers] == [
+        ("both", "also client", None), ("io1", "", 4), ("io2", "also metadata", 1),
+    ]  # fmt: skip
+    assert [(one.title, one.fact) for one in drawing.others] == [
+        ("login", "head"), ("tape", "silo1, silo2 and 3 more"),
+    ]  # fmt: skip
+    assert drawing.parts["metadata"].title == "metadata: mds, io2"
+    said = [row["said"] for one in layers(drawing, "text") for row in one["data"]["values"]]
+    assert {"n1", "io1", "head", "tape", "disks not known", "4"} <= set(said) and "n2" not in said
+    assert "A node that is client and server stands on both sides." in drawing.sentences
+
+
+def test_a_name_of_a_node_is_text_and_fits_into_its_box():
+    found = read_cluster({"nodes": {"n" * 90: "compute"}, "today": {"servers": 1, "network": "1MB/s"}})
+    drawing = cluster_plot.content(found.cluster, today_of(found.cluster, 0.95), 0.95, found.nodes)
+    (client,) = [row["said"] for one in layers(drawing, "text") for row in one["data"]["values"]
+                 if row["said"].startswith("nnn")]  # fmt: skip
+    assert client == "n" * 19 + "…"

@@ -214,6 +214,26 @@ def test_imbalance_names_the_rank_only_if_it_is_always_the_same():
     assert "rank" not in finding.sentence.split("in open")[1]
 
 
+def test_the_index_of_the_client_tasks_has_an_interval_and_says_who_had_more_to_do():
+    """4 ranks, the last takes 1.2, 1.3 and 1.4 times the mean; with twice the bytes of the others."""
+    slow = [phases(times=(1000, 1000, 1000, 1000 * 3 * x / (4 - x))) for x in (1.2, 1.3, 1.4)]
+    (finding,) = checks.run(subject_of([], slow), ["S106"])
+    (task,) = finding.evidence["tasks"]
+    assert task["index"] == pytest.approx(1.3) and task["n"] == 3 and task["work"] is None
+    half = scipy_stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
+    assert (task["index_low"], task["index_high"]) == pytest.approx((1.3 - half, 1.3 + half))
+    assert "to do" not in finding.sentence
+    for run in slow:
+        for rank in run["phases"][0]["ranks"]:
+            rank["bytes"] = 200 if rank["rank"] == 3 else 100
+    (finding,) = checks.run(subject_of([], slow), ["S106"])
+    assert finding.evidence["tasks"][0]["work"] == 1.6
+    assert (
+        finding.sentence.startswith("the slowest rank takes 30 % longer")
+        and ": it has 60 % more to do" in finding.sentence
+    )
+
+
 def test_background_load_is_said_with_host_and_share():
     run = {
         "id": "a",

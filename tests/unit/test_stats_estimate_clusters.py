@@ -71,6 +71,18 @@ def test_what_a_number_explains_is_the_square_of_the_correlation():
     assert found.share.low < found.share.value < found.share.high
 
 
+def test_one_cluster_far_out_decides_the_line_and_the_share_without_it_is_said():
+    rng = np.random.default_rng(4)
+    x, y = np.append(rng.normal(size=20), 1000.0), np.append(rng.normal(size=20), 50.0)
+    found = explained_by_number(Clustered(np.exp(y), np.arange(21)), x, 0.95)
+    hat = np.column_stack([np.ones(21), x])
+    assert found.leverage == pytest.approx((hat @ np.linalg.inv(hat.T @ hat) @ hat.T).diagonal().max())
+    assert found.share.value > 0.95 and found.without.value == pytest.approx(np.corrcoef(x[:-1], y[:-1])[0, 1] ** 2)
+    assert found.without.n == 20
+    even = explained_by_number(Clustered(np.exp(y[:-1]), np.arange(20)), x[:-1], 0.95)
+    assert even.leverage < 0.5 and even.without is None
+
+
 def test_what_levels_explain_counts_clusters_and_leaves_rare_levels_out():
     rng = np.random.default_rng(5)
     levels = np.repeat([0, 1], 10)

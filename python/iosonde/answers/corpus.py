@@ -86,6 +86,18 @@ class Corpus(Answer):
         ]  # fmt: skip
 
     @property
+    def decided_by_one(self) -> list[tuple[CorpusPhase, str, Explained]]:
+        """(number, covariate, what it explains) where one system alone decides the line, the farthest of each covariate
+        and the number where it is farthest."""
+        found: dict[str, tuple[CorpusPhase, str, Explained]] = {}
+        for one in self.phases:
+            for name, e in one.explained.items():
+                before = found[name][2].leverage if name in found else None
+                if e.without is not None and (e.leverage or 0.0) > (before or 0.0):
+                    found[name] = (one, name, e)
+        return list(found.values())
+
+    @property
     def sentence(self) -> str:
         """How far systems differ, what explains it, and where one's own result lies."""
         said = _places(self)
@@ -95,7 +107,8 @@ class Corpus(Answer):
             times = significant(_reach(most))
             said.append(f"Systems differ most in {most.title}: the upper tenth begins at {times} times the end of the "
                         "lowest.")  # fmt: skip
-        told = [(one, name, e) for one in self.phases for name, e in one.explained.items() if (e.share.low or 0) > 0]
+        told = [(one, name, e) for one in self.phases for name, e in one.explained.items()
+                if (e.share.low or 0) > 0 and e.without is None]  # fmt: skip
         if told:
             one, name, e = max(told, key=lambda found: found[2].share.low or 0.0)
             said.append(f"Most is explained of {one.title} by {name}: {_percent(e.share)} of the variance of its "

@@ -26,6 +26,7 @@ from .answer import Answer
 from .candidates import Learning
 from .constraints import Broken, check_of, of_experiments, typed
 from .learned import learned
+from .unseen_rows import UnseenRows
 from .verdict import verdict
 
 
@@ -64,6 +65,11 @@ class Fitted(Answer):
         """The model as rules; None where it is no tree."""
         form = self.choice.model.form
         return rules_of(form["nodes"], form["factors"]) if "nodes" in form else None
+
+    @property
+    def unseen(self) -> UnseenRows:
+        """The rows that the model which is taken was judged by."""
+        return UnseenRows(self.examples, self.choice.tried[self.choice.chosen])
 
     def model_text(self) -> str:
         """The model as the text of its file."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from iosonde.data.source import Source
 
 from .bound_cells import BoundCell
 from .bound_words import shown
+
+if TYPE_CHECKING:
+    from iosonde.lab.description import LabDescription
 
 THE_LAB = "the lab"
 _MADE_BY = {"client": "client", "servers": "chained"}
@@ -34,7 +37,14 @@ def truth_of(run: StoredRun) -> dict[str, Any]:
         return {}
     from iosonde.lab.description import of_dict
 
-    asked, emulated = of_dict(lab["description"]), lab.get("emulated") or {}
+    live = next((value for name in _COPIES if (value := run.live_options.get(name, "")).isdecimal()), None)
+    return told(of_dict(lab["description"]), lab.get("emulated") or {}, lab.get("layout") or {}, live)
+
+
+def told(
+    asked: LabDescription, emulated: Mapping[str, Any], layout: Mapping[str, Any], copies: str | None = None
+) -> dict[str, Any]:
+    """Field → its value, of what was asked and measured of a lab; ``copies`` where that is set live."""
     if asked.file_system == "local":
         return {}
     links = [one["bytes_per_s"] for one in emulated.get("links") or ()]
@@ -46,11 +56,10 @@ def truth_of(run: StoredRun) -> dict[str, Any]:
     for kind, limit in (("read", asked.read_rate), ("write", asked.write_rate)):
         rates = [one[f"{kind}_bytes_per_s"] for one in emulated.get("disks") or ()]
         found[f"disk_{kind}"] = limit or min(rates, default=None)
-    return {name: value for name, value in found.items() if value} | _redundancy(lab.get("layout") or {}, run)
+    return {name: value for name, value in found.items() if value} | _redundancy(layout, copies)
 
 
-def _redundancy(layout: Mapping[str, Any], run: StoredRun) -> dict[str, Any]:
-    live = next((value for name in _COPIES if (value := run.live_options.get(name, "")).isdecimal()), None)
+def _redundancy(layout: Mapping[str, Any], live: str | None) -> dict[str, Any]:
     copies = int(live or layout.get("copies", 1))
     if layout.get("parity_parts"):
         return {"redundancy": "erasure", "data_chunks": int(layout["data_parts"]),

@@ -16,6 +16,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.model.scaling.analyse import SCENARIO, Scaling, analyse
+from iosonde.model.scaling.best import BestSetting, best_settings
 from iosonde.model.scaling.demands import Demands, demands
 from iosonde.model.scaling.series import Series, series_of
 from iosonde.model.scaling.words import TITLES, sentences
@@ -79,18 +80,20 @@ class ScaledSeries:
 
 @dataclass(frozen=True)
 class ScalingLaws(Answer):
-    """Each series of rates over ``on``. ``as_stations``: the size of the operation whose demands were asked for."""
+    """Each series of rates over ``on``. ``as_stations``: the size of the operation whose demands were asked for.
+    ``best``: of several settings the best of one node, at each number of nodes."""
 
     items: tuple[ScaledSeries, ...]
     on: str
     level: float
     warnings: tuple[str, ...] = ()
     as_stations: str | None = None
+    best: tuple[BestSetting, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde scale --json``."""
         return {"level": self.level, "on": self.on, "series": [one.to_json() for one in self.items],
-                "warnings": list(self.warnings)}  # fmt: skip
+                "best": [one.to_json() for one in self.best], "warnings": list(self.warnings)}  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
         """One row a number of nodes of each series."""
@@ -125,6 +128,7 @@ def scale(source: Source, asked: Asked, how: Growth | None = None) -> ScalingLaw
     """Laws of scaling of every series of DATA; of a store of every rate. Raises InputError, DataError."""
     how = how or Growth()
     found, warnings = _series(source, asked, how)
+    best = tuple(best_settings(found, asked.level))
     found, left_out = _with_two_sizes(found, how.on)
     size = how.as_stations
     works = [None if size is None else work(series, size) for series in found]
@@ -132,7 +136,7 @@ def scale(source: Source, asked: Asked, how: Growth | None = None) -> ScalingLaw
     for series, of_one in zip(found, works, strict=True):
         made = analyse(series.trials, asked.level, list(how.at), how.bootstrap, how.seed)
         items.append(ScaledSeries(series, made, None if of_one is None else demands(made.regimes[-1], of_one)))
-    return ScalingLaws(tuple(items), how.on, asked.level, (*warnings, *left_out), size)
+    return ScalingLaws(tuple(items), how.on, asked.level, (*warnings, *left_out), size, best)
 
 
 def _series(source: Source, asked: Asked, how: Growth) -> tuple[list[Series], list[str]]:

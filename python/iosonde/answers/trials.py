@@ -47,8 +47,8 @@ def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> 
     values, names = response.values, response.names
     runs = response.rows.columns["run"].values if "run" in response.rows.columns else None
     found, units = [], response.rows.level_units(names)
-    # Of a table what was computed is a number of its own, beside the column that it was computed from.
-    metric = response.title if response.measured and not response.operation else response.metric.name
+    # What was computed is a number of its own, beside the one that it was computed from.
+    metric = response.title if response.measured else response.metric.name
     shared = None if response.within_run else bring_ups_of(response.rows)
     for key, rows in response.rows.groups(names):
         rows = np.sort(rows)

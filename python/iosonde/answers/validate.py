@@ -22,6 +22,7 @@ from .answer import Answer
 from .candidates import Learning
 from .learned import learned
 from .model_file import full_name
+from .unseen_rows import UnseenRows
 
 _GAIN = 0.05  # of the error between the last two points of a curve: worth more measurements
 
@@ -73,6 +74,11 @@ class Validation(Answer):
         """The model with the smallest error; None where none could be fitted."""
         known = [one for one in self.judged if one.mae.value is not None]
         return min(known, key=lambda one: one.mae.value or 0.0, default=None)
+
+    @property
+    def unseen(self) -> UnseenRows | None:
+        """The rows that the best was judged by; None where none could be fitted."""
+        return None if self.best is None else UnseenRows(self.examples, self.best)
 
     @property
     def crossings(self) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 from iosonde.core.cluster_nodes import CLUSTER
 from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.core.pair_rule import pair_rule
-from iosonde.core.stored import BESIDE, LEVELS_FOUND, SUBJECT_COMMIT, StoredRun
+from iosonde.core.stored import BESIDE, LEVELS_FOUND, MAXIMUM, SUBJECT_COMMIT, StoredRun
 from iosonde.core.types import Experiment, Run, Trial
 from iosonde.core.units import format_seconds
 from iosonde.importers import registry
@@ -245,6 +245,7 @@ def _bench(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment,
         "steps": wanted.identity()["steps"],
         **({SUBJECT_COMMIT: wanted.subject} if wanted.subject else {}),
         **({CLUSTER: wanted.terms.cluster.to_json()} if wanted.terms.cluster else {}),
+        **({MAXIMUM: wanted.terms.maximum} if wanted.terms.maximum else {}),
         **({"mpi_jobs": [job.to_json() for job in ready.jobs]} if ready.jobs else {}),
     }
     return trial.Bench(

@@ -210,10 +210,10 @@ def _role(node: ClusterNode) -> str:
     return f"a {' and '.join(node.roles)} node"
 
 
-def some_of(names: Sequence[str]) -> str:
+def some_of(names: Sequence[str], shown: int = _SHOWN) -> str:
     """``n1, n2, n3 and 4 more``."""
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
 
 
 def described(cluster: ClusterNodes) -> str:

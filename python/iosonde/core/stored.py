@@ -14,6 +14,7 @@ from .words import counted
 
 FILESYSTEM, TARGET, STRUCTURE = "filesystem", "target", "structure"
 PLACES = (FILESYSTEM, TARGET, STRUCTURE)  # facts of runs that can be asked for like factors
+MAXIMUM = "maximum"  # in the facts of a run: the most that the system can deliver, bytes/s
 LEVELS_FOUND = "levels_found"
 SUBJECT_COMMIT = "subject_commit"
 BESIDE = "measured_beside"  # processes that measured on the same machine, seen before or after the trial
@@ -355,6 +356,11 @@ class StoredRun:
         """How the target's data gets to a node (:func:`iosonde.core.filesystems.structure`); None where unknown."""
         kind = self.filesystem
         return None if kind is None else structure(kind, str(self._mount.get("source") or "")) or None
+
+    @property
+    def maximum(self) -> float | None:
+        """The most that its system can deliver, bytes/s, as the experiment says; None where it does not."""
+        return self.facts.get(MAXIMUM)
 
     @property
     def places(self) -> dict[str, str | None]:

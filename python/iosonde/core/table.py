@@ -7,7 +7,7 @@ where each row came from, so that a complaint names file, line and column.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeGuard
@@ -78,12 +78,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of equal length. ``lines`` are line numbers in ``source`` (empty: rows are counted from 1)."""
+    """Columns of equal length. ``lines`` are line numbers in ``source`` (empty: rows are counted from 1). ``alike``:
+    what is no column, as it is the same in all rows (empty: as no row has it)."""
 
     columns: dict[str, Column]
     source: str = ""
     lines: npt.NDArray[np.int64] | None = None
     warnings: tuple[str, ...] = field(default=())
+    alike: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())).values) if self.columns else 0
@@ -104,6 +106,9 @@ class Table:
         if by_label:
             found = ", ".join(column.name for column in by_label)
             raise DataError(f"{self._where()}column '{name}' could be {found}", "write the whole name")
+        if name in self.alike:
+            said = f"is '{self.alike[name]}' in all rows" if self.alike[name] else "is not known of any row"
+            raise DataError(f"{self._where()}{name} {said}: there is nothing to tell apart", "leave it out")
         raise DataError(f"{self._where()}there is no column '{name}'", self._nearest(name))
 
     def level_units(self, names: Iterable[str] | None = None) -> dict[str, str]:
@@ -140,7 +145,8 @@ class Table:
     def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Table:
         """The table of these rows only."""
         columns = {name: replace(column, values=column.values[rows]) for name, column in self.columns.items()}
-        return Table(columns, self.source, None if self.lines is None else self.lines[rows], self.warnings)
+        return Table(columns, self.source, None if self.lines is None else self.lines[rows], self.warnings,
+                     self.alike)  # fmt: skip
 
     def groups(self, by: Sequence[str]) -> list[tuple[tuple[Cell, ...], npt.NDArray[np.intp]]]:
         """(key, row numbers) of every combination of levels that occurs, in the order of the levels."""

@@ -358,12 +358,18 @@ def _column(table: Table, name: str, factors: Sequence[Factor]) -> Response:
                     tuple(one for one in factors if one.name != column.name))  # fmt: skip
 
 
+def _is_share(one: Response, made: derived.Derived, of: str) -> bool:
+    """Whether another column of the same unit is in it: what is left has none, as a share of the maximum."""
+    others = [one.rows.columns[name].unit for name in made.names if name != of and name in one.rows.columns]
+    return bool(one.unit) and one.unit in others
+
+
 def _transformed(
     one: Response, made: derived.Derived, columns: dict[str, npt.NDArray[np.float64]], title: str, of: str
 ) -> Response:
     """The response with computed values, under a title of its own."""
     values = made.values(columns)
-    unit = one.unit if made.scales(of) else ""
+    unit = one.unit if made.scales(of) and not _is_share(one, made, of) else ""
     better = one.metric.better
     if made.falls(of):
         better = Better.HIGHER if better is Better.LOWER else Better.LOWER

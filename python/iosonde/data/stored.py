@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import InputError
-from iosonde.core.stored import PLACES, StoredRun, plain
+from iosonde.core.stored import MAXIMUM, PLACES, StoredRun, plain
 from iosonde.core.table import Column, Table, column_of
 from iosonde.core.types import Experiment, FactorValue, level_text
 from iosonde.core.units import typed_sizes
@@ -36,17 +36,26 @@ class Trials:
 
 def with_places(results: Table, runs: Sequence[StoredRun], always: Sequence[str] = ()) -> Table:
     """The results with the columns ``filesystem``, ``target`` and ``structure`` of each run, where there are two or it
-    is in ``always``, unless a factor has that name."""
+    is in ``always``, and ``maximum``, where a run has one, unless a factor has that name."""
     if "run" not in results.columns:
         return results
     by_id = {run.id: run for run in runs}
     of_rows = [by_id.get(str(run)) for run in results.columns["run"].values]
     added: dict[str, Column] = {}
+    alike: dict[str, str] = {}
     for name in PLACES:
         values = [None if run is None else run.places[name] for run in of_rows]
-        if name not in results.columns and (name in always or len(set(values) - {None}) > 1):
+        levels = {value for value in values if value is not None}
+        if name in results.columns:
+            continue
+        if name in always or len(levels) > 1:
             added[name] = column_of(name, values)
-    return replace(results, columns={**results.columns, **added}) if added else results
+        else:
+            alike[name] = next(iter(levels), "")
+    most = [None if run is None else run.maximum for run in of_rows]
+    if MAXIMUM not in results.columns and any(most):
+        added[MAXIMUM] = column_of(MAXIMUM, most, unit="bytes/s")
+    return replace(results, columns={**results.columns, **added}, alike=alike)
 
 
 def as_declared(results: Table, experiments: Sequence[Experiment], runs: Sequence[StoredRun]) -> Table:

@@ -171,6 +171,7 @@ class Terms:
     ``forecast.Speeds``: what the campaign's length is predicted from. ``pace`` (``10min``, ``50%``) makes breaks
     between trials, ``abort_if`` is a command whose exit code 0 ends the campaign. ``questions`` are what its
     page answers, as :mod:`iosonde.core.questions` reads them. ``cluster``: the nodes that are there, and their roles.
+    ``maximum``: the most that the system can deliver, bytes/s.
     """
 
     store: str | None = None
@@ -186,3 +187,4 @@ class Terms:
     abort_if: str = ""
     questions: tuple[dict[str, Any], ...] = ()
     cluster: ClusterNodes | None = None
+    maximum: float | None = None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from iosonde.core.cluster_nodes import CLIENTS, ROLES, SERVERS, ClusterNode, ClusterNodes, some_of
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
 from iosonde.model.bound.bound import TERMS
 
-from .figures.cluster import ClusterDrawing, DrawnPart, Passed, amount, cluster_figure, shown
+from .figures.cluster import ClusterDrawing, DrawnNode, DrawnPart, Passed, amount, cluster_figure, drawn_number, shown
 from .text.upgrade import limiting, named
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from .figures.figure import Figure
 
+_NO_NAMES = ClusterNodes(())
 _SOME = 0.05  # limits in so many of the draws: worth a sentence
 # Part → its terms, each with its name there.
 _TERMS = {
@@ -37,18 +40,66 @@ def cluster_plot(answer: Upgrade) -> Figure:
     """The cluster of today and what limits it. Raises InputError where there is none."""
     made, cluster = answer.today, answer.asked.cluster
     assert cluster is not None
-    return cluster_figure(content(cluster, made, answer.level))
+    return cluster_figure(content(cluster, made, answer.level, answer.asked.nodes))
 
 
-def content(cluster: Cluster, made: Today | None, level: float) -> ClusterDrawing:
-    """The cluster with what each part lets through; ``made`` is None where too little is known for a bound."""
-    clients, servers, disks = (_counted(cluster, name) for name in ("clients", "servers", "disks"))
-    numbers = shown(servers or 1)
-    each, more = divmod(disks or 0, servers or 1)
+def content(cluster: Cluster, made: Today | None, level: float, nodes: ClusterNodes = _NO_NAMES) -> ClusterDrawing:
+    """The cluster with what each part lets through; ``made`` is None where too little is known for a bound. Nodes that
+    the file names are drawn with their names and roles."""
+    sentences, parts = _sentences(cluster, made, level), _parts(cluster, made, level)
+    if nodes.both:
+        sentences = (*sentences, "A node that is client and server stands on both sides.")
+    if managers := nodes.named(("metadata",)):
+        parts["metadata"] = replace(parts.get("metadata", DrawnPart("")), title=f"metadata: {some_of(managers, 2)}")
     return ClusterDrawing(
-        cluster.name, _sentences(cluster, made, level), _parts(cluster, made, level), shown(clients or 1), numbers,
-        {number: each + (number <= more) for number in numbers if number is not None},
-    )  # fmt: skip
+        cluster.name, sentences, parts, _clients(cluster, nodes), _servers(cluster, nodes), _others(nodes)
+    )
+
+
+def _clients(cluster: Cluster, nodes: ClusterNodes) -> tuple[DrawnNode | None, ...]:
+    named = [one for one in nodes.nodes if one.is_one_of(CLIENTS)]
+    if named:
+        return _some([DrawnNode(one.name, _besides(one, CLIENTS)) for one in named])
+    count = _counted(cluster, "clients") or 1
+    return tuple(None if n is None else DrawnNode(f"client {drawn_number(n)}") for n in shown(count))
+
+
+def _servers(cluster: Cluster, nodes: ClusterNodes) -> tuple[DrawnNode | None, ...]:
+    named = [one for one in nodes.nodes if one.is_one_of(("server",))]
+    if named:
+        spread = _spread(cluster, len(named))
+        by_sum = "disks" in cluster.system and all(one.disks is None for one in named)
+        return _some([
+            DrawnNode(one.name, _besides(one, ("server",)), spread(n) if by_sum else one.disks)
+            for n, one in enumerate(named, 1)
+        ])  # fmt: skip
+    count = _counted(cluster, "servers") or 1
+    spread = _spread(cluster, count)
+    return tuple(None if n is None else DrawnNode(f"server {drawn_number(n)}", "", spread(n)) for n in shown(count))
+
+
+def _spread(cluster: Cluster, servers: int) -> Callable[[int], int]:
+    """Server, from 1 → its disks, where only their sum is known."""
+    each, more = divmod(_counted(cluster, "disks") or 0, servers)
+    return lambda number: each + (number <= more)
+
+
+def _others(nodes: ClusterNodes) -> tuple[DrawnNode, ...]:
+    """Nodes that are drawn nowhere else, by role."""
+    drawn = (*CLIENTS, *SERVERS)
+    found = {role: [one.name for one in nodes.nodes if one.is_one_of((role,)) and not one.is_one_of(drawn)]
+             for role in ROLES if role not in drawn}  # fmt: skip
+    return tuple(DrawnNode(role, some_of(names, 2)) for role, names in found.items() if names)
+
+
+def _some(nodes: Sequence[DrawnNode]) -> tuple[DrawnNode | None, ...]:
+    return tuple(None if n is None else nodes[n - 1] for n in shown(len(nodes)))
+
+
+def _besides(node: ClusterNode, here: Sequence[str]) -> str:
+    """The other roles of a node."""
+    others = [role for role in node.roles if role not in here]
+    return f"also {', '.join(others)}" if others else ""
 
 
 def _sentences(cluster: Cluster, made: Today | None, level: float) -> tuple[str, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,16 +21,17 @@ from .figures.unseen import (
     predicted_figure,
     sorted_figure,
 )
+from .figures.unseen_rows import against_figure, classes_figure
 
 if TYPE_CHECKING:
     from iosonde.answers.fit import Fitted
+    from iosonde.answers.unseen_rows import UnseenRows
     from iosonde.answers.validate import Validation
-    from iosonde.model.fit.features import Examples
-    from iosonde.model.fit.validate import Judged
 
 
-def fit_plot(answer: Fitted) -> Figure:
-    """Predicted against observed of what was taken, the errors of all, and the tree where it is one."""
+def fit_plot(answer: Fitted, against: str | None = None, at: Mapping[str, Any] | None = None) -> Figure:
+    """Predicted against observed of what was taken, the errors of all, and the tree where it is one; ``against`` and
+    ``at`` as of :func:`validation_plot`."""
     examples, made = answer.examples, answer.choice
     known = [(one.candidate.short, (value, one.mae.low, one.mae.high)) for one in made.tried
              if (value := one.mae.value) is not None]  # fmt: skip
@@ -37,17 +39,18 @@ def fit_plot(answer: Fitted) -> Figure:
         examples.response, [name for name, _ in known], [mae for _, mae in known],
         made.noise.mae if made.noise else None, made.baseline.mae.value, examples.unit,
     )  # fmt: skip
-    items = [*_observed(examples, made.tried[made.chosen]), errors_figure(errors)]
+    items = [*_observed(answer.unseen, against, at or {}), errors_figure(errors)]
     if "nodes" in made.model.form:
         items.append(tree_figure(TreeDrawing(examples.response, list(made.model.form["nodes"]), examples.unit)))
     return together(items, columns=2)
 
 
-def validation_plot(answer: Validation) -> Figure:
-    """Predicted against observed of the best, and the learning curve where there is one. Raises InputError."""
-    if answer.best is None:
+def validation_plot(answer: Validation, against: str | None = None, at: Mapping[str, Any] | None = None) -> Figure:
+    """Predicted against observed of the best, and the learning curve where there is one. ``against``: also by this
+    factor, with the levels of others held that ``at`` names. Raises InputError."""
+    if answer.unseen is None:
         raise InputError("no model could be fitted: there is nothing to draw", "use fewer factors, or measure more")
-    items = _observed(answer.examples, answer.best)
+    items = _observed(answer.unseen, against, at or {})
     if answer.curve:
         lines = {
             one.candidate.short: [(point.n_train, point.mae[index]) for point in answer.curve]
@@ -57,9 +60,15 @@ def validation_plot(answer: Validation) -> Figure:
     return together(items, columns=2)
 
 
-def _observed(examples: Examples, judged: Judged) -> list[Figure]:
+def _observed(unseen: UnseenRows, against: str | None, at: Mapping[str, Any]) -> list[Figure]:
+    examples, judged = unseen.examples, unseen.judged
     name, observed = judged.candidate.short, examples.y[judged.rows]
     order = np.argsort(observed, kind="stable")
     rows = Predicted(examples.response, name, observed, judged.predicted, examples.unit)
     in_order = replace(rows, observed=observed[order], predicted=judged.predicted[order])
-    return [predicted_figure(rows), sorted_figure(in_order)]
+    items = [predicted_figure(rows), sorted_figure(in_order)]
+    if (classes := unseen.classes()) is not None:
+        items.append(classes_figure(examples.response, classes))
+    if (by := unseen.against(against, at)) is not None:
+        items.append(against_figure(examples.response, by, examples.unit))
+    return items

@@ -16,9 +16,9 @@ from iosonde.core import cluster_nodes, questions
 from iosonde.core.cluster_nodes import ClusterNodes
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem, SpecError
-from iosonde.core.stored import TARGET
+from iosonde.core.stored import MAXIMUM, TARGET
 from iosonde.core.types import Factor
-from iosonde.core.units import parse_seconds, parse_size
+from iosonde.core.units import parse_rate, parse_seconds, parse_size
 from iosonde.core.yaml_text import Document
 from iosonde.measure import mpi_program
 from iosonde.measure.spec import (
@@ -281,6 +281,7 @@ def _terms(data: Mapping[str, Any]) -> Terms:
         "idle_timeout": parse_seconds,
         "max_seconds": parse_seconds,
         "max_bytes": parse_size,
+        MAXIMUM: parse_rate,
         "speeds": _speeds,
         "pace": str,
         questions.KEY: tuple,

@@ -13,7 +13,7 @@ from iosonde.campaign.pacing import parse_pace
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem
 from iosonde.core.schema_problems import violations
-from iosonde.core.units import parse_seconds, parse_share, parse_size
+from iosonde.core.units import parse_rate, parse_seconds, parse_share, parse_size
 from iosonde.core.yaml_text import Document
 
 _PATH = Path(__file__).with_name("experiment.schema.json")
@@ -43,7 +43,12 @@ def _validator() -> Any:
     from jsonschema import Draft202012Validator, FormatChecker
 
     checker = FormatChecker(formats=())
-    for name, parse in {"size": parse_size, "duration": parse_seconds, "until": parse_until}.items():
+    for name, parse in {
+        "size": parse_size,
+        "duration": parse_seconds,
+        "rate": parse_rate,
+        "until": parse_until,
+    }.items():
         checker.checks(name, raises=InputError)(_reads(parse))
     checker.checks("share", raises=InputError)(_is_share)
     checker.checks("pace", raises=InputError)(_is_pace)

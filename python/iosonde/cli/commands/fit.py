@@ -9,9 +9,8 @@ import click
 
 from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options
-from iosonde.cli.options.learning import learning_options
-from iosonde.cli.options.types import FigureFile
-from iosonde.cli.output import emit, talk, tell, write_figure
+from iosonde.cli.options.learning import Draw, learning_options
+from iosonde.cli.output import emit, talk, tell
 from iosonde.cli.progress import ShareDone
 from iosonde.core.whole_file import replace_file
 
@@ -27,10 +26,13 @@ if TYPE_CHECKING:
               help="What every setting fulfils, as 'stripes <= servers'. Repeatable.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Keep the model here, as JSON.")
 @click.option("--rules", is_flag=True, help="Print a tree as rules.")
-@click.option("--plot", type=FigureFile(), metavar="FILE",
-              help="Predicted against observed, errors, the tree: .png, .svg or .pdf.")  # fmt: skip
 def command(
-    asked: DataOptions, how: Learning, constraints: tuple[str, ...], output: str | None, rules: bool, plot: str | None
+    asked: DataOptions,
+    how: Learning,
+    constraints: tuple[str, ...],
+    output: str | None,
+    rules: bool,
+    draw: Draw,
 ) -> None:
     """Fit a model that predicts a response from factors.
 
@@ -46,6 +48,5 @@ def command(
         progress.clear()
     if output:
         talk(f"wrote {replace_file(Path(output), made.model_text().encode())}")
-    if plot:
-        write_figure(plot, report.fit_plots.fit_plot(made))
+    draw(report.fit_plots.fit_plot, made)
     emit(made, report.text.fit.lines(made, rules), asked.as_json)

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
+from iosonde import answers, report
 from iosonde import lab as labs
-from iosonde import report
 from iosonde.cli import lab_campaign
 from iosonde.cli.commands import lab_live
-from iosonde.cli.options.types import Duration, SizeType
-from iosonde.cli.output import emit, talk
+from iosonde.cli.options.types import Duration, FigureFile, SizeType
+from iosonde.cli.output import emit, talk, write_figure
 from iosonde.core.errors import InputError
 
 
@@ -46,10 +46,13 @@ def up(settings: tuple[str, ...], as_json: bool, **words: Any) -> None:
 
 @command.command(epilog="Example: iosonde lab status")
 @lab_live.NAMED
+@click.option("--plot", type=FigureFile(), metavar="FILE", help="Draw it, as `iosonde upgrade --plot` does a cluster.")
 @click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
-def status(name: str | None, as_json: bool) -> None:
+def status(name: str | None, plot: str | None, as_json: bool) -> None:
     """What a lab is, what its links and disks really give, and whether its file system is well."""
     found = labs.status(name)
+    if plot:
+        write_figure(plot, report.cluster_plot.cluster_plot(answers.lab_cluster.cluster_of(found)))
     emit(found, report.text.lab.lines(found), as_json)
 
 

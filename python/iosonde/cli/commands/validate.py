@@ -8,9 +8,8 @@ import click
 
 from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options
-from iosonde.cli.options.learning import learning_options
-from iosonde.cli.options.types import FigureFile
-from iosonde.cli.output import emit, tell, write_figure
+from iosonde.cli.options.learning import Draw, learning_options
+from iosonde.cli.output import emit, tell
 
 if TYPE_CHECKING:
     from iosonde.answers.candidates import Learning
@@ -25,11 +24,9 @@ if TYPE_CHECKING:
 @click.option("--leave-out", metavar="X", help="A fold for every level of this factor.")
 @click.option("--curve", is_flag=True, help="The error by the number of rows to learn from.")
 @click.option("--model", "model_file", metavar="FILE", help="Judge this model by DATA, which it must not have seen.")
-@click.option("--plot", type=FigureFile(), metavar="FILE",
-              help="Predicted against observed, and the curve: .png, .svg or .pdf.")  # fmt: skip
 def command(
     asked: DataOptions, how: Learning, inverse: bool, share: float | None, leave_out: str | None, curve: bool,
-    model_file: str | None, plot: str | None,
+    model_file: str | None, draw: Draw,
 ) -> None:  # fmt: skip
     """The prediction error of models on rows that they have not seen.
 
@@ -45,6 +42,5 @@ def command(
     tell("validate", source.table)
     folding = answers.validate.Folding(inverse, share, leave_out)
     made = answers.validate.validate(source, asked.asked, how, folding, curve)
-    if plot:
-        write_figure(plot, report.fit_plots.validation_plot(made))
+    draw(report.fit_plots.validation_plot, made)
     emit(made, report.text.validate.lines(made), asked.as_json)

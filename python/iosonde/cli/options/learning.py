@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
 
 from iosonde import answers
+from iosonde.cli.options.types import FigureFile
+from iosonde.cli.output import write_figure
+from iosonde.core.errors import InputError
+from iosonde.core.pairs import pairs_of
 
 Command = Callable[..., Any]
+Draw = Callable[[Callable[..., Any], Any], None]  # (how it is drawn, what): where a figure is asked for
 
 _OPTIONS = (
     click.option("--family", "families", multiple=True, metavar="NAME…",
@@ -24,15 +30,32 @@ _OPTIONS = (
 )  # fmt: skip
 
 
+_DRAWN = (
+    click.option("--plot", type=FigureFile(), metavar="FILE",
+                 help="Predicted against observed rows, and more, as .png, .svg or .pdf."),
+    click.option("--against", metavar="X", help="With --plot: also against this factor."),
+    click.option("--at", multiple=True, metavar="X=V,…", help="With --against: only rows with these levels."),
+)  # fmt: skip
+
+
 def learning_options(command: Command) -> Command:
-    """The options, handed to the command as ``how``, an ``answers.candidates.Learning``."""
+    """The options, handed to the command as ``how``, an ``answers.candidates.Learning``, and ``draw``."""
 
     @functools.wraps(command)
-    def called(**given: Any) -> Any:
+    def called(plot: str | None, against: str | None, at: tuple[str, ...], **given: Any) -> Any:
+        if (against or at) and not plot:
+            raise InputError("--against and --at are of a figure", "name it: --plot FILE")
         names = ("families", "terms", "n_folds", "together", "seed")
-        return command(how=answers.candidates.Learning(**{name: given.pop(name) for name in names}), **given)
+        held = pairs_of(at, "--at", "write --at size=4096,fs=nfs") if at else {}
+        draw = partial(_draw, plot, against=against, at=held)
+        return command(draw=draw, how=answers.candidates.Learning(**{name: given.pop(name) for name in names}), **given)
 
     made: Command = called
-    for option in reversed(_OPTIONS):
+    for option in reversed((*_OPTIONS, *_DRAWN)):
         made = option(made)
     return made
+
+
+def _draw(plot: str | None, figure: Callable[..., Any], made: Any, **how: Any) -> None:
+    if plot:
+        write_figure(plot, figure(made, **how))

@@ -160,17 +160,20 @@ def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:
     for feature in features:
         if feature.name not in setting:
             raise InputError(f"no value for {feature.name}", f"give it as {feature.name}={feature.levels[0]}")
-        value = setting[feature.name]
-        if feature.numeric:
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                unit = f", in {feature.unit}" if feature.unit else ", without a unit"
-                raise InputError(f"{feature.name}={value} is not a number", f"tried were {_shown(feature)}{unit}")
-            row.append(float(value))
-        elif value in feature.levels:
-            row.append(float(feature.levels.index(value)))
-        else:
-            raise InputError(f"{feature.name}={value} was never tried", f"tried were {_shown(feature)}")
+        row.append(encode_one(feature, setting[feature.name]))
     return np.array(row)
+
+
+def encode_one(feature: Feature, value: Cell) -> float:
+    """One level as a row of ``x`` has it. Raises InputError as :func:`encode`."""
+    if feature.numeric:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            unit = f", in {feature.unit}" if feature.unit else ", without a unit"
+            raise InputError(f"{feature.name}={value} is not a number", f"tried were {_shown(feature)}{unit}")
+        return float(value)
+    if value in feature.levels:
+        return float(feature.levels.index(value))
+    raise InputError(f"{feature.name}={value} was never tried", f"tried were {_shown(feature)}")
 
 
 def outside(features: Sequence[Feature], row: Array) -> list[str]:

@@ -17,6 +17,9 @@ from .vocabulary import INK, MUTED, PAPER, VERMILION, Row, Spec, layer, view
 
 _LINE, _FILL = "#8a8d91", "#f4f4f1"
 _TITLE = 72  # columns of text
+_NAME, _FACT = 20, 27  # of them in the box of a node, by the size of its letters
+_NODE = 16.0  # units: how wide such a box is
+_OTHERS = 6.5  # units: how high the row of other nodes is
 _ALL_OF = 4  # nodes or disks that are drawn one by one
 _UNIT = 7.6  # px; the drawing is 100 units wide
 _POINT = 1.29  # px of text for each point
@@ -51,17 +54,26 @@ class DrawnPart:
 
 
 @dataclass(frozen=True)
+class DrawnNode:
+    """One box: a node with what it is besides its place, and its disks (None: not known); or nodes of one role."""
+
+    title: str
+    fact: str = ""
+    disks: int | None = 0
+
+
+@dataclass(frozen=True)
 class ClusterDrawing:
     """A cluster. ``parts``: clients, client_links, network, server_links, servers, disks, and, where known, metadata.
-    ``client_numbers`` and ``server_numbers`` are the nodes to draw (None: those left out), ``disks_of`` how many disks
-    each drawn server has."""
+    ``clients`` and ``servers`` are the nodes to draw (None: those left out), ``others`` nodes that are neither, by
+    role."""
 
     name: str
     sentences: tuple[str, ...]
     parts: dict[str, DrawnPart]
-    client_numbers: tuple[int | None, ...]
-    server_numbers: tuple[int | None, ...]
-    disks_of: dict[int, int]
+    clients: tuple[DrawnNode | None, ...]
+    servers: tuple[DrawnNode | None, ...]
+    others: tuple[DrawnNode, ...] = ()
 
 
 def shown(count: int) -> tuple[int | None, ...]:
@@ -137,16 +149,17 @@ class _Paper:
 def cluster_figure(item: ClusterDrawing) -> Figure:
     """The drawing, as high as its longest list needs."""
     bottom, paper = _bottom(item), _Paper()
-    paper.say(1, _TOP - 1.5, _cut(escape(item.name)), _Look(10.5, bold=True, align="left"))
+    paper.say(1, _TOP - 1.5, _cut(item.name), _Look(10.5, bold=True, align="left"))
     lines = [line for one in item.sentences for line in wrapped(one, limit=112)]
     for place, line in enumerate(lines[:3]):
         paper.say(1, _TOP - 4.7 - 2.1 * place, line, _Look(8, INK if place == 0 else MUTED, align="left"))
     _draw_network(paper, item)
     _draw_clients(paper, item)
     _draw_servers(paper, item)
+    _draw_others(paper, item)
     for at, x in _AT.items():
         for place, one in enumerate(_column(item, at)):
-            _draw_passed(paper, x, _LIST - _ENTRY * place, one)
+            _draw_passed(paper, x, _list(item) - _ENTRY * place, one)
     if any(part.passed for part in item.parts.values()):
         paper.say(1, bottom + 0.8, _KEY, _Look(6.5, MUTED, align="left"))
     spec = view(*paper.layers(bottom), width=round(100 * _UNIT), height=round((_TOP - bottom) * _UNIT))
@@ -154,7 +167,12 @@ def cluster_figure(item: ClusterDrawing) -> Figure:
 
 
 def _bottom(item: ClusterDrawing) -> float:
-    return _LIST - _ENTRY * max(len(_column(item, at)) for at in _AT) - 3
+    return _list(item) - _ENTRY * max(len(_column(item, at)) for at in _AT) - 3
+
+
+def _list(item: ClusterDrawing) -> float:
+    """Where the list begins: below the other nodes."""
+    return _LIST - (_OTHERS if item.others else 0.0)
 
 
 def _column(item: ClusterDrawing, at: str) -> list[Passed]:
@@ -166,13 +184,13 @@ def _column(item: ClusterDrawing, at: str) -> list[Passed]:
 def _draw_clients(paper: _Paper, item: ClusterDrawing) -> None:
     part, links = item.parts["clients"], item.parts["client_links"]
     _head(paper, _CLIENTS[0], part, "left")
-    for number, y in _rows(item.client_numbers):
-        if number is None:
+    for node, y in _rows(item.clients):
+        if node is None:
             _dots(paper, _AT["clients"], y)
             continue
         _link(paper, _CLIENTS[1], _BAR[0], y, links.limits)
         paper.box(_CLIENTS, y, 4.4, part.limits)
-        paper.say(_AT["clients"], y, f"client {_count(number)}", _Look(8))
+        _name(paper, _AT["clients"], y, node)
     _link_facts(paper, _AT["client_links"], links)
 
 
@@ -180,19 +198,37 @@ def _draw_servers(paper: _Paper, item: ClusterDrawing) -> None:
     part, links, disks = item.parts["servers"], item.parts["server_links"], item.parts["disks"]
     _head(paper, _AT["servers"], part)
     _head(paper, _AT["disks"], disks)
-    for number, y in _rows(item.server_numbers):
-        if number is None:
+    for node, y in _rows(item.servers):
+        if node is None:
             _dots(paper, sum(_SERVERS) / 2, y)
             continue
         _link(paper, _SERVERS[0], _BAR[1], y, links.limits)
         paper.box(_SERVERS, y, 5.0, part.limits)
-        paper.say(_AT["servers"], y, f"server {_count(number)}", _Look(8))
-        _draw_disks(paper, y, item.disks_of[number], disks.limits)
+        _name(paper, _AT["servers"], y, node)
+        _draw_disks(paper, y, node.disks, disks.limits)
     _link_facts(paper, _AT["server_links"], links)
 
 
-def _draw_disks(paper: _Paper, y: float, count: int, limits: bool) -> None:
+def _name(paper: _Paper, x: float, y: float, node: DrawnNode) -> None:
+    paper.say(x, y + (0.9 if node.fact else 0), _cut(node.title, _NAME), _Look(8))
+    paper.say(x, y - 1.1, _cut(node.fact, _FACT), _Look(6.5, MUTED))
+
+
+def _draw_others(paper: _Paper, item: ClusterDrawing) -> None:
+    """Nodes that data does not pass, below the network that they are on."""
+    y, pitch = _LIST - 2.5, _NODE + 2
+    for place, node in enumerate(item.others):
+        x = _AT["network"] + (place - (len(item.others) - 1) / 2) * pitch
+        paper.line((x, y), (_AT["network"], _MIDDLE - 9.5), False, dashed=True)
+        paper.box((x - _NODE / 2, x + _NODE / 2), y, 4.4, False)
+        _name(paper, x, y, node)
+
+
+def _draw_disks(paper: _Paper, y: float, count: int | None, limits: bool) -> None:
     """Cylinders: a body with two round ends."""
+    if count is None:
+        paper.say(_AT["disks"], y, "disks not known", _Look(7, MUTED))
+        return
     numbers, pitch = shown(count), (_DISKS[1] - _DISKS[0]) / _ALL_OF
     for place, number in enumerate(numbers):
         x = _AT["disks"] + (place - (len(numbers) - 1) / 2) * pitch
@@ -201,7 +237,7 @@ def _draw_disks(paper: _Paper, y: float, count: int, limits: bool) -> None:
             continue
         paper.box((x - 2.1, x + 2.1), y, 3.8, limits, PAPER, 5)
         paper.box((x - 2.1, x + 2.1), y + 1.2, 1.4, limits, PAPER, 5)
-        paper.say(x, y - 0.6, _count(number), _Look(6.5))
+        paper.say(x, y - 0.6, drawn_number(number), _Look(6.5))
 
 
 def _draw_network(paper: _Paper, item: ClusterDrawing) -> None:
@@ -214,9 +250,10 @@ def _draw_network(paper: _Paper, item: ClusterDrawing) -> None:
     if metadata:
         paper.line((_AT["network"], _MIDDLE + 9.5), (_AT["network"], 45.0), metadata.limits, dashed=True)
         paper.box((28.0, 50.0), 48.3, 6.6, metadata.limits)
+        top = 50.2 if metadata.facts else 48.3
         for place, text in enumerate([metadata.title, *metadata.facts]):
             paper.say(
-                _AT["network"], 50.2 - 1.9 * place, text, _Look(8 if place == 0 else 7, INK if place == 0 else MUTED)
+                _AT["network"], top - 1.9 * place, text, _Look(8 if place == 0 else 7, INK if place == 0 else MUTED)
             )
 
 
@@ -236,9 +273,9 @@ def _draw_passed(paper: _Paper, x: float, y: float, one: Passed) -> None:
         paper.say(x, y - 9.0, "limits", _Look(8, VERMILION, bold=True))
 
 
-def _rows(numbers: Sequence[int | None]) -> list[tuple[int | None, float]]:
+def _rows(nodes: Sequence[DrawnNode | None]) -> list[tuple[DrawnNode | None, float]]:
     """Where each is drawn, from the top down, around the middle."""
-    return [(number, _MIDDLE + ((len(numbers) - 1) / 2 - place) * _PITCH) for place, number in enumerate(numbers)]
+    return [(node, _MIDDLE + ((len(nodes) - 1) / 2 - place) * _PITCH) for place, node in enumerate(nodes)]
 
 
 def _head(paper: _Paper, x: float, part: DrawnPart, align: str = "center") -> None:
@@ -264,15 +301,17 @@ def _dots(paper: _Paper, x: float, y: float) -> None:
     paper.say(x, y, "⋮", _Look(14))
 
 
-def _cut(text: str) -> str:
-    """No longer than the title's line."""
-    if width(text) <= _TITLE:
+def _cut(text: str, columns: int = _TITLE) -> str:
+    """No longer than so many columns."""
+    text = escape(text)
+    if width(text) <= columns:
         return text
-    text = text[:_TITLE]
-    while width(text) >= _TITLE:
+    text = text[:columns]
+    while width(text) >= columns:
         text = text[:-1]
     return text + "…"
 
 
-def _count(number: int) -> str:
+def drawn_number(number: int) -> str:
+    """``12``; of the largest, four digits."""
     return str(number) if number < 10**6 else f"{number:.4g}"

@@ -13,6 +13,7 @@ from .layout import WIDTH, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.explain.advise import Advice
+    from iosonde.explain.advise_defaults import Default
     from iosonde.explain.advise_trial import Tried
 
 _WORDS = {
@@ -84,21 +85,12 @@ def _defaults(made: Advice) -> Iterator[str]:
         now = " (now)" if d.setting == made.current else ""
         counts = [str(d.best), *([str(d.tied)] if tied else []), str(d.worst)]
         rows.append([d.setting + now, *counts, percent(d.rel_arith), percent(d.rel_harm), percent(d.lowest),
-                     significant(d.abs / scale, 4), significant(d.loss / scale, 4)])  # fmt: skip
-    heads = [
-        "default",
-        "best",
-        *(["tied"] if tied else []),
-        "worst",
-        "of best",
-        "harmonic",
-        "worst case",
-        "mean",
-        "loss",
-    ]
+                     significant(d.abs / scale, 4), _harmonic(d, scale), significant(d.loss / scale, 4)])  # fmt: skip
+    heads = ["default", "best", *(["tied"] if tied else []), "worst", "of best", "harm.", "least", "mean", "harm.",
+             "loss"]  # fmt: skip
     yield from table(heads, rows, "l" + "r" * (len(heads) - 1), WIDTH).splitlines()
-    if unit:
-        yield from wrapped(f"Shares of the best in each instance; mean and loss in {unit}.")
+    then = f"In {unit}" if unit else "Then"
+    yield from wrapped(f"Shares of the best: mean, harmonic mean, least. {then}: mean, harmonic mean, mean loss.")
     if made.criteria_agree:
         yield from wrapped(f"By every criterion {made.best_default} is the best default.")
     else:
@@ -109,6 +101,10 @@ def _defaults(made: Advice) -> Iterator[str]:
         yield from wrapped(f"Criteria disagree on the best default: {said}.")
     if made.equal_defaults:
         yield from wrapped(f"Not told apart from {made.best_default}: {', '.join(made.equal_defaults)}.")
+
+
+def _harmonic(default: Default, scale: float) -> str:
+    return "~" if default.abs_harm is None else significant(default.abs_harm / scale, 4)
 
 
 def _effects(made: Advice) -> Iterator[str]:

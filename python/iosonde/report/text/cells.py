@@ -23,11 +23,17 @@ Response = tuple[tuple[str, str], list[OverviewRow]]
 
 def responses_of(made: Overview) -> list[Response]:
     """((operation, metric), its rows), in order."""
-    return [(key, list(rows)) for key, rows in groupby(made.rows, key=lambda row: (row.operation, row.metric))]
+    return _by_response(made.rows)
+
+
+def _by_response(rows: Sequence[OverviewRow]) -> list[Response]:
+    return [(key, list(its)) for key, its in groupby(rows, key=lambda row: (row.operation, row.metric))]
 
 
 def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
     """The operation alone where it has one metric, whose clock the header names."""
+    if operation in metric and not metric.isidentifier():  # computed, as write/nodes: its name is what was asked for
+        return titled(metric, unit)
     several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1
     several = several or bool(answer.told and metric.endswith("_of_ranks"))
     if not operation:
@@ -62,32 +68,33 @@ def scale_of(rows: Sequence[OverviewRow], unit: str | None) -> tuple[float, str]
     return asked[0] / have[0], f"{unit}{doubt}"
 
 
-def every_cell(answer: Summary, unit: str | None = None) -> list[str]:
-    """The lines of the table, rates in ``unit``; where the factors are too many for a line, settings have a number and
-    are told below."""
+def every_cell(answer: Summary, unit: str | None = None, members: Sequence[OverviewRow] | None = None) -> list[str]:
+    """The lines of the table, of all rows or of ``members``, rates in ``unit``; where the factors are too many for a
+    line, settings have a number and are told below."""
     made = answer.overview
-    found = _lines(answer, made.by, [levels_shown(made.by, row.by, made.units)
-                                     for row in made.rows], unit)  # fmt: skip
+    rows = made.rows if members is None else members
+    found = _lines(answer, rows, made.by, [levels_shown(made.by, row.by, made.units) for row in rows], unit)
     if len(made.by) < 2 or all(len(line) <= WIDTH for line in found):
         return found
-    names = [row.name(made.units).removeprefix(f"{row.operation}, ") for row in made.rows]
+    names = [row.name(made.units).removeprefix(f"{row.operation}, ") for row in rows]
     numbers = {name: str(place) for place, name in enumerate(dict.fromkeys(names), 1)}
-    found = _lines(answer, ["setting"], [[numbers[name]] for name in names], unit)
+    found = _lines(answer, rows, ["setting"], [[numbers[name]] for name in names], unit)
     told = (line for name, number in numbers.items() for line in wrapped(f"{number}: {name}", "   "))
     return [*found, "", *told]
 
 
-def _lines(answer: Summary, by: Sequence[str], levels: Sequence[list[str]], asked: str | None) -> list[str]:
-    """``levels``: what stands before the numbers of each row, under the headers ``by``."""
-    made = answer.overview
-    same_n = len({row.n for row in made.rows}) == 1
+def _lines(
+    answer: Summary, rows: Sequence[OverviewRow], by: Sequence[str], levels: Sequence[list[str]], asked: str | None
+) -> list[str]:
+    """``levels``: what stands before the numbers of each of ``rows``, under the headers ``by``."""
+    same_n = len({row.n for row in rows}) == 1
     headers = [*by, *([] if same_n else ["n"]), "mean", "interval", "median", "interval", "cv"]
     grid: list[list[str]] = []
     titles = {}
-    for (operation, metric), rows in responses_of(made):
-        divisor, unit = scale_of(rows, asked)
+    for (operation, metric), its in _by_response(rows):
+        divisor, unit = scale_of(its, asked)
         titles[len(grid)] = title_of(operation, metric, unit, answer)
-        for row in rows:
+        for row in its:
             grid.append([*levels[len(grid)], *([] if same_n else [str(row.n)]), *_numbers(row, divisor)])
     return list(with_titles(headers, grid, titles))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.estimate_text import estimate_parts
 from iosonde.core.units import human_scale, significant
-from iosonde.core.words import counted
+from iosonde.core.words import counted, decimals
 
 from .layout import CANNOT_TELL, escape, table, wrapped
 
@@ -92,6 +92,10 @@ def _explained(answer: Corpus) -> Iterator[str]:
     yield "share of the variance (of logarithms, between systems) that each explains alone"
     rows = [[one.name, *(share(one.explained[name].share) for name in shown)] for one in answer.phases]
     yield from table(["", *shown], rows, "l" + "r" * len(shown)).splitlines()
+    for one, name, e in answer.decided_by_one:
+        yield from wrapped(f"~ {name}: one system lies so far out that it decides the line alone (leverage "
+                           f"{decimals(e.leverage or 0.0, 2)} in {one.name}): {share(e.share)} of it, and without that "
+                           f"system {share(e.without or e.share)}", "  ")  # fmt: skip
     if len(answer.on) > len(shown):
         yield from wrapped(f"~ and {len(answer.on) - len(shown)} more: --on names them, --json has all", "  ")
 

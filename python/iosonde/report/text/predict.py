@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.units import human_scale
-from iosonde.core.words import shown
+from iosonde.core.words import counted, shown
 
 from .layout import table, wrapped
 
@@ -40,8 +40,10 @@ def _row(one: Prediction, names: Sequence[str], divisor: float) -> list[str]:
     interval = (
         "~" if e.low is None or e.high is None else f"{shown(e.low / divisor, 4)} to {shown(e.high / divisor, 4)}"
     )
+    leaf = "" if one.n_alike is None else f"leaf of {counted(one.n_alike, 'row')}"
     remark = "extrapolated" if one.extrapolated else f"of {one.repeats.n} trials there" if one.repeats else ""
-    return [*[_value(one.at[name]) for name in names], _in(e.value, divisor), interval, remark]
+    remarks = "; ".join(filter(None, (remark, leaf)))
+    return [*[_value(one.at[name]) for name in names], _in(e.value, divisor), interval, remarks]
 
 
 def _in(value: float | None, divisor: float) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from iosonde.core.estimate_text import estimate_or_end
+from iosonde.core.estimate_text import estimate_or_end, estimate_text
 from iosonde.core.level_text import setting_text
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
@@ -17,6 +17,7 @@ from .layout import CANNOT_TELL, estimate_parts, table, wrapped
 if TYPE_CHECKING:
     from iosonde.answers.scale import ScaledSeries, ScalingLaws
     from iosonde.model.scaling.analyse import Regime, Scaling
+    from iosonde.model.scaling.best import BestSetting
     from iosonde.model.scaling.series import Series
 
 _PERCENTS = ("contention", "server_share")
@@ -33,6 +34,31 @@ def lines(made: ScalingLaws) -> Iterator[str]:
             yield ""
         yield from _of_series(one)
         yield from stations.lines(one, made.as_stations)
+    for response in dict.fromkeys(one.response for one in made.best):
+        yield ""
+        yield from _best([one for one in made.best if one.response == response], made.on)
+
+
+def _best(found: Sequence[BestSetting], on: str) -> Iterator[str]:
+    """The best for each node at each number of them, and whether that is always the same setting."""
+    divisor, unit = human_scale(max(one.each.value or 0.0 for one in found), found[0].unit)
+    yield from wrapped(f"{found[0].response}: the best of the settings, for each of the {on}")
+    yield ""
+    rows = []
+    for one in found:
+        value, interval = estimate_parts(one.each, divisor)
+        others = CANNOT_TELL if one.alike is None else str(one.alike)
+        rows.append([f"{one.size:g}", value, interval, str(one.n_settings), others, setting_text(one.by, one.units)])
+    yield from table([on, unit or "rate", "interval", "of", "not told apart", "setting"], rows, "rrrrrl").splitlines()
+    yield ""
+    settings = dict.fromkeys(setting_text(one.by, one.units) for one in found)
+    last = found[-1]
+    same = "the same setting at all of them" if len(settings) == 1 else "not the same setting at all of them"
+    yield from wrapped(
+        f"Best of each at {last.size:g} {on}: {estimate_text(last.each, last.unit)}, with "
+        f"{setting_text(last.by, last.units)}; {same}. Chosen by these very trials, the best of several is too good by "
+        "their noise."
+    )
 
 
 def _of_series(one: ScaledSeries) -> Iterator[str]:

@@ -12,7 +12,7 @@ from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import levels_shown
 from iosonde.core.units import human_scale, significant
 from iosonde.report.settings_layout import SEVERAL
-from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency
+from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
 
 from . import faults
 from .cells import check_unit, every_cell, responses_of, title_of, with_titles
@@ -38,7 +38,9 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     """
     made = answer.overview
     check_unit(made, unit)
-    settings = _wide(answer, columns, unit) if columns else [] if every else _settings(answer, unit)
+    settings, in_cells = (_wide(answer, columns, unit), []) if columns else (
+        ([], made.rows) if every else _settings(answer, unit)
+    )  # fmt: skip
     each = [] if settings else every_cell(answer, unit)
     yield from wrapped(_header(answer))
     if made.rows:
@@ -58,7 +60,8 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
         yield from _efficiency(made.efficiency, made.units)
     if not settings:
         yield from _harmonic(made)
-    of_rows = (w for row in made.rows for w in (row.mean.warnings if settings else row.warnings))
+    with_median = set(map(id, in_cells))
+    of_rows = (w for row in made.rows for w in (row.warnings if id(row) in with_median else row.mean.warnings))
     notes = list(dict.fromkeys([*made.warnings, *of_rows]))
     if notes or made.findings:
         yield ""
@@ -80,19 +83,24 @@ def _header(answer: Summary) -> str:
     )
 
 
-def _settings(answer: Summary, unit: str | None) -> list[str]:
-    """The tables with columns by one factor; empty where there is no such factor, or no room."""
+def _settings(answer: Summary, unit: str | None) -> tuple[list[str], Sequence[OverviewRow]]:
+    """(the tables with columns by one factor, the rows that stand in lines of their own, as there is no room for their
+    columns); no tables where there is no such factor, or no room for any."""
     made = answer.overview
-    found: list[str] = []
     column = column_factor(made)
     if column is None:
-        return _responses_by_level(answer, unit)
+        found = _responses_by_level(answer, unit)
+        return found, [] if found else made.rows
+    tables, in_cells = [], list[OverviewRow]()
     for (operation, metric), members in responses_of(made):
-        found += [
-            *([""] if found else []),
-            *block(title_of(operation, metric, "", answer), members, made, column, unit),
-        ]
-    return found if fits(found) else []
+        laid = block(title_of(operation, metric, "", answer), members, made, column, unit)
+        if not fits(laid):
+            in_cells += members
+            laid = every_cell(answer, unit, members)
+        tables.append(laid)
+    if len(in_cells) == len(made.rows):
+        return [], made.rows
+    return [line for number, laid in enumerate(tables) for line in ([""] if number else []) + laid], in_cells
 
 
 def _wide(answer: Summary, columns: str, unit: str | None) -> list[str]:

@@ -7,9 +7,12 @@ What it says
 
 How we know
     From each rank's own time between its first start and its last end,
-    averaged over the trials. Where one rank is the slowest more often than
-    chance allows (binomial, 1 % over all phases), it is named: then it is a
-    place and not bad luck.
+    averaged over the trials; the evidence has the index of each phase (time of
+    the slowest ÷ the mean, 1 is even) with its interval over trials. Where one
+    rank is the slowest more often than chance allows (binomial, 1 % over all
+    phases), it is named: then it is a place and not bad luck. Where the
+    slowest had more to do (bytes, or operations without bytes), that is said:
+    then the work is shared unevenly, and not the speed.
 
 When it is wrong
     When ranks have different work on purpose.
@@ -26,11 +29,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from math import fsum
+from typing import Any
 
 from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.distributions import binomial_cdf
+from ..estimate.summarise import mean
 from . import FAMILY_ALPHA, SHOWN, Subject
 from .runs import together_by_setting
 
@@ -43,22 +48,30 @@ def check(subject: Subject) -> list[Finding]:
     """Phases whose slowest rank takes more than 10 % longer than the mean."""
     settings = together_by_setting(subject.runs)
     found: dict[str, tuple[float, str]] = {}
+    tasks: list[dict[str, Any]] = []
     for name, phases in settings.items():
         times = [_times(phase) for phase in phases]
         excess = [max(each.values()) / _mean(each.values()) - 1 for each in times if len(each) > 1]
         if excess and _mean(excess) > EXCESS:
+            work = [_work_of_slowest(phase, each) for phase, each in zip(phases, times, strict=True) if len(each) > 1]
+            indices = {"index": [1 + one for one in excess], "work": [one for one in work if one is not None]}
+            tasks.append({"phase": name} | _estimates(indices, subject.level))
             found[name] = _mean(excess), _always_last(phases, times, FAMILY_ALPHA / len(settings))
     if not found:
         return []
     worst = max(found, key=lambda name: found[name][0])
     excess_of_worst, always = found[worst]
     more = f" ({len(found)} phases in all)" if len(found) > 1 else ""
+    share = next(one["work"] for one in tasks if one["phase"] == worst)
+    has = f": it has {100 * (share - 1):.0f} % more to do" if share and share > 1 + EXCESS / 2 else ""
     return [
         Finding(
             CODE,
             Severity.INFO,
-            f"the slowest rank takes {100 * excess_of_worst:.0f} % longer than the average in {worst}{always}{more}",
+            f"the slowest rank takes {100 * excess_of_worst:.0f} % longer than the average in "
+            f"{worst}{always}{has}{more}",
             {
+                "tasks": tasks[:SHOWN],
                 "excess": {name: value for name, (value, _) in list(found.items())[:SHOWN]},
                 "always_last": {name: who for name, (_, who) in found.items() if who},
             },
@@ -73,6 +86,24 @@ def _times(phase: StoredPhase) -> dict[int, int]:
         for rank in phase.ranks
         if rank.get("ended_ns", 0) > rank.get("started_ns", 0)
     }
+
+
+def _work_of_slowest(phase: StoredPhase, times: Mapping[int, int]) -> float | None:
+    """What the rank that took longest had to do ÷ the mean of all; None where the store does not say it."""
+    for kind in ("bytes", "operations"):
+        work = {rank["rank"]: int(rank.get(kind) or 0) for rank in phase.ranks if rank["rank"] in times}
+        if any(work.values()):
+            return work[max(times, key=lambda rank: times[rank])] / _mean(work.values())
+    return None
+
+
+def _estimates(indices: Mapping[str, Sequence[float]], level: float) -> dict[str, Any]:
+    """Each as flat keys with its interval over trials."""
+    found: dict[str, Any] = {}
+    for name, values in indices.items():
+        least = 1.0 if name == "index" else 0.0
+        found |= mean(values, level).within(low=least).flat(name) if values else {name: None}
+    return found | {"n": len(indices["index"])}
 
 
 def _always_last(phases: Sequence[StoredPhase], times: Sequence[Mapping[int, int]], alpha: float) -> str:

@@ -8,7 +8,7 @@ rest on the number of clusters (cluster summaries: Donner & Klar, Design and Ana
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,6 +23,7 @@ from .variance_share import LEAST_DF, SumOfSquares, Variation
 Array = npt.NDArray[np.float64]
 
 _FEW = "one cluster shows no spread between clusters"
+_DECIDES = 0.5  # a leverage above: one cluster has more of the line than all others
 
 
 @dataclass(frozen=True)
@@ -97,16 +98,31 @@ class Clustered:
 @dataclass(frozen=True)
 class Explained:
     """The ``share`` of the variance of the logs between clusters that a covariate explains. ``slope``: of a number, the
-    factor by which the value rises from one to the next unit of it; None of levels. ``levels``: how many counted."""
+    factor by which the value rises from one to the next unit of it; None of levels. ``levels``: how many counted.
+    ``leverage``: the largest of a cluster's, which weighs how much of the line it decides alone; ``without``: the share
+    without that cluster, where it decides more than all others together."""
 
     share: Estimate
     slope: Estimate | None
     levels: int
+    leverage: float | None = None
+    without: Estimate | None = None
 
 
 def explained_by_number(values: Clustered, x: Array, level: float) -> Explained:
-    """By a line over a number: one point a cluster, the means of its logs and of its ``x``."""
+    """By a line over a number: one point a cluster, the means of its logs and of its ``x``. A cluster whose leverage is
+    above a half decides the line alone (Huber, Robust Statistics, 1981, section 7.2): the share without it is said."""
     xs, ys = _means(x, values.clusters), values.log_means
+    found = _line(xs, ys, level)
+    if found.slope is None:
+        return found
+    leverage = 1 / len(xs) + (xs - xs.mean()) ** 2 / np.sum((xs - xs.mean()) ** 2)
+    far = int(np.argmax(leverage))
+    rest = None if leverage[far] <= _DECIDES else _line(np.delete(xs, far), np.delete(ys, far), level).share
+    return replace(found, leverage=float(leverage[far]), without=rest)
+
+
+def _line(xs: Array, ys: Array, level: float) -> Explained:
     n, spread = len(ys), float(np.sum((xs - xs.mean()) ** 2))
     total = float(np.sum((ys - ys.mean()) ** 2))
     if n < 3 or not spread > 0 or not total > 0:

@@ -112,7 +112,8 @@ class CorpusPhase:
             "ecdf": [[value, share] for value, share, _ in self.steps()],
             "explained": [
                 {"by": name, "levels": one.levels, "share": one.share.to_json(),
-                 "times_per_unit": None if one.slope is None else one.slope.to_json()}
+                 "times_per_unit": None if one.slope is None else one.slope.to_json(), "leverage": one.leverage,
+                 "without_far": None if one.without is None else one.without.to_json()}
                 for name, one in self.explained.items()
             ],
             "standing_out": [{"system": one.system, "times": one.times} for one in self.standing_out],

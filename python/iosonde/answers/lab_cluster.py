@@ -1,0 +1,33 @@
+"""A lab as a cluster file has it: its hosts by name and role, its rates, so that it is drawn like one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iosonde.core.cluster_nodes import ROLES
+
+from .cluster_file import read_cluster
+from .lab_truth import told
+from .upgrade import Upgrade, upgrade
+
+if TYPE_CHECKING:
+    from iosonde.lab.status import LabStatus
+
+# What a recipe calls the host that knows where files are.
+_MANAGERS = ("master", "namenode", "redirector")
+_RATES = ("network", "disk_read", "disk_write")
+_FOLLOW = ("servers", "disks")  # from the hosts
+
+
+def cluster_of(lab: LabStatus, level: float = 0.95) -> Upgrade:
+    """The lab as the cluster of today, with nothing to buy. Raises InputError."""
+    truth = told(lab.description, lab.emulated, lab.layout)
+    today = {name: f"{value}B/s" if name in _RATES else str(value)
+             for name, value in truth.items() if name not in _FOLLOW}  # fmt: skip
+    nodes = {one.name: {"role": _role(one.role)} | ({"disks": 1} if one.role == "server" else {}) for one in lab.hosts}
+    name = f"lab {lab.name}: {lab.file_system}"
+    return upgrade(read_cluster({"name": name, "nodes": nodes, "today": {"operation": "write", **today}}), level=level)
+
+
+def _role(in_lab: str) -> str:
+    return "metadata" if in_lab in _MANAGERS else in_lab if in_lab in ROLES else "other"

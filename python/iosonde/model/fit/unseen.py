@@ -1,0 +1,94 @@
+"""Rows that a model had not seen, as they are drawn: by their classes, and against one factor with others held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.level_text import level_texts
+from iosonde.core.table import Cell, tidy
+
+from .errors_of import class_bounds
+from .features import Array, Examples, Feature, encode_one
+from .speed_classes import classify
+from .validate import Judged
+
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class UnseenClasses:
+    """Numbers of the speed classes of rows, in the order of what was observed, of ``n_classes``. ``right``: the share
+    that was predicted to be of its own class, ``error`` how many classes they are apart on average."""
+
+    observed: Rows
+    predicted: Rows
+    n_classes: int
+    right: float
+    error: float
+
+
+@dataclass(frozen=True)
+class UnseenAgainst:
+    """Rows by one ``factor``, whose ``levels`` they have. ``held``: what all of them share, in words; ``varied``: other
+    factors that are not the same in all."""
+
+    factor: Feature
+    levels: tuple[Cell, ...]
+    observed: Array
+    predicted: Array
+    held: tuple[str, ...]
+    varied: tuple[str, ...]
+
+
+def unseen_classes(examples: Examples, judged: Judged) -> UnseenClasses | None:
+    """The classes of the rows that were judged; None of a response that has none (below 0)."""
+    bounds = class_bounds(examples.y)
+    if bounds is None or not judged.rows.size:
+        return None
+    seen = examples.y[judged.rows]
+    order = np.argsort(seen, kind="stable")
+    observed, predicted = classify(seen[order], bounds), classify(judged.predicted[order], bounds)
+    apart = np.abs(predicted - observed)
+    return UnseenClasses(observed, predicted, bounds.size, float((apart == 0).mean()), float(apart.mean()))
+
+
+def unseen_against(examples: Examples, judged: Judged, factor: str, held: Mapping[str, Cell]) -> UnseenAgainst:
+    """The rows that were judged at ``held``, by ``factor``. Raises InputError for what is no factor or was never
+    tried, DataError where no row is left."""
+    names = [one.name for one in examples.features]
+    for name in (factor, *held):
+        if name not in names:
+            raise InputError(f"there is no factor '{name}' to draw against", f"factors: {', '.join(names)}")
+    if factor in held:
+        raise InputError(f"{factor} is held, and the axis", "hold the other factors")
+    kept = np.ones(judged.rows.size, dtype=bool)
+    x = examples.x[judged.rows]
+    for name, level in held.items():
+        place = names.index(name)
+        feature = examples.features[place]
+        code = encode_one(feature, level)
+        if not (x[:, place] == code).any():
+            raise InputError(f"no row has {name}={level}", f"there are {_levels(feature)}")
+        kept &= x[:, place] == code
+    if not kept.any():
+        raise DataError("no row has all of what is held", "hold fewer factors")
+    axis = examples.features[names.index(factor)]
+    levels = tuple(_level(axis, float(value)) for value in x[kept, names.index(factor)])
+    units = {one.name: one.unit for one in examples.features}
+    varied = tuple(name for place, name in enumerate(names)
+                   if name not in (factor, *held) and np.ptp(x[kept, place]) > 0)  # fmt: skip
+    return UnseenAgainst(axis, levels, examples.y[judged.rows][kept], judged.predicted[kept],
+                         tuple(level_texts(held, units)), varied)  # fmt: skip
+
+
+def _level(feature: Feature, code: float) -> Cell:
+    return code if feature.numeric else feature.levels[int(code)]
+
+
+def _levels(feature: Feature) -> str:
+    return ", ".join(str(tidy(one)) if isinstance(one, float) else str(one) for one in feature.levels[:12])

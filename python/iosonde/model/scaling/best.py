@@ -1,0 +1,66 @@
+"""The best setting at each number of nodes, by what it gives for each node.
+
+What is best on few nodes may not be on many, and the best for each node mostly shrinks with their number (Kunkel 2017,
+"Analysis of I/O phenomena": 6 GiB/s for each of few nodes, 1.25 GiB/s of many).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from iosonde.core.table import Cell
+from iosonde.core.types import Estimate
+from iosonde.stats.estimate.compare import DIFFERENT, NEGLIGIBLE, compare, group
+from iosonde.stats.estimate.summarise import mean
+
+from .series import Series
+
+
+@dataclass(frozen=True)
+class BestSetting:
+    """Of ``n_settings`` at one ``size`` the one with the highest mean, ``each``: for one node. ``alike``: how many of
+    the others are not told apart from it (at the level, Bonferroni for all of them); None where a trial is alone."""
+
+    response: str
+    unit: str
+    size: float
+    by: Mapping[str, Cell]
+    each: Estimate
+    n_settings: int
+    alike: int | None
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        return {"response": self.response, "unit": self.unit, "size": self.size, "by": dict(self.by),
+                **self.each.flat("each"), "n": self.each.n, "settings": self.n_settings,
+                "not_told_apart": self.alike}  # fmt: skip
+
+
+def best_settings(series: Sequence[Series], level: float) -> list[BestSetting]:
+    """Of each response at each size where two settings or more were measured, ascending."""
+    found = []
+    for response in dict.fromkeys(one.response for one in series):
+        its = [one for one in series if one.response == response]
+        for size in sorted({size for one in its for size in one.trials}):
+            there = [one for one in its if size in one.trials]
+            if len(there) > 1:
+                found.append(_best(there, size, level))
+    return found
+
+
+def _best(there: Sequence[Series], size: float, level: float) -> BestSetting:
+    best = max(there, key=lambda one: sum(one.trials[size]) / len(one.trials[size]))
+    others = [one.trials[size] for one in there if one is not best]
+    each = mean([rate / size for rate in best.trials[size]], level).within(low=0.0)
+    alike = None
+    if all(len(one) > 1 for one in (best.trials[size], *others)):
+        strict = 1 - (1 - level) / len(others)
+        alike = sum(not _apart(best.trials[size], one, strict) for one in others)
+    return BestSetting(best.response, best.unit, size, best.by, each, len(there), alike, best.units)
+
+
+def _apart(best: Sequence[float], other: Sequence[float], level: float) -> bool:
+    return compare(group("best", best), group("other", other), level, 0.0).verdict in (DIFFERENT, NEGLIGIBLE)

@@ -1,0 +1,78 @@
+"""Rows that a model had not seen, by their speed classes, and against one factor with others held."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.level_text import level_shown
+from iosonde.core.units import human_scale, significant
+from iosonde.core.words import percent
+
+from .figure import Figure
+from .vocabulary import BLUE, MUTED, SIZES, VERMILION, Row, Spec, flat, layer, legend, names, number, short, view, zoom
+
+if TYPE_CHECKING:
+    from iosonde.model.fit.unseen import UnseenAgainst, UnseenClasses
+
+_WIDE = 30  # more than this factor between the least and the largest level: a logarithmic axis
+_NAMES = ["observed", "predicted"]
+
+
+def classes_figure(response: str, item: UnseenClasses) -> Figure:
+    """The class of each row, in the order of what was observed; a line from the observed to the predicted one is the
+    error."""
+    x = number("rows, sorted by what was observed", room=6)
+    y = number("class", "y", axis=flat(f"speed class, of {item.n_classes}"), room=6)
+    colour = legend(_NAMES, [VERMILION, BLUE])
+    pairs = list(enumerate(zip(item.observed.tolist(), item.predicted.tolist(), strict=True), 1))
+    errors = [{"x": place, "y": seen, "y2": guess} for place, (seen, guess) in pairs if seen != guess]
+    observed = [{"x": place, "y": seen, "series": _NAMES[0]} for place, (seen, _) in pairs]
+    predicted = [{"x": place, "y": guess, "series": _NAMES[1], "tip": f"class {guess}, observed {seen}"}
+                 for place, (seen, guess) in pairs]  # fmt: skip
+    channels: Spec = {"x": x, "y": y, "color": colour}
+    spec = view(
+        layer(errors, "rule", {"x": x, "y": y, "y2": {"field": "y2"}}, color=MUTED, opacity=0.5, clip=True),
+        layer(predicted, "point", channels, filled=True, size=22, opacity=0.6, clip=True),
+        layer(observed, "line", channels, interpolate="step", strokeWidth=1.8, clip=True), height=220,
+    )  # fmt: skip
+    said = f"{significant(item.error, 2)} classes apart on average, {percent(item.right)} right"
+    return Figure(zoom(spec), f"Classes of rows not seen:\n{said}",
+                  f"Speed classes of {response}, sorted by the observed one: {said}.")  # fmt: skip
+
+
+def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
+    """Observed rows hollow, what was predicted of them filled, at the levels of one factor."""
+    divisor, unit = human_scale(sum(map(abs, item.observed.tolist())) / len(item.observed), unit)
+    colour = legend(_NAMES, [VERMILION, BLUE])
+    channels: Spec = {
+        "x": _axis(item),
+        "y": number("", "y", zero=True, axis=flat(unit or response), room=8),
+        "color": colour,
+    }
+    seen, said = (
+        [{"x": _place(item, level), "y": short(value / divisor), "series": name,
+          "tip": f"{name} {significant(value / divisor, 4)} {unit}".rstrip()}
+         for level, value in zip(item.levels, values.tolist(), strict=True)]
+        for name, values in zip(_NAMES, (item.observed, item.predicted), strict=True)
+    )  # fmt: skip
+    spec = view(layer(seen, "point", channels, filled=False, size=40, strokeWidth=1.3),
+                layer(said, "point", channels, filled=True, size=26, opacity=0.7), height=220)  # fmt: skip
+    held = f" at {', '.join(item.held)}" if item.held else ""
+    varied = f"\nalso vary: {', '.join(item.varied)}" if item.varied else ""
+    return Figure(zoom(spec) if item.factor.numeric else spec, f"Rows not seen{held}{varied}",
+                  f"{response} observed and predicted against {item.factor.name}{held}.")  # fmt: skip
+
+
+def _axis(item: UnseenAgainst) -> Spec:
+    feature = item.factor
+    if not feature.numeric:
+        return names(feature.name, [level_shown(level, feature.unit) for level in feature.levels])
+    axis: dict[str, Any] = {"labelExpr": SIZES if feature.unit == "bytes" else "format(datum.value, '.7~r')"}
+    log = feature.low > 0 and feature.high > _WIDE * feature.low
+    if feature.unit == "bytes" or log:
+        axis["values"] = [short(float(level)) for level in feature.levels if isinstance(level, int | float)]
+    return number(feature.name, log=log, axis=axis, room=8)
+
+
+def _place(item: UnseenAgainst, level: Any) -> Row | Any:
+    return short(level) if item.factor.numeric else level_shown(level, item.factor.unit)

@@ -1,0 +1,47 @@
+"""A lab drawn as a cluster: its hosts by role, its own rates, what limits of them."""
+
+from __future__ import annotations
+
+from iosonde.answers.lab_cluster import cluster_of
+from iosonde.lab import LabDescription
+from iosonde.lab.status import HostStatus, LabStatus
+from iosonde.report.cluster_plot import cluster_plot
+
+MIB = 2**20
+ROLES = {"master": "master", "watch": "monitor", "server1": "server", "server2": "server", "client1": "client"}
+
+
+def lab(disk_mib: float) -> LabStatus:
+    hosts = tuple(HostStatus(name, role, "10.0.0.1", True, None) for name, role in ROLES.items())
+    emulated = {
+        "links": [{"from": "server1", "to": "client1", "bytes_per_s": 110 * MIB}],
+        "disks": [
+            {"host": "server1", "write_bytes_per_s": disk_mib * MIB, "read_bytes_per_s": 90 * MIB},
+            {"host": "server2", "write_bytes_per_s": 2 * disk_mib * MIB, "read_bytes_per_s": 90 * MIB},
+        ],
+    }
+    layout = {"copies": 2, "copied_by": "client", "parity_parts": 0}
+    asked = LabDescription("moosefs", servers=2, clients=1)
+    return LabStatus("m1", "up", "MooseFS", "", "/mnt", asked, layout, emulated, hosts, ())
+
+
+def test_what_limits_is_of_what_was_emulated():
+    """Two copies through one link leave half of it; disks of 20 MiB/s leave less, in all one copy's rate."""
+    assert cluster_of(lab(200)).today.s.value == 55 * MIB
+    slow = cluster_of(lab(20)).today
+    assert slow.ceiling.limit == ("disks",) and slow.s.value == 20 * MIB, "the slowest disk counts for each"
+
+
+def test_hosts_are_drawn_by_what_they_are():
+    asked = cluster_of(lab(200)).asked
+    assert asked.nodes.by_role() == {
+        "client": ["client1"], "server": ["server1", "server2"], "metadata": ["master"], "other": ["watch"],
+    }  # fmt: skip
+    image = cluster_plot(cluster_of(lab(200))).image("svg").decode()
+    assert all(word in image for word in ("lab m1: MooseFS", "metadata: master", "watch", "server2", "client1"))
+
+
+def test_a_local_lab_has_hosts_and_no_bound():
+    of = lab(200)
+    local = LabStatus(**{**vars(of), "description": LabDescription("local", servers=1, clients=1)})
+    assert cluster_of(local).today is None and cluster_plot(cluster_of(local))
