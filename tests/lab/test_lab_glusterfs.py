@@ -33,6 +33,13 @@ def healthy(copies):
     labs.heal(copies)
 
 
+def holds_what_its_disks_hold(lab, stored_per_byte: float) -> None:
+    """K-10: one mount, whose capacity is that of all bricks less copies and parity."""
+    found = labs.status(lab.name).capacity
+    assert found.as_should and len(found.servers) == len(lab.servers)
+    assert found.mount_bytes == pytest.approx(sum(found.servers.values()) / stored_per_byte, rel=0.01)
+
+
 def put(lab, name: str, n_bytes: int, client: int = 0) -> str:
     """Write a file through the mount, to the servers; the digest of what was written."""
     script = f'head -c {n_bytes} /dev/urandom > "$0"; sync "$0"; sha256sum < "$0"'
@@ -48,6 +55,7 @@ def digest(lab, name: str, client: int = 0) -> str:
 
 
 def test_a_file_is_on_every_server_of_its_copies(copies):
+    holds_what_its_disks_hold(copies, 2)
     put(copies, "a", 3 * MIB)
     assert labs.placement(copies, copies.mount_point / "a").n_bytes == {"server1": 3 * MIB, "server2": 3 * MIB}
     for host in (copies.clients[0], copies.servers[0]):  # asked there, too
@@ -63,6 +71,7 @@ def test_a_file_is_on_every_server_of_its_copies(copies):
 
 def test_distributed_a_file_is_on_one_server_and_pieces_of_it_on_many(lab_of):
     lab = lab_of("glusterfs", {"servers": 2, "name": "spread"}, shard="4MiB")
+    holds_what_its_disks_hold(lab, 1)
     put(lab, "small", MIB)
     assert sorted(labs.placement(lab, lab.mount_point / "small").n_bytes.values()) == [0, MIB]
     put(lab, "large", 69 * MIB)  # by hash: that all 18 pieces lie on one of two is a chance of 1 in 130,000
@@ -76,6 +85,7 @@ def test_distributed_a_file_is_on_one_server_and_pieces_of_it_on_many(lab_of):
 
 def test_an_erasure_code_has_its_parity_where_gluster_chose_it(lab_of):
     lab = lab_of("glusterfs", {"servers": 3, "name": "code"}, disperse=3)
+    holds_what_its_disks_hold(lab, 1.5)
     put(lab, "a", 2 * MIB)
     assert labs.placement(lab, lab.mount_point / "a").n_bytes == dict.fromkeys(("server1", "server2", "server3"), MIB)
     told = recipe_of(lab).layout(lab)

@@ -13,6 +13,7 @@ def test_its_life():
     with short_life.a_lab("moosefs", servers=2, goal=2) as lab:
         layout = status(lab.name).layout
         assert (layout["copies"], layout["copied_by"]) == (2, "servers")
+        assert status(lab.name).capacity.as_should
         written = short_life.each_sees_the_others_file(lab)
         n_bytes = (short_life.seen(lab, lab.clients[0]) / "of-client1").stat().st_size
         assert recipe_of(lab).placement(lab, lab.mount_point / "of-client1") == dict.fromkeys(

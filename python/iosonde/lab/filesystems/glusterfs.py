@@ -38,6 +38,7 @@ _START = "glusterd -p /run/glusterd.pid --log-level WARNING"
 
 class _Gluster(Recipe):
     title = "GlusterFS"
+    deducts_copies = True
     commands = {"glusterd": "glusterfs-server", "gluster": "glusterfs-server", "mount.glusterfs": "glusterfs-client"}
     options = {
         "replica": "copies of each file, on so many servers",

@@ -76,6 +76,8 @@ class Recipe(ABC):
     fixed_servers: bool = False
     # Whether servers keep data on disks of their own.
     has_disks: bool = True
+    # Whether a mount says that it holds what all disks do, less copies and parity; else a number of its own.
+    deducts_copies: bool = False
 
     @property
     def can_be_killed(self) -> bool:
