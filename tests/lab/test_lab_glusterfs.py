@@ -77,9 +77,24 @@ def test_distributed_a_file_is_on_one_server_and_pieces_of_it_on_many(lab_of):
     put(lab, "large", 69 * MIB)  # by hash: that all 18 pieces lie on one of two is a chance of 1 in 130,000
     large = labs.placement(lab, lab.mount_point / "large").n_bytes
     assert sum(large.values()) == 69 * MIB and min(large.values()) >= 4 * MIB
+    assert {one.file: one.n_bytes for one in labs.placements(lab, lab.mount_point)}["large"] == large
     told = recipe_of(lab).layout(lab)
     assert (told.copies, told.servers_of_a_file) == (1, 2)
     assert labs.status(lab.name).facts["type"] == "Distribute"
+    labs.down(lab.name)
+
+
+def test_many_files_are_spread_by_hash_as_chance_would_and_those_of_one_server_are_not(lab_of):
+    """K-11: bytes and files by server, with what chance allows."""
+    lab = lab_of("glusterfs", {"servers": 2, "name": "many"})
+    lab.clients[0].shell(f"cd {lab.mount_point}; mkdir many one; for n in $(seq 60); do echo $n > many/f$n; done")
+    spread = json.loads(iosonde("lab", "placement", "--lab", "many", "many", "--json").stdout)
+    assert spread["files"] == 60 == sum(one["files"] for one in spread["servers"].values())
+    assert [one["uneven"] for one in spread["spread"]] == [False, False] and "as chance would" in spread["sentence"]
+    there = [one.file for one in labs.placements(lab, lab.mount_point / "many") if one.n_bytes["server1"]]
+    lab.clients[0].shell(f"cd {lab.mount_point}/many; mv {' '.join(there)} ../one")  # data stay where they are
+    told = iosonde("lab", "placement", "--lab", "many", "one")
+    assert told.returncode == 0 and "Uneven at 95 %: the busiest has 2.00 times the mean of files" in told.stdout
     labs.down(lab.name)
 
 
@@ -88,6 +103,8 @@ def test_an_erasure_code_has_its_parity_where_gluster_chose_it(lab_of):
     holds_what_its_disks_hold(lab, 1.5)
     put(lab, "a", 2 * MIB)
     assert labs.placement(lab, lab.mount_point / "a").n_bytes == dict.fromkeys(("server1", "server2", "server3"), MIB)
+    told = json.loads(iosonde("lab", "placement", "--lab", "code", ".", "--json").stdout)
+    assert told["why_not"] == "every server has every file"
     told = recipe_of(lab).layout(lab)
     assert (told.copies, told.data_parts, told.parity_parts, told.servers_of_a_file) == (1, 2, 1, 3)
     assert labs.get_options(lab, ["redundancy"]).values == {"redundancy": "1"}

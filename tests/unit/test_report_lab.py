@@ -74,12 +74,15 @@ def test_what_is_wrong_is_said():
 @pytest.mark.parametrize(
     ("mount_bytes", "should", "said"),
     [
-        (2 * MIB, 2 * MIB, "  it says that it holds 2 MiB: its disks' 4 MiB less copies and parity"),
-        (3 * MIB, 2 * MIB, "  ~ it says that it holds 3 MiB; its disks' 4 MiB less copies and parity are 2\n  MiB"),
+        (2 * MIB, 2 * MIB, "  it says that it holds 2 MiB: its disks' 4 MiB, less copies and parity"),
+        (3 * MIB, 2 * MIB, "  ~ it says that it holds 3 MiB; it should be 2 MiB: its disks' 4 MiB"),
         (1 * MIB, None, "  it says that it holds 1 MiB, by a reckoning of its own; its disks hold 4 MiB"),
     ],
 )
 def test_how_much_it_holds_is_said_and_whether_that_is_right(mount_bytes, should, said):
+    raw = LabCapacity({"server1": 2 * MIB, "server2": 2 * MIB}, 4 * MIB, 4 * MIB, deducted=False)
+    assert "it says that it holds 4 MiB: its disks' 4 MiB, copies not deducted\n" in "\n".join(
+        [*lab.lines(status(capacity=raw)), ""])  # fmt: skip
     holds = LabCapacity({"server1": 2 * MIB, "server2": 2 * MIB}, mount_bytes, should)
     assert said in "\n".join(lab.lines(status(capacity=holds)))
     assert status(capacity=holds).to_dict()["capacity"]["as_should"] is (None if should is None else "~" not in said)

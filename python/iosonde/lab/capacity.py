@@ -17,12 +17,13 @@ TOLERANCE = 0.02  # of what it should be: blocks of another size, and what a fil
 
 @dataclass(frozen=True)
 class LabCapacity:
-    """Bytes: of each server's disk, what a client's mount says in all, and what that should be: the disks' sum less
-    copies and parity; None: it is a number of the file system's own."""
+    """Bytes: of each server's disk, what a client's mount says in all, and what that should be: the disks' sum, less
+    copies and parity where these are ``deducted``; None: it is a number of the file system's own."""
 
     servers: Mapping[str, int]
     mount_bytes: int
     should_bytes: int | None
+    deducted: bool = True
 
     @property
     def as_should(self) -> bool | None:
@@ -44,9 +45,10 @@ def capacity(lab: Lab) -> LabCapacity | None:
     if not how.has_disks or client is None:
         return None
     sizes = lab.each(lab.servers, lambda one: _bytes(one, str(one.disk)))
-    should = round(sum(sizes) / stored_per_byte(how.layout(lab))) if how.deducts_copies else None
+    each = stored_per_byte(how.layout(lab)) if how.deducts_copies else 1.0
+    should = None if how.deducts_copies is None else round(sum(sizes) / each)
     by_name = dict(zip((one.name for one in lab.servers), sizes, strict=True))
-    return LabCapacity(by_name, _bytes(client, str(lab.mount_point)), should)
+    return LabCapacity(by_name, _bytes(client, str(lab.mount_point)), should, bool(how.deducts_copies))
 
 
 def stored_per_byte(layout: Layout) -> float:

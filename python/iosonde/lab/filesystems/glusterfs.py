@@ -156,6 +156,10 @@ class _Gluster(Recipe):
         """From the bricks' own files."""
         return bricks.placement(lab, file)
 
+    def placements(self, lab: Lab, directory: Path) -> dict[str, dict[str, int]]:
+        """By one look at each brick."""
+        return bricks.placements(lab, directory)
+
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """Its brick's."""
         return server.processes(bricks.BRICK)

@@ -179,8 +179,10 @@ def _capacity(found: LabCapacity) -> str:
     holds, disks = f"it says that it holds {format_size(found.mount_bytes)}", format_size(sum(found.servers.values()))
     if found.should_bytes is None:
         return f"{holds}, by a reckoning of its own; its disks hold {disks}"
-    rule = f"its disks' {disks} less copies and parity"
-    return f"{holds}: {rule}" if found.as_should else f"~ {holds}; {rule} are {format_size(found.should_bytes)}"
+    rule = f"its disks' {disks}, {'less copies and parity' if found.deducted else 'copies not deducted'}"
+    if found.as_should:
+        return f"{holds}: {rule}"
+    return f"~ {holds}; it should be {format_size(found.should_bytes)}: {rule}"
 
 
 def _indented(text: str, columns: int) -> list[str]:

@@ -44,8 +44,13 @@ def balances(runs: Sequence[StoredRun], level: float) -> list[ServerBalance]:
     return [_balance(what, setting, trials, level) for (_, setting, what), trials in cells.items()]
 
 
+def busiest_by_mean(counts: Sequence[float]) -> float:
+    """The index: the most of one ÷ the mean of all; 1 is even."""
+    return max(counts) * len(counts) / sum(counts)
+
+
 def _balance(what: str, setting: str, trials: Sequence[dict[str, int]], level: float) -> ServerBalance:
-    index = mean([max(one.values()) * len(one) / sum(one.values()) for one in trials], level).within(low=1.0)
+    index = mean([busiest_by_mean(list(one.values())) for one in trials], level).within(low=1.0)
     lost = replace(index, value=_lost(index.value), low=_lost(index.low), high=_lost(index.high))
     busiest = Counter(max(one, key=lambda name: one[name]) for one in trials)
     return ServerBalance(what, setting, max(map(len, trials)), index, lost, busiest)
