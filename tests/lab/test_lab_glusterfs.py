@@ -120,6 +120,11 @@ def test_what_was_asked_for_at_the_start_is_in_force(lab_of):
     lab = lab_of("glusterfs", {"servers": 1, "name": "asked"}, options=asked)
     assert labs.get_options(lab, list(asked)).values == asked
     assert "write-behind" not in parts(lab, lab.clients[0])
+    # A client of a single server logs less when it is told of a change.
+    for option, value in (("performance.write-behind", "on"), ("performance.cache-size", "64MB"),
+                          ("performance.io-thread-count", "4")):  # fmt: skip
+        assert labs.set_options(lab, {option: value}).values == {option: value}
+    assert "write-behind" in parts(lab, lab.clients[0])
     labs.down(lab.name)
 
 
