@@ -33,6 +33,13 @@ def healthy(copies):
     labs.heal(copies)
 
 
+def holds_what_its_disks_hold(lab, stored_per_byte: float) -> None:
+    """K-10: one mount, whose capacity is that of all bricks less copies and parity."""
+    found = labs.status(lab.name).capacity
+    assert found.as_should and len(found.servers) == len(lab.servers)
+    assert found.mount_bytes == pytest.approx(sum(found.servers.values()) / stored_per_byte, rel=0.01)
+
+
 def put(lab, name: str, n_bytes: int, client: int = 0) -> str:
     """Write a file through the mount, to the servers; the digest of what was written."""
     script = f'head -c {n_bytes} /dev/urandom > "$0"; sync "$0"; sha256sum < "$0"'
@@ -48,6 +55,7 @@ def digest(lab, name: str, client: int = 0) -> str:
 
 
 def test_a_file_is_on_every_server_of_its_copies(copies):
+    holds_what_its_disks_hold(copies, 2)
     put(copies, "a", 3 * MIB)
     assert labs.placement(copies, copies.mount_point / "a").n_bytes == {"server1": 3 * MIB, "server2": 3 * MIB}
     for host in (copies.clients[0], copies.servers[0]):  # asked there, too
@@ -89,21 +97,40 @@ def test_whatever_ends_on_a_host_leaves_nothing_there(healthy):
 
 def test_distributed_a_file_is_on_one_server_and_pieces_of_it_on_many(lab_of):
     lab = lab_of("glusterfs", {"servers": 2, "name": "spread"}, shard="4MiB")
+    holds_what_its_disks_hold(lab, 1)
     put(lab, "small", MIB)
     assert sorted(labs.placement(lab, lab.mount_point / "small").n_bytes.values()) == [0, MIB]
     put(lab, "large", 69 * MIB)  # by hash: that all 18 pieces lie on one of two is a chance of 1 in 130,000
     large = labs.placement(lab, lab.mount_point / "large").n_bytes
     assert sum(large.values()) == 69 * MIB and min(large.values()) >= 4 * MIB
+    assert {one.file: one.n_bytes for one in labs.placements(lab, lab.mount_point)}["large"] == large
     told = recipe_of(lab).layout(lab)
     assert (told.copies, told.servers_of_a_file) == (1, 2)
     assert labs.status(lab.name).facts["type"] == "Distribute"
     labs.down(lab.name)
 
 
+def test_many_files_are_spread_by_hash_as_chance_would_and_those_of_one_server_are_not(lab_of):
+    """K-11: bytes and files by server, with what chance allows."""
+    lab = lab_of("glusterfs", {"servers": 2, "name": "many"})
+    lab.clients[0].shell(f"cd {lab.mount_point}; mkdir many one; for n in $(seq 60); do echo $n > many/f$n; done")
+    spread = json.loads(iosonde("lab", "placement", "--lab", "many", "many", "--json").stdout)
+    assert spread["files"] == 60 == sum(one["files"] for one in spread["servers"].values())
+    assert [one["uneven"] for one in spread["spread"]] == [False, False] and "as chance would" in spread["sentence"]
+    there = [one.file for one in labs.placements(lab, lab.mount_point / "many") if one.n_bytes["server1"]]
+    lab.clients[0].shell(f"cd {lab.mount_point}/many; mv {' '.join(there)} ../one")  # data stay where they are
+    told = iosonde("lab", "placement", "--lab", "many", "one")
+    assert told.returncode == 0 and "Uneven at 95 %: the busiest has 2.00 times the mean of files" in told.stdout
+    labs.down(lab.name)
+
+
 def test_an_erasure_code_has_its_parity_where_gluster_chose_it(lab_of):
     lab = lab_of("glusterfs", {"servers": 3, "name": "code"}, disperse=3)
+    holds_what_its_disks_hold(lab, 1.5)
     put(lab, "a", 2 * MIB)
     assert labs.placement(lab, lab.mount_point / "a").n_bytes == dict.fromkeys(("server1", "server2", "server3"), MIB)
+    told = json.loads(iosonde("lab", "placement", "--lab", "code", ".", "--json").stdout)
+    assert told["why_not"] == "every server has every file"
     told = recipe_of(lab).layout(lab)
     assert (told.copies, told.data_parts, told.parity_parts, told.servers_of_a_file) == (1, 2, 1, 3)
     assert labs.get_options(lab, ["redundancy"]).values == {"redundancy": "1"}
@@ -119,6 +146,11 @@ def test_what_was_asked_for_at_the_start_is_in_force(lab_of):
     lab = lab_of("glusterfs", {"servers": 1, "name": "asked"}, options=asked)
     assert labs.get_options(lab, list(asked)).values == asked
     assert "write-behind" not in parts(lab, lab.clients[0])
+    # A client of a single server logs less when it is told of a change.
+    for option, value in (("performance.write-behind", "on"), ("performance.cache-size", "64MB"),
+                          ("performance.io-thread-count", "4")):  # fmt: skip
+        assert labs.set_options(lab, {option: value}).values == {option: value}
+    assert "write-behind" in parts(lab, lab.clients[0])
     labs.down(lab.name)
 
 

@@ -13,11 +13,13 @@ def test_its_life():
     with short_life.a_lab("moosefs", servers=2, goal=2) as lab:
         layout = status(lab.name).layout
         assert (layout["copies"], layout["copied_by"]) == (2, "servers")
+        lab.wait("its capacity is known", lambda: status(lab.name).capacity.as_should, 10)  # of all servers
         written = short_life.each_sees_the_others_file(lab)
         n_bytes = (short_life.seen(lab, lab.clients[0]) / "of-client1").stat().st_size
         assert recipe_of(lab).placement(lab, lab.mount_point / "of-client1") == dict.fromkeys(
             ("server1", "server2"), n_bytes
         )
+        assert {one.file for one in labs.placements(lab, lab.mount_point)} == {"of-client1", "of-client2"}
         short_life.dies_and_comes_back(lab, lab.servers[0], lambda: short_life.each_still_reads(lab, written))
         short_life.each_still_reads(lab, written)
         goal_and_cache_live(lab)

@@ -7,6 +7,7 @@ from datetime import datetime
 import pytest
 
 from iosonde.lab import LabDescription
+from iosonde.lab.capacity import LabCapacity
 from iosonde.lab.faults import Healing, LabFault
 from iosonde.lab.listing import LabListing, Possible
 from iosonde.lab.live import LiveOptions, Placement
@@ -68,6 +69,23 @@ def test_what_is_wrong_is_said():
     assert "  ! server1: slow-link 977 KiB/s, since 12:00:05; iosonde lab heal undoes it" in text
     assert "  ! server1: kill-server, since 12:00:05" in text and "  ! server1: its brick is down" in text
     assert not status(hosts=found.hosts[:1]).problem
+
+
+@pytest.mark.parametrize(
+    ("mount_bytes", "should", "said"),
+    [
+        (2 * MIB, 2 * MIB, "  it says that it holds 2 MiB: its disks' 4 MiB, less copies and parity"),
+        (3 * MIB, 2 * MIB, "  ~ it says that it holds 3 MiB; it should be 2 MiB: its disks' 4 MiB"),
+        (1 * MIB, None, "  it says that it holds 1 MiB, by a reckoning of its own; its disks hold 4 MiB"),
+    ],
+)
+def test_how_much_it_holds_is_said_and_whether_that_is_right(mount_bytes, should, said):
+    raw = LabCapacity({"server1": 2 * MIB, "server2": 2 * MIB}, 4 * MIB, 4 * MIB, deducted=False)
+    assert "it says that it holds 4 MiB: its disks' 4 MiB, copies not deducted\n" in "\n".join(
+        [*lab.lines(status(capacity=raw)), ""])  # fmt: skip
+    holds = LabCapacity({"server1": 2 * MIB, "server2": 2 * MIB}, mount_bytes, should)
+    assert said in "\n".join(lab.lines(status(capacity=holds)))
+    assert status(capacity=holds).to_dict()["capacity"]["as_should"] is (None if should is None else "~" not in said)
 
 
 @pytest.mark.parametrize(

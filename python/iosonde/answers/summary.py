@@ -12,6 +12,7 @@ from iosonde.data.source import Source
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
 from iosonde.stats.overview import overview
+from iosonde.stats.overview.calls import PhaseCalls, calls
 from iosonde.stats.overview.spread import Spread, spread_of
 from iosonde.stats.overview.types import Overview
 
@@ -30,19 +31,21 @@ Latencies = Mapping[str, Sequence[TrialPercentiles]]
 class Summary(Answer):
     """``overview`` has a row for each cell. ``clock`` names the clock of the rates that our engine measured, '' for
     other columns; ``told`` the tools whose own numbers are among them, each with what is inside its clock. ``faults``:
-    what those did that were inflicted on a lab. ``spread``: quantiles and the geometric mean of each row, where they
-    were asked for."""
+    what those did that were inflicted on a lab. ``calls``: what operations cost the servers, where these counted.
+    ``spread``: quantiles and the geometric mean of each row, where they were asked for."""
 
     overview: Overview
     clock: str = ""
     told: tuple[tuple[str, str], ...] = ()
     faults: tuple[FaultEffect, ...] = ()
+    calls: tuple[PhaseCalls, ...] = ()
     spread: tuple[Spread, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde summary --json``."""
         faults = {"faults": [one.to_json() for one in self.faults]} if self.faults else {}
-        made = self.overview.to_json() | faults
+        served = {"server_calls": [one.to_json() for one in self.calls]} if self.calls else {}
+        made = self.overview.to_json() | faults | served
         if self.spread:
             made["groups"] = [row | one.to_json() for row, one in zip(made["groups"], self.spread, strict=True)]
         return made
@@ -68,7 +71,7 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
         faults = fault_effects(source, made.by, asked.level)
         if are_surveys(source.runs):
             made = replace(made, warnings=(*made.warnings, SEE_PAGE))
-        return Summary(made, own_clock(source, asked), told_by(source, asked), faults)
+        return Summary(made, own_clock(source, asked), told_by(source, asked), faults, calls(source.runs, asked.level))
     if asked.response:
         return Summary(_of_columns(source, asked, by or ()))
     found = responses(source, replace(asked, on=tuple(by or ())))

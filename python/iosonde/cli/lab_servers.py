@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,4 +25,5 @@ def of_target(target: Path, profile: bool) -> ServerHands | None:
         health=lambda: labs.health_now(lab),
         count=(lambda: labs.count_operations(lab, True)) if profile else None,
         counted=(lambda: labs.profile(lab).to_dict()) if profile else None,
+        tell=(sys.executable, "-m", "iosonde.cli.main", "lab", "profile", "--json") if profile else (),
     )

@@ -143,6 +143,11 @@ class StoredPhase:
         return self.document.get("totals") or {}
 
     @property
+    def server_calls(self) -> Mapping[str, int]:
+        """Kind of call → how many all servers counted; empty where they did not."""
+        return self.document.get("server_calls") or {}
+
+    @property
     def cache(self) -> Mapping[str, Any]:
         """What is known about the caches that a read met."""
         return self.document.get("cache") or {}

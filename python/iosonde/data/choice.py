@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError
 from iosonde.core.headlines import standing_for
+from iosonde.core.server_calls import CALLS
 from iosonde.core.table import Table
 from iosonde.core.wire import METRICS as NETWORK
 
@@ -22,8 +23,8 @@ Mask = npt.NDArray[np.bool_]
 Texts = npt.NDArray[Any]
 
 _SUM_OF_RANKS, _MAX_OF_RANKS = "_sum_of_ranks", "_max_of_ranks"
-# The parts of a command's time, and what went over the network: shown when they are asked for.
-_BESIDE = ("user_seconds", "system_seconds", *NETWORK)
+# The parts of a command's time, what went over the network, calls to servers: shown when they are asked for.
+_BESIDE = ("user_seconds", "system_seconds", *NETWORK, CALLS)
 # What people say for a kind of metric.
 _ALSO = {"iops": "rate", "bw": "bandwidth", "throughput": "bandwidth"}
 

@@ -15,7 +15,19 @@ from .faults import check as check_fault
 from .hosts import LabHost
 from .lab import Lab, inside, labs, only, open_lab, setting_of, target_of
 from .listing import LabListing, Possible, keeps_data, listing
-from .live import count_operations, get_options, mount, placement, profile, remount, set_options, unmount
+from .live import (
+    Placement,
+    count_operations,
+    get_options,
+    is_directory,
+    mount,
+    placement,
+    placements,
+    profile,
+    remount,
+    set_options,
+    unmount,
+)
 from .place import on_host
 from .run_words import check_shared, run_words
 from .status import health_now, servers_now, status
@@ -23,10 +35,9 @@ from .teardown import down
 from .tools import need_root
 
 __all__ = [
-    "FAULTS", "FaultService", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible",
-    "check", "check_fault", "check_options", "check_shared", "count_operations", "described", "down", "get_options",
-    "hands_of", "heal",
-    "health_now", "in_force", "inflict", "inside", "keeps_data", "labs", "listing", "mount", "need_root", "on_host",
-    "only", "open_lab", "placement", "profile", "remount", "run_words", "servers_now", "set_options",
-    "setting_of", "status", "target_of", "unmount", "up",
+    "FAULTS", "FaultService", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Placement",
+    "Possible", "check", "check_fault", "check_options", "check_shared", "count_operations", "described", "down",
+    "get_options", "hands_of", "heal", "health_now", "in_force", "inflict", "inside", "is_directory", "keeps_data",
+    "labs", "listing", "mount", "need_root", "on_host", "only", "open_lab", "placement", "placements", "profile",
+    "remount", "run_words", "servers_now", "set_options", "setting_of", "status", "target_of", "unmount", "up",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from iosonde.core.errors import InputError
 
@@ -17,6 +17,8 @@ from .hosts import LabHost
 from .lab import Lab
 from .profile import LabProfile
 from .tools import need_root
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -75,14 +77,33 @@ def _tell_layout(lab: Lab) -> None:
 
 def placement(lab: Lab, file: Path) -> Placement:
     """Where the bytes of a file below the mount are. Raises InputError, LabError."""
+    below = _below(lab, file)
+    return Placement(str(below.relative_to(lab.mount_point)), _told(lab, recipe_of(lab).placement(lab, below)))
+
+
+def placements(lab: Lab, directory: Path) -> list[Placement]:
+    """The same of every file below a directory. Raises InputError, LabError."""
+    below = _below(lab, directory)
+    found = _told(lab, recipe_of(lab).placements(lab, below))
+    return [Placement(name, n_bytes) for name, n_bytes in found.items()]
+
+
+def is_directory(lab: Lab, path: Path) -> bool:
+    """Whether it is one, on the lab's file system. Raises InputError, LabError."""
+    return lab.clients[0].run("sh", "-c", '[ ! -d "$0" ] || echo yes', str(_below(lab, path))) != ""
+
+
+def _below(lab: Lab, path: Path) -> Path:
     need_root()
-    if file.is_absolute() and not file.is_relative_to(lab.mount_point):
-        raise InputError(f"{file} does not lie on the lab's file system", f"name one below {lab.mount_point}")
-    below = lab.mount_point / file
-    found = recipe_of(lab).placement(lab, below)
+    if path.is_absolute() and not path.is_relative_to(lab.mount_point):
+        raise InputError(f"{path} does not lie on the lab's file system", f"name one below {lab.mount_point}")
+    return lab.mount_point / path
+
+
+def _told(lab: Lab, found: _T | None) -> _T:
     if found is None:
         raise InputError(f"{recipe_of(lab).title} does not say where a file's bytes are")
-    return Placement(str(below.relative_to(lab.mount_point)), found)
+    return found
 
 
 def count_operations(lab: Lab, on: bool) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from . import cgroups, hosts, place
+from .capacity import LabCapacity, capacity
 from .description import LabDescription
 from .faults import LabFault, in_force
 from .filesystems import recipe_of
@@ -35,7 +36,8 @@ class HostStatus:
 class LabStatus:
     """A lab as it is. ``emulated`` is what was measured when it was brought up (bytes/s); ``health`` what the file
     system complains of now, ``faults`` what was inflicted and not undone, ``facts`` what the file system says of
-    itself. Without root servers cannot be asked: ``not_asked`` says so."""
+    itself, ``capacity`` how much its mount says that it holds, None where that is not known. Without root servers
+    cannot be asked: ``not_asked`` says so."""
 
     name: str
     state: str
@@ -50,6 +52,7 @@ class LabStatus:
     faults: tuple[LabFault, ...] = ()
     facts: dict[str, str] = field(default_factory=dict)
     not_asked: str = ""
+    capacity: LabCapacity | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON."""
@@ -58,7 +61,7 @@ class LabStatus:
             "mount_point": self.mount_point, "asked": self.description.to_dict(), "layout": self.layout,
             "emulated": self.emulated, "hosts": [vars(one) for one in self.hosts], "health": list(self.health),
             "faults": [one.to_dict() for one in self.faults], "facts": self.facts,
-            "not_asked": self.not_asked,
+            "not_asked": self.not_asked, "capacity": self.capacity.to_dict() if self.capacity else None,
         }  # fmt: skip
 
     @property
@@ -90,6 +93,7 @@ def status(name: str | None) -> LabStatus:
         tuple(_health(lab)) if asks else (), tuple(in_force(lab)),
         _asked(lambda: recipe_of(lab).facts(lab), {}) if asks else {},
         "" if asks else "what serves, and whether it is well, is not known: asking the servers needs root",
+        _asked(lambda: capacity(lab), None) if asks else None,
     )  # fmt: skip
 
 

@@ -28,7 +28,8 @@ class Assignment:
     ``values`` what placeholders of the trial stand for, ``hosts`` the nodes' addresses as the launcher knows them
     (empty: their host names), ``directory`` where commands run; ``outside`` are the names of launchers' variables that
     were there before ours; ``file_servers`` the hosts that hold the target's data (empty: not known); ``marks`` the
-    file in which rank 0 notes when a phase begins and ends (empty: nobody wants to know).
+    file in which rank 0 notes when a phase begins and ends (empty: nobody wants to know); ``server_counts`` the command
+    that says what the servers have counted (empty: they do not).
     """
 
     root: str
@@ -46,6 +47,7 @@ class Assignment:
     outside: list[str] = field(default_factory=list)
     file_servers: list[str] = field(default_factory=list)
     marks: str = ""
+    server_counts: list[str] = field(default_factory=list)
     only_collect: bool = False
 
     @property

@@ -34,12 +34,13 @@ class ServerHands:
     """``states``: host → (what serves there, whether that is well). ``health`` is what the servers' own tools complain
     of besides, such as copies that do not agree: a client may have no such tool. ``count`` has the servers count from
     zero and ``counted`` tells what they did since, as plain values; None where that is not asked for. All may raise
-    IosondeError."""
+    IosondeError. ``tell`` is the command that prints what ``counted`` does, for rank 0; empty where it is not asked."""
 
     states: Callable[[], Mapping[str, tuple[str, bool]]]
     health: Callable[[], list[str]] = list
     count: Callable[[], None] | None = None
     counted: Callable[[], dict[str, Any]] | None = None
+    tell: tuple[str, ...] = ()
 
 
 @dataclass

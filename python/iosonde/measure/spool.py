@@ -77,6 +77,11 @@ def wire_of(spool: Path, rank: int) -> Path:
     return spool / f"wire-{rank:05d}"
 
 
+def server_counts_of(spool: Path, phase: int, when: str) -> Path:
+    """Where rank 0 keeps what the servers had counted when a phase began, or had ended."""
+    return spool / f"servers-{phase}-{when}.json"
+
+
 def write_wire(spool: Path, rank: int, frame: int, counted: dict[str, Any]) -> None:
     """Append what was counted during a frame."""
     with wire_of(spool, rank).open("a") as file:

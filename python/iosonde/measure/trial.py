@@ -307,6 +307,7 @@ def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> 
         directory=os.getcwd(),
         outside=mpi_jobs.variables_here(),
         file_servers=list(_filesystem(bench).get("servers") or ()),
+        server_counts=list(bench.servers_seen.tell) if bench.servers_seen else [],
     )
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
+from iosonde import answers, report
 from iosonde import lab as labs
-from iosonde import report
+from iosonde.cli.options.level import level_options
 from iosonde.cli.options.types import Duration
 from iosonde.cli.output import emit, talk
 from iosonde.core.errors import InputError
@@ -65,13 +66,21 @@ def profile(name: str | None, switch: str | None, as_json: bool) -> None:
     emit(found, report.text.lab.profile(found), as_json)
 
 
-@click.command(epilog="Example: iosonde lab placement data/f1")
+@click.command(epilog="Examples: iosonde lab placement data/f1; iosonde lab placement data")
 @NAMED
-@click.argument("file", type=click.Path(path_type=Path))
-@_JSON
-def placement(name: str | None, file: Path, as_json: bool) -> None:
-    """On which servers the bytes of a file are, from the servers' own files; FILE below the mount."""
-    found = labs.placement(labs.open_lab(name), file)
+@click.argument("path", type=click.Path(path_type=Path))
+@level_options
+def placement(name: str | None, path: Path, level: float, as_json: bool) -> None:
+    """On which servers the bytes of a file are, from the servers' own files; PATH below the mount.
+
+    Of a directory: files and bytes by server, and whether they are spread as chance would have it.
+    """
+    lab = labs.open_lab(name)
+    if labs.is_directory(lab, path):
+        spread = answers.lab_spread.answer(lab, str(path), labs.placements(lab, path), level)
+        emit(spread, report.text.lab_spread.lines(spread), as_json)
+        return
+    found = labs.placement(lab, path)
     emit(found, report.text.lab.placement(found), as_json)
 
 

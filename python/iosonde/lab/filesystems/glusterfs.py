@@ -39,6 +39,7 @@ _START = "glusterd -p /run/glusterd.pid --log-level WARNING"
 
 class _Gluster(Recipe):
     title = "GlusterFS"
+    deducts_copies = True
     commands = {"glusterd": "glusterfs-server", "gluster": "glusterfs-server", "mount.glusterfs": "glusterfs-client"}
     options = {
         "replica": "copies of each file, on so many servers",
@@ -171,6 +172,10 @@ class _Gluster(Recipe):
     def placement(self, lab: Lab, file: Path) -> dict[str, int]:
         """From the bricks' own files."""
         return bricks.placement(lab, file)
+
+    def placements(self, lab: Lab, directory: Path) -> dict[str, dict[str, int]]:
+        """By one look at each brick."""
+        return bricks.placements(lab, directory)
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """Its brick's."""

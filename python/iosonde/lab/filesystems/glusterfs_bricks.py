@@ -30,6 +30,26 @@ except OSError:
 pieces = glob.glob(os.path.join(glob.escape(brick), ".shard", number + ".*")) if number else []
 print(json.dumps([found, size + sum(map(os.path.getsize, pieces))]))
 """
+# The same of every file below a directory: name → [number, size], and the bytes of pieces by the file's number.
+_LOOK_BELOW = """\
+import json, os, stat, sys, uuid
+brick, below = sys.argv[1:]
+files, pieces = {}, {}
+top = os.path.join(brick, below)
+for where, _, names in os.walk(top):
+    for name in names:
+        file = os.path.join(where, name)
+        told = os.lstat(file)
+        if stat.S_ISREG(told.st_mode) and not (told.st_mode & stat.S_ISVTX and not told.st_size):
+            found = str(uuid.UUID(bytes=os.getxattr(file, "trusted.gfid")))
+            files[os.path.relpath(file, top)] = [found, told.st_size]
+shards = os.path.join(brick, ".shard")
+for entry in os.scandir(shards) if os.path.isdir(shards) else ():
+    if entry.is_file(follow_symlinks=False):
+        number = entry.name.rpartition(".")[0]
+        pieces[number] = pieces.get(number, 0) + entry.stat().st_size
+print(json.dumps([files, pieces]))
+"""
 _CONNECTED = re.compile(rf"{VOLUME}-client-(\d+)/private:\s*connected = (\d)")
 
 
@@ -65,6 +85,17 @@ def placement(lab: Lab, file: Path) -> dict[str, int]:
         raise InputError(f"{below}: no brick has such a file", f"name one below {lab.mount_point}")
     n_bytes = [of for _, of in lab.each(lab.servers, lambda one: _looked(one, below, number))]
     return dict(zip((one.name for one in lab.servers), n_bytes, strict=True))
+
+
+def placements(lab: Lab, directory: Path) -> dict[str, dict[str, int]]:
+    """Bytes of every file below a directory on each server."""
+    below = str(directory.relative_to(lab.mount_point))
+    looked = [json.loads(told) for told in lab.each(lab.servers, lambda one: one.run(
+        sys.executable, "-c", _LOOK_BELOW, str(brick_of(one)), below))]  # fmt: skip
+    numbers = {name: number for files, _ in looked for name, (number, _) in files.items()}
+    return {name: {server.name: files.get(name, (number, 0))[1] + pieces.get(number, 0)
+                   for server, (files, pieces) in zip(lab.servers, looked, strict=True)}
+            for name, number in sorted(numbers.items())}  # fmt: skip
 
 
 def _of_server(server: LabHost, heals: bool) -> list[str]:

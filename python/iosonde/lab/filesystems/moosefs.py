@@ -31,6 +31,7 @@ _LACKING = {
 
 class _MooseFs(Recipe):
     title = "MooseFS"
+    deducts_copies = False
     commands = {
         "mfsmaster": "moosefs-master", "mfschunkserver": "moosefs-chunkserver", "mfsmount": "moosefs-client",
         "mfscli": "moosefs-cli",

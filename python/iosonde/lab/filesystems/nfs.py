@@ -42,6 +42,7 @@ EXPORT {{
 
 class _Nfs(Recipe):
     title = "NFS"
+    deducts_copies = True
     usual_servers, fixed_servers = 1, True
     options = {
         "sync": "on: every write is on the server's disk when it returns [off]",

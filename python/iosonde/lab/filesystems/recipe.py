@@ -76,6 +76,8 @@ class Recipe(ABC):
     fixed_servers: bool = False
     # Whether servers keep data on disks of their own.
     has_disks: bool = True
+    # Whether a mount says that it holds what all disks do less copies and parity, or all of it; None: neither of them.
+    deducts_copies: bool | None = None
 
     @property
     def can_be_killed(self) -> bool:
@@ -176,6 +178,16 @@ class Recipe(ABC):
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
         """Bytes of a file below the mount point on each server, by name; None where it does not say."""
         return None
+
+    def placements(self, lab: Lab, directory: Path) -> dict[str, dict[str, int]] | None:
+        """The same of every file below a directory there, by its name in it."""
+        told = lab.clients[0].run("find", str(directory), "-type", "f", "-printf", r"%P\0")
+        found: dict[str, dict[str, int]] = {}
+        for name in sorted(filter(None, told.split("\0"))):
+            if (placed := self.placement(lab, directory / name)) is None:
+                return None
+            found[name] = placed
+        return found
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """PIDs, as the server sees them, of what serves data there; for faults."""

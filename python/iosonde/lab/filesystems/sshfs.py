@@ -18,6 +18,7 @@ _ANSWER_S = 5.0
 
 class _Sshfs(Recipe):
     title = "SSHFS"
+    deducts_copies = True
     usual_servers, fixed_servers = 1, True
     commands = {"sshfs": "sshfs", "sshd": "openssh-server"}
     options = {"direct_io": "on: every read and write goes to the server [off]"}

@@ -39,6 +39,7 @@ all.role server
 
 class _XRootD(Recipe):
     title = "XRootD"
+    deducts_copies = True
     commands = {"xrootd": "xrootd-server", "cmsd": "xrootd-server", "xrdcp": "xrootd-client", "xrootdfs": "xrootd-fuse"}
     client_process = "xrootdfs"
     extra_hosts = (REDIRECTOR,)

@@ -22,7 +22,7 @@ from iosonde.measure.spool import RankPhase
 from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import clocks
 
-from . import commands, one_job, phase_entry, phase_wire, rates, wire
+from . import commands, one_job, phase_entry, phase_wire, rates, server_calls, wire
 from .commands import Parse
 
 _UNKNOWN_NS = 2**62
@@ -96,6 +96,9 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
             if entry["cache"]:
                 entry["cache"]["state"] = wire.cache_state(entry["cache"]["state"], entry["network"])
                 cache_states.append(entry["cache"]["state"])
+            if calls := server_calls.of_phase(source.folder, index):
+                entry["server_calls"] = calls
+                rows += server_calls.rows(entry, source.repetition)
             entry |= {name: prefixes[place] + entry[name] for name in ("name", "operation")}
             gathered.phases.append(entry)
             gathered.raw |= _truth(index, active)

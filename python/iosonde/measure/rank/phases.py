@@ -19,7 +19,7 @@ from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import binding, mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 
-from . import cache, hooks, marks, mounted, sessions, wear_out
+from . import cache, hooks, marks, mounted, server_counts, sessions, wear_out
 from .wire import Meter
 
 # All ranks spin to one agreed moment where each has a core of its own; else spinning steals the others' core.
@@ -45,6 +45,8 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
             cache.write_out(Path(assignment.root))  # what this node still held leaves it now, and is counted apart
             meter.ends(words.FLUSH)
         meter.keep(index)
+        if plan.timed:
+            server_counts.ask(assignment, ranks, ENDED, index)
         if ranks.all_max(0 if done.stopped != "error" else 1):
             return False
     return True
@@ -62,6 +64,8 @@ def _phase(
         session.prepare(0)
         heart.enter(plan.operation, WAITING)
         ranks.wait_for_all()
+        if plan.timed:
+            server_counts.ask(assignment, ranks, BEGUN, index)
         meter.ends(words.PREPARING)
         heart.enter(plan.operation, RUNNING, session.operations_done)
         if plan.timed:
@@ -97,6 +101,8 @@ def _stand_by(
     says that it did (``started_ns`` 0), for else the phase would lack this rank."""
     heart.enter(plan.operation, WAITING)
     ranks.wait_for_all()
+    if plan.timed:
+        server_counts.ask(assignment, ranks, BEGUN, index)
     meter.ends(words.PREPARING)
     if plan.timed:
         marks.note(assignment, ranks, BEGUN, index, plan.operation)

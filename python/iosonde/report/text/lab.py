@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from iosonde.core.units import format_rate, format_seconds, format_size
+from iosonde.lab.capacity import LabCapacity
 from iosonde.lab.faults import Healing, LabFault
 from iosonde.lab.listing import LabListing
 from iosonde.lab.live import LiveOptions, Placement
@@ -30,6 +31,8 @@ def lines(status: LabStatus) -> Iterator[str]:
     yield ""
     yield from _indented(_layout(status.layout), 2)
     yield from (line for text in _round_trips(status) for line in _indented(text, 2))
+    if status.capacity:
+        yield from _indented(_capacity(status.capacity), 2)
     if status.facts:
         yield from _indented("; ".join(f"{name} {value}" for name, value in status.facts.items()), 2)
     for warning in status.emulated.get("warnings", []):
@@ -169,6 +172,17 @@ def _layout(layout: dict[str, Any]) -> str:
         return "one copy of every byte"
     how = "sent by the client" if layout["copied_by"] == "client" else "passed on from server to server"
     return f"{layout['copies']} copies of every byte, {how}"
+
+
+def _capacity(found: LabCapacity) -> str:
+    """What the mount says that it holds, and whether that is what it should be."""
+    holds, disks = f"it says that it holds {format_size(found.mount_bytes)}", format_size(sum(found.servers.values()))
+    if found.should_bytes is None:
+        return f"{holds}, by a reckoning of its own; its disks hold {disks}"
+    rule = f"its disks' {disks}, {'less copies and parity' if found.deducted else 'copies not deducted'}"
+    if found.as_should:
+        return f"{holds}: {rule}"
+    return f"~ {holds}; it should be {format_size(found.should_bytes)}: {rule}"
 
 
 def _indented(text: str, columns: int) -> list[str]:

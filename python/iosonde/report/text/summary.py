@@ -14,7 +14,7 @@ from iosonde.core.units import human_scale, significant
 from iosonde.report.settings_layout import SEVERAL
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
 
-from . import faults
+from . import calls, faults
 from .cells import check_unit, every_cell, responses_of, title_of, with_titles
 from .layout import estimate_parts, table, wrapped
 from .settings_table import block, by_level, column_factor, fits
@@ -55,6 +55,9 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     if answer.faults:
         yield ""
         yield from faults.lines(answer.faults)
+    if answer.calls:
+        yield ""
+        yield from calls.lines(answer.calls)
     if made.efficiency:
         yield ""
         yield from _efficiency(made.efficiency, made.units)

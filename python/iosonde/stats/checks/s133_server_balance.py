@@ -8,7 +8,8 @@ How we know
     From the servers' own counts in each trial (a lab with profile: true). The
     index is the bytes of the busiest ÷ the mean of all, over the trials of one
     setting; 1 is even. It costs at most 1 − 1 ÷ index of the rate. Said from
-    1.1 on, where the interval excludes 1, or where there is one trial.
+    1.1 on, where the interval excludes 1, or every trial had as much: what a
+    trial moved is counted, not estimated.
 
 When it is wrong
     When the servers are not what limits: then it costs nothing. With fewer
@@ -65,4 +66,4 @@ def check(subject: Subject) -> list[Finding]:
 
 def _is_uneven(one: ServerBalance) -> bool:
     index = one.index
-    return (index.value or 0.0) >= LEAST and (index.low is None or index.low > 1.0)
+    return (index.value or 0.0) >= LEAST and (one.least >= LEAST or (index.low or 0.0) > 1.0)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from iosonde.core.schema import BRING_UP
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 
@@ -22,41 +23,60 @@ _OF_TRIAL = ("repetition", "block", "allocation")
 class ServerBalance:
     """What was ``what`` (written, read) at one ``setting``. ``index``: bytes of the busiest of ``n_servers`` ÷ their
     mean, over trials: 1 is even. ``lost``: the share of the rate that this costs where the servers limit, 1 − 1 ÷
-    index, as all wait for the busiest. ``busiest``: in how many trials each server was it."""
+    index, as all wait for the busiest. ``least``: the least index of a trial. ``busiest``: in how many trials each
+    server was it."""
 
     what: str
     setting: str
     n_servers: int
     index: Estimate
     lost: Estimate
+    least: float
     busiest: Counter[str]
 
 
 def balances(runs: Sequence[StoredRun], level: float) -> list[ServerBalance]:
     """Of each setting of each experiment, from complete trials whose servers counted; none of a single server."""
     cells: dict[tuple[str, str, str], list[dict[str, int]]] = {}
-    for run in runs:
+    for run, setting in zip(runs, settings_of(runs), strict=True):
         profile = (run.facts.get("servers") or {}).get("profile") or {}
         for key, what in KINDS.items():
             moved = {str(name): int(one.get(key, 0)) for name, one in (profile.get("by_server") or {}).items()}
             if run.counts and len(moved) > 1 and any(moved.values()):
-                cells.setdefault((run.experiment, _setting(run), what), []).append(moved)
+                cells.setdefault((run.experiment, setting, what), []).append(moved)
     return [_balance(what, setting, trials, level) for (_, setting, what), trials in cells.items()]
 
 
+def busiest_by_mean(counts: Sequence[float]) -> float:
+    """The index: the most of one ÷ the mean of all; 1 is even."""
+    return max(counts) * len(counts) / sum(counts)
+
+
 def _balance(what: str, setting: str, trials: Sequence[dict[str, int]], level: float) -> ServerBalance:
-    index = mean([max(one.values()) * len(one) / sum(one.values()) for one in trials], level).within(low=1.0)
+    of_each = [busiest_by_mean(list(one.values())) for one in trials]
+    index = mean(of_each, level).within(low=1.0)
     lost = replace(index, value=_lost(index.value), low=_lost(index.low), high=_lost(index.high))
     busiest = Counter(max(one, key=lambda name: one[name]) for one in trials)
-    return ServerBalance(what, setting, max(map(len, trials)), index, lost, busiest)
+    return ServerBalance(what, setting, max(map(len, trials)), index, lost, min(of_each), busiest)
 
 
 def _lost(index: float | None) -> float | None:
     return None if index is None else 1 - 1 / index
 
 
-def _setting(run: StoredRun) -> str:
-    kept: dict[str, Any] = {
-        name: level for name, level in run.factors.items() if name not in _OF_TRIAL and not name.startswith("bring_up")
-    }
-    return ", ".join(f"{name}={level}" for name, level in kept.items())
+def settings_of(runs: Sequence[StoredRun]) -> list[str]:
+    """Of each run its setting in words: the levels of factors that are not the same in all runs of its experiment, but
+    what tells trials of one setting apart."""
+    levels: dict[tuple[str, str], set[str]] = {}
+    for run in runs:
+        for name, level in run.factors.items():
+            levels.setdefault((run.experiment, name), set()).add(str(level))
+
+    def words(run: StoredRun) -> str:
+        kept: dict[str, Any] = {
+            name: level for name, level in run.factors.items() if name not in _OF_TRIAL
+            and not name.startswith(BRING_UP) and len(levels[run.experiment, name]) > 1
+        }  # fmt: skip
+        return ", ".join(f"{name}={level}" for name, level in kept.items())
+
+    return [words(run) for run in runs]

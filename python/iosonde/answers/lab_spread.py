@@ -1,0 +1,74 @@
+"""How evenly the files of a directory lie on a lab's servers: as chance would have it, or uneven."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde import lab as labs
+from iosonde.core.errors import InputError
+from iosonde.core.words import counted, shown
+from iosonde.stats.overview.evenness import Evenness, evenness, places_of
+
+from .answer import Answer
+
+
+@dataclass(frozen=True)
+class LabSpread(Answer):
+    """``servers``: name → (files, bytes) there. ``copies``: of the places that chance chooses among (servers, or sets
+    of them that hold the same copies) each file is on so many. ``spread`` is empty, and ``why_not`` says why, where
+    it is not known what chance would do. ``empty``: files without bytes, which are left out."""
+
+    directory: str
+    n_files: int
+    servers: dict[str, tuple[int, int]]
+    spread: tuple[Evenness, ...] = ()
+    copies: int = 1
+    empty: int = 0
+    why_not: str = ""
+
+    def content(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "directory": self.directory, "files": self.n_files, "files_without_bytes": self.empty,
+            "servers": {name: {"files": files, "bytes": n_bytes} for name, (files, n_bytes) in self.servers.items()},
+            "copies": self.copies, "spread": [one.to_dict() for one in self.spread], "why_not": self.why_not,
+            "sentence": self.sentence,
+        }  # fmt: skip
+
+    @property
+    def sentence(self) -> str:
+        """What it came to."""
+        if not self.spread:
+            return f"cannot tell whether that is even: {self.why_not}"
+        uneven = [one for one in self.spread if one.uneven]
+        level = f"{100 * self.spread[0].level:g} %"
+        if uneven:
+            each = " and ".join(f"{shown(one.index)} times the mean of {one.what} (chance: up to "
+                                f"{shown(one.chance_high)})" for one in uneven)  # fmt: skip
+            return f"uneven at {level}: the busiest has {each}"
+        files = self.spread[0]
+        return (f"as chance would have it: of {counted(self.n_files, 'file')} thrown blindly the busiest of "
+                f"{files.n_places} places has up to {shown(files.chance_high)} times the mean in {level}")  # fmt: skip
+
+
+def answer(lab: labs.Lab, directory: str, placed: Sequence[labs.Placement], level: float) -> LabSpread:
+    """Of the files of a directory, by where their bytes are. Raises InputError where there are none."""
+    found = [one.n_bytes for one in placed if any(one.n_bytes.values())]
+    if not found:
+        raise InputError(f"{directory}: no file with bytes is below it")
+    names = [one.name for one in lab.servers]
+    servers = {name: (sum(one.get(name, 0) > 0 for one in found), sum(one.get(name, 0) for one in found))
+               for name in names}  # fmt: skip
+    empty, holders = len(placed) - len(found), [frozenset(name for name in one if one[name]) for one in found]
+    if (chosen := places_of(holders, names)) is None:
+        return LabSpread(directory, len(found), servers, empty=empty,
+                         why_not="files are cut into pieces, each on servers of its own")  # fmt: skip
+    places, copies = chosen
+    if len(places) == 1 or copies == len(places):
+        return LabSpread(directory, len(found), servers, (), copies, empty, "every server has every file")
+    at = {place: number for number, place in enumerate(places)}
+    held = [[at[one]] if one in at else [at[name] for name in one] for one in holders]
+    sizes = [max(one.values()) for one in found]
+    return LabSpread(directory, len(found), servers, evenness(held, sizes, len(places), level), copies, empty)

@@ -1,0 +1,61 @@
+"""How much a lab's file system says that it holds, beside what its servers' disks hold: the sum of these ÷ copies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .filesystems import recipe_of
+from .filesystems.recipe import Layout
+from .hosts import LabHost
+from .lab import Lab
+
+_ANSWERS_S = 10.0
+TOLERANCE = 0.02  # of what it should be: blocks of another size, and what a file system keeps for itself
+
+
+@dataclass(frozen=True)
+class LabCapacity:
+    """Bytes: of each server's disk, what a client's mount says in all, and what that should be: the disks' sum, less
+    copies and parity where these are ``deducted``; None: it is a number of the file system's own."""
+
+    servers: Mapping[str, int]
+    mount_bytes: int
+    should_bytes: int | None
+    deducted: bool = True
+
+    @property
+    def as_should(self) -> bool | None:
+        """Whether the mount says what it should, within TOLERANCE; None where that is not known."""
+        if self.should_bytes is None:
+            return None
+        return abs(self.mount_bytes - self.should_bytes) <= TOLERANCE * self.should_bytes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Stable JSON."""
+        return {**vars(self), "servers": dict(self.servers), "as_should": self.as_should}
+
+
+def capacity(lab: Lab) -> LabCapacity | None:
+    """As it is now; None where servers have no disks of their own, or where no client has it mounted. Raises
+    LabError."""
+    how = recipe_of(lab)
+    client = next((one for one in lab.clients if lab.is_mounted(one)), None)
+    if not how.has_disks or client is None:
+        return None
+    sizes = lab.each(lab.servers, lambda one: _bytes(one, str(one.disk)))
+    each = stored_per_byte(how.layout(lab)) if how.deducts_copies else 1.0
+    should = None if how.deducts_copies is None else round(sum(sizes) / each)
+    by_name = dict(zip((one.name for one in lab.servers), sizes, strict=True))
+    return LabCapacity(by_name, _bytes(client, str(lab.mount_point)), should, bool(how.deducts_copies))
+
+
+def stored_per_byte(layout: Layout) -> float:
+    """Bytes on all servers for each byte of a file."""
+    return layout.copies * (layout.data_parts + layout.parity_parts) / layout.data_parts
+
+
+def _bytes(host: LabHost, there: str) -> int:
+    blocks, size = host.run("stat", "--file-system", "--format=%b %S", there, limit_s=_ANSWERS_S).split()
+    return int(blocks) * int(size)

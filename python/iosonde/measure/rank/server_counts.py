@@ -1,0 +1,28 @@
+"""What the servers have counted so far, asked by rank 0 before a phase's clock runs and after it has stopped.
+
+All ranks wait for the answer: what the servers do meanwhile is nobody's. Nothing where servers do not count.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+from iosonde.measure import spool
+from iosonde.measure.assignment import Assignment
+from iosonde.ranks import mpi
+
+_ANSWERS_S = 60.0
+
+
+def ask(assignment: Assignment, ranks: mpi.Ranks, when: str, phase: int) -> None:
+    """Keep the answer in the spool; one that does not come is not there. ``when``: core.faults.BEGUN, ENDED."""
+    if not assignment.server_counts:
+        return
+    if ranks.rank == 0:
+        with suppress(OSError, subprocess.SubprocessError):
+            told = subprocess.run(assignment.server_counts, capture_output=True, text=True, timeout=_ANSWERS_S,
+                                  check=True, stdin=subprocess.DEVNULL)  # fmt: skip
+            spool.server_counts_of(Path(assignment.spool), phase, when).write_text(told.stdout)
+    ranks.wait_for_all()

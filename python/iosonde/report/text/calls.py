@@ -1,0 +1,45 @@
+"""Calls to the servers for each operation of the clients, as text: a table for each phase and setting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from iosonde.core.estimate_text import estimate_text
+from iosonde.core.types import Estimate
+from iosonde.core.words import shown
+
+from .layout import escape, estimate_parts, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.stats.overview.calls import PhaseCalls
+
+_MOST = 8  # blocks on a screen; --json has all
+_LEAST = 0.01  # calls an operation that have a row
+
+
+def lines(found: Sequence[PhaseCalls]) -> Iterator[str]:
+    """One block for each phase and setting."""
+    for one in found[:_MOST]:
+        yield escape(", ".join(part for part in (f"calls to the servers: {one.operation}", one.setting) if part))
+        rows = [[escape(kind), *_of(one, kind)] for kind in dict.fromkeys([*one.servers, *one.client]) if
+                _most(one, kind) >= _LEAST]  # fmt: skip
+        yield from table([f"for each {one.per}", "client", "servers", "interval"], rows, "lrrr").splitlines()
+        done = sum(each.value or 0.0 for each in one.client.values())
+        yield from wrapped(f"{estimate_text(one.in_all, '')} calls for each {one.per}, "
+                           f"which is {shown(done)} operations of the client's; n = {one.in_all.n}.", "  ")  # fmt: skip
+    if len(found) > _MOST:
+        yield f"  {len(found) - _MOST} more are in --json"
+
+
+def _of(one: PhaseCalls, kind: str) -> list[str]:
+    client, servers = one.client.get(kind), one.servers.get(kind)
+    return [shown(client.value) if client else "", *(_parts(servers) if servers else ["", ""])]
+
+
+def _parts(found: Estimate) -> list[str]:
+    return list(estimate_parts(found, 1.0))
+
+
+def _most(one: PhaseCalls, kind: str) -> float:
+    return max((of[kind].value or 0.0 for of in (one.client, one.servers) if kind in of), default=0.0)

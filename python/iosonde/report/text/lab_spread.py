@@ -1,0 +1,30 @@
+"""Where the files of a directory lie in a lab, as text: files and bytes by server, and whether that is even."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.words import counted, percent, shown
+
+from .layout import escape, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.lab_spread import LabSpread
+
+
+def lines(found: LabSpread) -> Iterator[str]:
+    """The lines of the text."""
+    more = f"; {counted(found.empty, 'file')} without bytes left out" if found.empty else ""
+    yield escape(f"{found.directory}: {counted(found.n_files, 'file')}{more}")
+    total = sum(n_bytes for _, n_bytes in found.servers.values())
+    rows = [[escape(name), files, n_bytes, percent(n_bytes / total)]
+            for name, (files, n_bytes) in found.servers.items()]  # fmt: skip
+    yield from table(["server", "files", "bytes", "of all"], rows, "lrrr").splitlines()
+    yield ""
+    if found.spread:
+        of = "busiest ÷ mean"
+        kinds = [[one.what, shown(one.index), shown(one.chance_high), shown(one.p)] for one in found.spread]
+        yield from table([of, "here", "chance up to", "p"], kinds, "lrrr").splitlines()
+        yield ""
+    yield from wrapped(f"{found.sentence[0].upper()}{found.sentence[1:]}.")

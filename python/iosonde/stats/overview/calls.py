@@ -1,0 +1,73 @@
+"""What an operation of a client costs the servers: calls by kind that these counted ÷ operations of the phase."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.schema import BRING_UP
+from iosonde.core.stored import StoredPhase, StoredRun
+from iosonde.core.types import Estimate
+
+from ..estimate.summarise import mean
+from .balance import settings_of
+
+
+@dataclass(frozen=True)
+class PhaseCalls:
+    """Of one phase (``operation``) at one setting, for each ``per`` (read, create …): what the client itself did, and
+    the calls that all servers counted, by kind and ``in_all``, over trials."""
+
+    operation: str
+    setting: str
+    per: str
+    client: Mapping[str, Estimate]
+    servers: Mapping[str, Estimate]
+    in_all: Estimate
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable JSON."""
+        rows = [{"kind": kind, **one.flat("calls")} for kind, one in self.servers.items()]
+        done = [{"kind": kind, **one.flat("operations")} for kind, one in self.client.items()]
+        return {"operation": self.operation, "setting": self.setting, "per": self.per, "n": self.in_all.n,
+                **self.in_all.flat("calls"), "servers": rows, "client": done}  # fmt: skip
+
+
+def calls(runs: Sequence[StoredRun], level: float) -> tuple[PhaseCalls, ...]:
+    """Of each phase at each setting, from complete trials whose servers counted in it; of those that share a bring-up
+    the mean is one."""
+    cells: dict[tuple[str, str, str], dict[Hashable, list[StoredPhase]]] = {}
+    for run, setting in zip(runs, settings_of(runs), strict=True):
+        for phase in run.phases if run.counts else ():
+            if phase.server_calls and _counted(phase):
+                cell = cells.setdefault((run.experiment, phase.operation, setting), {})
+                cell.setdefault(run.factors.get(BRING_UP, run.id), []).append(phase)
+    return tuple(_calls(operation, setting, list(units.values()), level)
+                 for (_, operation, setting), units in cells.items())  # fmt: skip
+
+
+def _calls(operation: str, setting: str, units: Sequence[Sequence[StoredPhase]], level: float) -> PhaseCalls:
+    done = [_mean([{kind: one["count"] / _counted(phase) for kind, one in phase.totals.items()} for phase in unit])
+            for unit in units]  # fmt: skip
+    served = [_mean([{kind: n / _counted(phase) for kind, n in phase.server_calls.items()} for phase in unit])
+              for unit in units]  # fmt: skip
+    in_all = mean([sum(one.values()) for one in served], level)
+    return PhaseCalls(operation, setting, str(units[0][0].counted_kind), _each(done, level), _each(served, level),
+                      in_all)  # fmt: skip
+
+
+def _mean(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    kinds = dict.fromkeys(kind for one in found for kind in one)
+    return {kind: sum(one.get(kind, 0.0) for one in found) / len(found) for kind in kinds}
+
+
+def _each(units: Sequence[Mapping[str, float]], level: float) -> dict[str, Estimate]:
+    """Kind → how many for each operation, the most first."""
+    kinds = dict.fromkeys(kind for one in units for kind in one)
+    found = {kind: mean([one.get(kind, 0.0) for one in units], level).within(low=0.0) for kind in kinds}
+    return dict(sorted(found.items(), key=lambda one: -(one[1].value or 0.0)))
+
+
+def _counted(phase: StoredPhase) -> int:
+    return int(phase.totals.get(phase.counted_kind or "", {}).get("count", 0))

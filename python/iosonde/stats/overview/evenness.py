@@ -1,0 +1,106 @@
+"""How evenly many files lie on servers, held against chance: against the same files thrown at servers blindly.
+
+The statistic is that of ``balance``: the busiest ÷ the mean. Its distribution under chance is drawn (Monte Carlo test,
+Davison & Hinkley, Bootstrap Methods, 4.2: p = (1 + draws as uneven) ÷ (1 + draws)), as files differ in size, and few
+files are seldom even.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .balance import busiest_by_mean
+
+_SEED = 20_133
+_DRAWS, _LEAST_DRAWS, _NUMBERS = 1_999, 199, 4e7  # so many random numbers at most, and so many draws at least
+_PIECE = 4e6  # of these at once
+
+
+@dataclass(frozen=True)
+class Evenness:
+    """Of ``what`` (files, bytes). ``index``: the busiest of ``n_places`` ÷ the mean of all; 1 is even.
+
+    ``chance_high``: chance stays below it so often as ``level`` says. ``p``: how often chance is as uneven as this.
+    """
+
+    what: str
+    n_places: int
+    index: float
+    chance_high: float
+    p: float
+    level: float
+
+    @property
+    def uneven(self) -> bool:
+        """Whether chance is hardly ever so uneven."""
+        return self.p < 1 - self.level
+
+    def to_dict(self) -> dict[str, Any]:
+        """Stable JSON; ``confidence`` is the level."""
+        return {"what": self.what, "places": self.n_places, "index": self.index, "chance_high": self.chance_high,
+                "p": self.p, "confidence": self.level, "uneven": self.uneven}  # fmt: skip
+
+
+def places_of(holders: Sequence[frozenset[str]], servers: Sequence[str]) -> tuple[list[Hashable], int] | None:
+    """(places that chance chooses among, on how many of these a file is). Sets of servers that never mix, as those of
+    Gluster's copies, are one place each; else every server is one. None: files are on different numbers of servers.
+    """
+    sizes = {len(one) for one in holders}
+    if len(sizes) != 1:
+        return None
+    (size,), found = sizes, set(holders)
+    if sum(map(len, found)) == len(frozenset().union(*found)) and len(servers) % size == 0:
+        used = frozenset().union(*found)
+        empty = [one for one in servers if one not in used]
+        return [*found, *(frozenset(empty[at : at + size]) for at in range(0, len(empty), size))], 1
+    return list(servers), size
+
+
+def evenness(
+    held: Sequence[Sequence[int]], sizes: Sequence[int], n_places: int, level: float
+) -> tuple[Evenness, Evenness]:
+    """Of files and of bytes: ``held``: the places (by number) that each file is on, each on as many; ``sizes``: bytes
+    of each."""
+    weights = np.column_stack([np.ones(len(sizes)), np.asarray(sizes, dtype=float)])
+    counted = np.zeros((n_places, 2))
+    for places, weight in zip(held, weights, strict=True):
+        counted[list(places)] += weight
+    drawn = _drawn(weights, n_places, len(held[0]))
+    files, n_bytes = (_held_against(what, counted[:, at], drawn[:, at], level)
+                      for at, what in enumerate(("files", "bytes")))  # fmt: skip
+    return files, n_bytes
+
+
+def _held_against(what: str, counted: np.ndarray, drawn: np.ndarray, level: float) -> Evenness:
+    index = busiest_by_mean(counted.tolist())
+    p = (1 + int((drawn >= index * (1 - 1e-12)).sum())) / (1 + len(drawn))
+    high = float(np.quantile(drawn, level, method="higher"))
+    return Evenness(what, len(counted), index, high, p, level)
+
+
+def _drawn(weights: np.ndarray, n_places: int, copies: int) -> np.ndarray:
+    """(files, bytes): the index of each, in every draw."""
+    rng, n_files = np.random.default_rng(_SEED), len(weights)
+    draws = int(min(_DRAWS, max(_LEAST_DRAWS, _NUMBERS / (n_files * n_places))))
+    found = []
+    for _ in range(draws):
+        sums = np.zeros((n_places, 2))
+        for at in range(0, n_files, step := max(1, int(_PIECE / n_places))):
+            some = weights[at : at + step]
+            places = _thrown(rng, len(some), n_places, copies)
+            for kind in (0, 1):
+                of_each = np.repeat(some[:, kind], copies)
+                sums[:, kind] += np.bincount(places, weights=of_each, minlength=n_places)
+        found.append(sums.max(axis=0) / sums.mean(axis=0))
+    return np.array(found)
+
+
+def _thrown(rng: np.random.Generator, n_files: int, n_places: int, copies: int) -> np.ndarray:
+    """Places of each file's copies, on as many different ones, file after file."""
+    if copies == 1:
+        return rng.integers(n_places, size=n_files)
+    return rng.random((n_files, n_places)).argpartition(copies - 1, axis=1)[:, :copies].ravel()

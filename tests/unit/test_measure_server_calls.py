@@ -1,0 +1,29 @@
+"""What servers counted in a phase, of what they say before and after it."""
+
+from __future__ import annotations
+
+import json
+
+from iosonde.core.faults import BEGUN, ENDED
+from iosonde.measure import spool
+from iosonde.measure.collect import server_calls
+
+
+def counted(folder, when, **calls_of):
+    servers = [{"operations": [{"operation": kind, "count": n} for kind, n in calls_of.items()]}] * 2
+    spool.server_counts_of(folder, 1, when).write_text(json.dumps({"servers": servers}))
+
+
+def test_a_phase_has_what_was_counted_after_it_less_what_was_before(tmp_path):
+    assert server_calls.of_phase(tmp_path, 1) is None
+    counted(tmp_path, BEGUN, lookup=5, read=1)
+    counted(tmp_path, ENDED, lookup=5, read=8, open=2)
+    assert server_calls.of_phase(tmp_path, 1) == {"open": 4, "read": 14}
+    entry = {"operation": "read", "counted_kind": "read", "server_calls": {"open": 4, "read": 14},
+             "totals": {"read": {"count": 6}}}  # fmt: skip
+    (row,) = server_calls.rows(entry, 2)
+    assert (row.metric, row.value, row.unit, row.repetition) == ("server_calls_per_operation", 3.0, "calls", 2)
+    counted(tmp_path, ENDED, lookup=4, read=8)  # they began to count anew
+    assert server_calls.of_phase(tmp_path, 1) is None
+    spool.server_counts_of(tmp_path, 1, ENDED).write_text("no answer")
+    assert server_calls.of_phase(tmp_path, 1) is None

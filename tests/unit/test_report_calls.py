@@ -1,0 +1,24 @@
+"""Calls to servers as text."""
+
+from __future__ import annotations
+
+from iosonde.core.types import Estimate
+from iosonde.report.text import calls as text
+from iosonde.stats.overview.calls import PhaseCalls
+
+
+def one(value):
+    return Estimate(value, None, None, 0.95, 1)
+
+
+def test_the_clients_operations_stand_beside_the_calls():
+    found = PhaseCalls("read", "", "read", {"read": one(1.0), "open": one(1.0)},
+                       {"lookup": one(1.0), "read": one(1.0), "statfs": one(0.001)}, one(2.0))  # fmt: skip
+    told = list(text.lines([found] * 9))
+    assert told[0] == "calls to the servers: read"
+    assert [line.split() for line in told[1:5]] == [
+        ["for", "each", "read", "client", "servers", "interval"],
+        ["lookup", "1.00", "~"], ["read", "1.00", "1.00", "~"], ["open", "1.00"],
+    ]  # fmt: skip
+    assert "2.00 (~) calls for each read, which is 2.00 operations of the client's; n = 1." in told[5]
+    assert told[-1] == "  1 more are in --json"

@@ -1,0 +1,35 @@
+"""Calls that servers counted for each operation of a phase: by hand, over trials, of shared bring-ups once."""
+
+from __future__ import annotations
+
+import pytest
+import scipy.stats
+
+from iosonde.core.stored import StoredRun
+from iosonde.stats.overview.calls import calls
+
+
+def run(number, served, reads=10, **factors):
+    phase = {"index": 1, "name": "read", "counted_kind": "read", "server_calls": served,
+             "totals": {"open": {"count": reads}, "read": {"count": reads}}}  # fmt: skip
+    return StoredRun({"id": f"r{number}", "experiment": "e", "missing": [], "phases": [phase],
+                      "factors": {"repetition": number, "nodes": 1, **factors}, "facts": {}})  # fmt: skip
+
+
+def test_calls_are_counted_for_each_operation_of_the_rate_over_trials():
+    (one,) = calls([run(i, {"lookup": n, "read": 10}) for i, n in enumerate((10, 12, 14))], 0.95)
+    assert (one.operation, one.setting, one.per, one.in_all.n) == ("read", "", "read", 3)
+    low, high = scipy.stats.t.interval(0.95, 2, 1.2, 0.2 / 3**0.5)
+    assert (one.servers["lookup"].value, one.servers["lookup"].low) == pytest.approx((1.2, low))
+    assert (one.in_all.value, one.in_all.high) == pytest.approx((2.2, 1 + high))
+    assert {kind: each.value for kind, each in one.client.items()} == {"open": 1, "read": 1}
+
+
+def test_settings_are_apart_and_a_bring_up_counts_once():
+    runs = [run(8 * at + i, {"read": 10 * (1 + i)}, quick=on, bring_up=2 * at + i // 2)
+            for at, on in enumerate(("on", "off")) for i in range(4)]  # fmt: skip
+    made = calls(runs, 0.95)
+    assert [(one.setting, one.in_all.n, one.in_all.value) for one in made] == [
+        ("quick=on", 2, 2.5), ("quick=off", 2, 2.5),
+    ]  # fmt: skip
+    assert calls([run(0, {})], 0.95) == () == calls([run(0, {"read": 1}, reads=0)], 0.95)

@@ -1,0 +1,55 @@
+"""Files on servers held against chance: the exact chances of few files, sets of copies, and what is plainly uneven."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from iosonde.stats.overview.evenness import evenness, places_of
+
+ABCD = ("a", "b", "c", "d")
+
+
+def index(held, sizes, n_places):
+    sums = [sum(size for one, size in zip(held, sizes, strict=True) if place in one) for place in range(n_places)]
+    return max(sums) * n_places / sum(sums)
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_the_chance_of_few_files_is_that_of_all_their_placements(copies):
+    sizes, choices = (1, 2, 3, 4), list(itertools.combinations(range(3), copies))
+    every = list(itertools.product(choices, repeat=4))
+    for held in (every[1], every[40], every[-1]):
+        files, n_bytes = evenness(held, sizes, 3, 0.95)
+        for found, weights in ((files, (1,) * 4), (n_bytes, sizes)):
+            here = index(held, weights, 3)
+            exact = sum(index(one, weights, 3) >= here - 1e-9 for one in every) / len(every)
+            assert found.index == pytest.approx(here)
+            assert found.p == pytest.approx(exact, abs=0.04)  # 1,999 draws: 0.022 is two standard errors at most
+
+
+def test_one_large_file_is_uneven_in_bytes_and_no_more_than_chance_makes_it():
+    held = [[n % 4] for n in range(40)]
+    files, n_bytes = evenness(held, [1000, *[1] * 39], 4, 0.95)
+    assert files.index == 1 and not files.uneven
+    assert n_bytes.index > 3.8 and not n_bytes.uneven and n_bytes.chance_high >= n_bytes.index
+
+
+def test_files_that_gather_on_one_server_are_uneven():
+    files, n_bytes = evenness([[0]] * 12 + [[1], [2], [3]], [4096] * 15, 4, 0.95)
+    assert files.uneven and n_bytes.uneven and files.index == pytest.approx(3.2) and files.chance_high < 3
+
+
+def sets(*texts):
+    return [frozenset(one) for one in texts]
+
+
+def test_places_are_servers_or_sets_that_never_mix():
+    places, copies = places_of(sets("ab", "cd", "ab"), ABCD)
+    assert set(places) == {frozenset("ab"), frozenset("cd")} and copies == 1
+    places, copies = places_of(sets("ab", "ab"), ABCD)  # the other set is there, and empty
+    assert set(places) == {frozenset("ab"), frozenset("cd")} and copies == 1
+    assert places_of(sets("ab", "bc", "ad"), ABCD) == (list(ABCD), 2)
+    assert len(places_of(sets("a", "b"), ABCD)[0]) == 4
+    assert places_of(sets("a", "bc"), ABCD) is None
