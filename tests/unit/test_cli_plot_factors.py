@@ -224,3 +224,10 @@ def test_a_slope_that_holds_effects_of_other_factors_stands_beside_the_one_with_
 def test_what_was_measured_is_not_held(runs):
     (panel,), _ = panels(runs, ["write"], ["log2(size)"])
     assert panel.series[0].held.others == ("fs", "replicas")
+
+
+def test_the_interval_of_a_rate_is_cut_at_zero(tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("size,write (MiB/s)\n4,1\n4,9\n8,1\n8,9\n16,10\n16,10.1\n")
+    (panel,), _ = panels(path, ["write"], ["log2(size)"])
+    assert [mean.low for _, mean in panel.series[0].means][:2] == [0.0, 0.0]

@@ -11,6 +11,7 @@ import numpy as np
 
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.level_text import level_shown
+from iosonde.core.metrics import lowest
 from iosonde.core.table import Table
 from iosonde.core.transforms import apply
 from iosonde.core.types import Estimate
@@ -126,8 +127,9 @@ def _panel(
     cells, y = made.model.values[factor.column], made.fit.y
     places, ticks = _places(factor, cells, units.get(factor.column, ""))
     x = [places[cell] for cell in cells.tolist()]
-    means = [(places[cell], stats.mean(y[cells == cell], level)) for cell in places]
     unit = "" if made.model.response.transform else measured.unit
+    least = lowest(unit, bool((y > 0).all()))
+    means = [(places[cell], stats.mean(y[cells == cell], level).within(low=least)) for cell in places]
     divisor, shown = human_scale(max(abs(mean.value or 0.0) for _, mean in means), unit)
     numeric = factor.levels is None
     said = said_of_slope(made, factor, divisor, shown) if numeric else said_of_levels(made)
