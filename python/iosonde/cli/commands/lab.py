@@ -14,6 +14,7 @@ from iosonde.cli.commands import lab_live
 from iosonde.cli.options.types import Duration, FigureFile, SizeType
 from iosonde.cli.output import emit, talk, write_figure
 from iosonde.core.errors import InputError
+from iosonde.core.pairs import pair_of
 
 
 @click.group(epilog="Example: iosonde lab up glusterfs --servers 3 --clients 2 --net 993mbit --set replica=3")
@@ -39,7 +40,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="The lab as JSON.")
 def up(settings: tuple[str, ...], as_json: bool, **words: Any) -> None:
     """Bring a cluster up: hosts, links, disks, the file system, mounts; then see what was really emulated."""
-    lab = labs.up(labs.described(words, lab_live.pairs(settings, "--set ")), talk)
+    lab = labs.up(labs.described(words, dict(pair_of(one, "--set") for one in settings)), talk)
     status = labs.status(lab.name)
     emit(status, report.text.lab.lines(status), as_json)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -13,23 +12,12 @@ from iosonde import lab as labs
 from iosonde.cli.options.level import level_options
 from iosonde.cli.options.types import Duration
 from iosonde.cli.output import emit, talk
-from iosonde.core.errors import InputError
+from iosonde.core.pairs import pair_of
 
 NAMED = click.option("--lab", "name", metavar="NAME", help="Which lab, where there are several.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
 _CLIENTS = click.argument("clients", nargs=-1, metavar="[CLIENT]...")
 _LIMIT = click.option("--limit", type=Duration(), default=300.0, metavar="TIME", help="Wait so long [default: 5min].")
-
-
-def pairs(texts: Sequence[str], option: str = "") -> dict[str, str]:
-    """``name=value`` each. Raises InputError."""
-    found = {}
-    for one in texts:
-        name, equals, value = one.partition("=")
-        if not equals or not name:
-            raise InputError(f"{option}{one}: not an option with its value", f"write it like {option}replica=2")
-        found[name] = value
-    return found
 
 
 @click.command(epilog="Example: iosonde lab set performance.write-behind=off")
@@ -38,7 +26,7 @@ def pairs(texts: Sequence[str], option: str = "") -> dict[str, str]:
 @_JSON
 def set_(name: str | None, options: tuple[str, ...], as_json: bool) -> None:
     """Change options of the file system while it runs; the clients have them when this returns."""
-    found = labs.set_options(labs.open_lab(name), pairs(options))
+    found = labs.set_options(labs.open_lab(name), dict(pair_of(one) for one in options))
     emit(found, report.text.lab.options(found), as_json)
 
 
@@ -149,5 +137,5 @@ def heal(name: str | None, host: str | None, limit: float, as_json: bool) -> Non
 
 COMMANDS = {
     "set": set_, "get": get, "profile": profile, "placement": placement, "mount": mount, "unmount": unmount,
-    "remount": remount,     "fault": fault, "heal": heal,
+    "remount": remount, "fault": fault, "heal": heal,
 }  # fmt: skip
