@@ -106,7 +106,7 @@ def _of_server(server: LabHost, heals: bool) -> list[str]:
         said = [] if BRICK in there else [f"{server.name}: its brick is down"]
         if heals and HELPER not in there:
             said.append(f"{server.name}: its self-heal daemon is down")
-        if pending := _pending(server):
+        if heals and (pending := _pending(server)):
             said.append(f"{server.name}: its brick knows of {pending} files whose copies do not agree")
         return said
     except LabError as error:
