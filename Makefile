@@ -179,6 +179,7 @@ golden: .venv/.dev ## record golden texts and the output shown in docs again; re
 	@$(PY) tests/console.py README.md docs tests/golden
 	@$(PY) tests/notebook.py docs/examples/*.ipynb
 	@$(PY) tests/python_reference.py
+	@$(PY) tests/rooms_figure.py
 
 lint: .venv/.dev ## ruff, mypy --strict, rustfmt, clippy
 	@$(PY) -m ruff check .

@@ -210,7 +210,7 @@ def _summary(random: np.random.Generator, title: str, unit: str, center: float) 
     rows = []
     for level in ("1", HOSTILE):
         mean = estimate(center * random.normal(1, 0.05, 6))
-        rows.append(SummaryRow((level,), (level,), mean, mean, 0.05 * center, 0.05, mean.value if unit else None))
+        rows.append(SummaryRow((level,), (level,), mean, mean, 0.05 * center, 0.05, mean if unit else None))
     lost = Estimate(center, None, None, 0.95, 1, ("repeat it",))
     rows.append(SummaryRow(("lost",), ("lost",), lost, lost, None, None))
     return ResponseSummary(title, unit, ("nodes",), tuple(rows))

@@ -2,6 +2,7 @@
 
 use crate::beneath::c_string;
 use crate::buffer::page_size;
+use crate::clock::monotonic_ns;
 use crate::error::{Error, Result};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -90,10 +91,69 @@ pub fn sync_file_system(path: &str) -> Result<()> {
     if unsafe { libc::syncfs(directory.as_raw_fd()) } < 0 { Err(Error::last_os(path)) } else { Ok(()) }
 }
 
+/// What one read gave, how long it took, and whether all of it came from the page cache (None: the file system does
+/// not tell).
+pub struct TimedRead {
+    pub data: Vec<u8>,
+    pub ns: u64,
+    pub cached: Option<bool>,
+}
+
+/// Up to `length` bytes from `offset` on. First only what is cached is asked for (RWF_NOWAIT, which starts no input),
+/// then the rest.
+pub fn read_timed(fd: i32, offset: u64, length: usize) -> Result<TimedRead> {
+    let mut data = vec![1u8; length]; // not zeros: its pages are to be there before the clock starts
+    let began = monotonic_ns();
+    let mut got = 0;
+    // SAFETY: the vector describes `data`, which outlives the call.
+    let (there, error) = unsafe {
+        let part = libc::iovec { iov_base: data.as_mut_ptr().cast(), iov_len: length };
+        let there = libc::preadv2(fd, &part, 1, offset as i64, libc::RWF_NOWAIT);
+        (there, std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
+    };
+    let mut cached = match error {
+        _ if there >= 0 => Some(true),
+        libc::EAGAIN => Some(false),
+        _ => None,
+    };
+    got += there.max(0) as usize;
+    while got < length {
+        // SAFETY: the rest of `data` is valid for `length - got` bytes.
+        let more = unsafe {
+            let at = data.as_mut_ptr().add(got).cast();
+            libc::pread(fd, at, length - got, (offset + got as u64) as i64)
+        };
+        match more {
+            0 => break,
+            1.. => {
+                got += more as usize;
+                cached = cached.map(|_| false);
+            }
+            _ if std::io::Error::last_os_error().raw_os_error() == Some(libc::EINTR) => continue,
+            _ => return Err(Error::last_os("read")),
+        }
+    }
+    let ns = monotonic_ns() - began;
+    data.truncate(got);
+    Ok(TimedRead { data, ns, cached })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::TempDir;
+
+    #[test]
+    fn a_timed_read_gives_the_bytes_and_ends_at_the_end() {
+        let file = std::env::temp_dir().join(format!("iosonde-timed-{}", std::process::id()));
+        std::fs::write(&file, (0..10_000u32).map(|at| at as u8).collect::<Vec<u8>>()).unwrap();
+        let open = std::fs::File::open(&file).unwrap();
+        let read = read_timed(open.as_raw_fd(), 9_000, 4_096).unwrap();
+        assert_eq!(read.data, (9_000..10_000u32).map(|at| at as u8).collect::<Vec<u8>>());
+        assert!(read.ns > 0 && read.cached != Some(false), "what was just written is in memory");
+        assert!(read_timed(-1, 0, 1).is_err());
+        std::fs::remove_file(file).unwrap();
+    }
 
     #[test]
     fn what_was_written_is_resident() {

@@ -202,6 +202,17 @@ fn page_cache(py: Python<'_>, path: &str) -> PyResult<(u64, u64)> {
 }
 
 #[pyfunction]
+fn read_timed(
+    py: Python<'_>,
+    fd: i32,
+    offset: u64,
+    length: usize,
+) -> PyResult<(Py<PyBytes>, u64, Option<bool>)> {
+    let read = py.detach(|| cache::read_timed(fd, offset, length))?;
+    Ok((PyBytes::new(py, &read.data).unbind(), read.ns, read.cached))
+}
+
+#[pyfunction]
 fn drop_page_cache(py: Python<'_>, path: &str) -> PyResult<()> {
     Ok(py.detach(|| cache::drop_page_cache(path))?)
 }
@@ -277,6 +288,7 @@ fn _native(py: Python<'_>, module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(monotonic_ns, module)?)?;
     module.add_function(wrap_pyfunction!(clock_cost_ns, module)?)?;
     module.add_function(wrap_pyfunction!(page_cache, module)?)?;
+    module.add_function(wrap_pyfunction!(read_timed, module)?)?;
     module.add_function(wrap_pyfunction!(drop_page_cache, module)?)?;
     module.add_function(wrap_pyfunction!(sync_file_system, module)?)?;
     module.add_function(wrap_pyfunction!(fill_content, module)?)?;

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import rooms_figure
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "iosonde"
 
@@ -158,6 +160,13 @@ def may_import(room: str, other: str | None) -> bool:
         return True
     nothing = {"nothing", "of", "ours"} <= MAP[room]
     return not nothing and other in {"core"} | MAP[room]
+
+
+def test_the_drawn_rooms_are_those_of_the_imports():
+    rooms = rooms_figure.imported()
+    assert set(rooms) == set(MAP)
+    assert all(rooms_figure.reached(rooms, name) <= below(name) | {"core", "engine"} for name in rooms)
+    assert rooms_figure.FIGURE.read_text(encoding="utf-8") == rooms_figure.svg(rooms), "make golden writes it"
 
 
 @pytest.mark.parametrize("room", MAP)

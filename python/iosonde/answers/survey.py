@@ -29,6 +29,7 @@ from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, inodes_in_use, wa
 from .answer import Answer
 from .survey_content import BlocksRead, blocks_read, bytes_of, kinds, not_beaten, quantiles
 from .survey_estimate import SurveyEstimate
+from .survey_reading import ReadSpeed, read_speeds
 from .survey_sample import FileSample
 from .survey_stop import ALL, Drawn, Read, read_in_order
 from .survey_strata import StratifiedSample, SurveyStratum, allocated, parse_by
@@ -139,6 +140,7 @@ class Survey(Answer):
     quantiles: tuple[SurveyEstimate, ...] = ()
     allocated: bool = False
     bytes_covered: int | None = None
+    reading: tuple[ReadSpeed, ...] = ()
 
     @property
     def covered(self) -> tuple[float, float] | None:
@@ -161,6 +163,7 @@ class Survey(Answer):
             "blocks": None if self.blocks is None else self.blocks.to_json(),
             "codecs_not_beaten": list(self.not_beaten), "what_if": [one.to_json() for one in self.what_if],
             "quantiles": [one.to_json() for one in self.quantiles],
+            "reading": [one.to_json() for one in self.reading],
         }  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
@@ -233,6 +236,7 @@ def _survey(
         tuple(what_if(one, samples, summary, walked.now_s, level) for one in asked.changes),
         tuple(quantiles(samples, level, walked.now_s, summary.old is not None)) if walked.files else (),
         asked.allocated, sum(sum(piece.size for piece in one.pieces) or one.read_bytes for one in looked),
+        read_speeds(looked, level),
     )  # fmt: skip
 
 

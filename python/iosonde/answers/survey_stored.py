@@ -16,6 +16,7 @@ from .survey import Survey, SurveySample
 from .survey_content import BlocksRead
 from .survey_estimate import SurveyEstimate
 from .survey_page import SurveyPage, survey_page
+from .survey_reading import ReadSpeed
 from .survey_run import FACT, SOURCE
 from .survey_walk import Tail, WalkRow, WalkSummary
 from .survey_what_if import SurveyWhatIf, parse_change
@@ -70,6 +71,8 @@ def stored_survey(run: StoredRun) -> Survey:
         else BlocksRead(**blocks), tuple(told["codecs_not_beaten"]), tuple(map(_what_if, told["what_if"])),
         tuple(map(_estimate, told["quantiles"])), run.factors.get("capacity_is") == "allocated",
         told.get("bytes_covered"),
+        tuple(ReadSpeed(one["type"], one["state"], _number(one["rate"]), one["bytes"])
+              for one in told.get("reading", ())),
     )  # fmt: skip
 
 

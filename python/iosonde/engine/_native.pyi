@@ -106,6 +106,10 @@ def page_cache(path: str) -> tuple[int, int]:
     """(bytes of the file resident in this node's page cache, size of the file), by mincore. Raises OSError;
     PermissionError for who neither owns nor may write the file: the kernel would answer "everything"."""
 
+def read_timed(fd: int, offset: int, length: int) -> tuple[bytes, int, bool | None]:
+    """(up to ``length`` bytes, the ns that it took, whether all came from this node's page cache; None where the file
+    system does not tell). Raises OSError."""
+
 def drop_page_cache(path: str) -> None:
     """fdatasync, then posix_fadvise(DONTNEED) over the whole file. Raises OSError."""
 

@@ -9,10 +9,12 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
+
+from iosonde.engine._native import read_timed
 
 from .codecs import codec
 from .magic import EMPTY, HEAD_BYTES, LONG_HEAD_BYTES, kind_of, needs_long_head
@@ -22,7 +24,7 @@ WHOLE_BYTES = 1 << 20  # a file up to here is read whole
 PIECES, PIECE_BYTES = 4, 1 << 18
 BLOCK_BYTES = 4096
 _ZEROS = bytes(BLOCK_BYTES)
-_AT_ONCE = 8
+AT_ONCE = 8
 _T = TypeVar("_T")
 
 DIGEST_BYTES = 8  # of a block: two of 10⁷ different ones are taken for one once in 4·10⁵ surveys
@@ -32,7 +34,8 @@ DIGEST_BYTES = 8  # of a block: two of 10⁷ different ones are taken for one on
 class Piece:
     """One piece of a file: its bytes, how many of its whole blocks there are and are zeros, the digests of the others,
     the entropy of its bytes (bits, of order 0), and by codec what it was compressed to (bytes) and how long that and
-    the way back took (seconds of CPU). The way back gave the same bytes."""
+    the way back took (seconds of CPU). The way back gave the same bytes. ``read_s``: how long reading it took, and
+    whether all of it was ``cached`` on this node (None: the file system does not tell)."""
 
     size: int
     blocks: int
@@ -42,6 +45,8 @@ class Piece:
     compressed: Mapping[str, int]
     cpu_s: Mapping[str, float]
     unpack_s: Mapping[str, float]
+    read_s: float = 0.0
+    cached: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ def look_at_all(
     """Each file's contents, several at a time. ``on_done`` is told how many are done."""
     handle = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
             work = [pool.submit(look_at, handle, one, asked) for one in files]
             try:
                 return [one.result() for one in _told(work, on_done)]
@@ -102,16 +107,20 @@ def look_at(root: int, seen: WalkedFile, asked: LookAsked) -> Contents:
 
 
 def _contents(file: Opened, seen: WalkedFile, asked: LookAsked) -> Contents:
+    # First of all what is timed: to look at its head would bring more of a file into memory.
+    timed: Iterable[tuple[bytes, int, bool | None]] = (
+        read_timed(file.fd, offset, size) for offset, size in (_places(seen, asked) if asked.codecs else ())
+    )
+    timed = timed if asked.every_piece else list(timed)  # every piece of a large file does not fit into memory
     head = os.pread(file.fd, HEAD_BYTES, 0)
     if needs_long_head(head):
         head = os.pread(file.fd, LONG_HEAD_BYTES, 0)
     kind = kind_of(head, seen.size, seen.path.rpartition(b"/")[2], lambda name: _is_there(name, file.directory))
     pieces, read = [], len(head)
-    for offset, size in _places(seen, asked) if asked.codecs else ():
-        data = os.pread(file.fd, size, offset)
+    for data, ns, cached in timed:
         read += len(data)
         if data:
-            pieces.append(_piece(data, asked.codecs))
+            pieces.append(replace(_piece(data, asked.codecs), read_s=ns / 1e9, cached=cached))
     return Contents(kind, tuple(pieces), file.touched, read)
 
 

@@ -25,7 +25,7 @@ class TableLine:
     n: int
     mean: tuple[str, str]
     median: tuple[str, str]
-    harmonic: str
+    harmonic: tuple[str, str]
     sd: str
     cv: str
     efficiency: tuple[str, str]
@@ -99,7 +99,11 @@ def _line(row: SummaryRow, divisor: float, axis: StripAxis | None, levels: tuple
 
     cv = CANNOT_TELL if row.cv is None else f"{significant(100 * row.cv, 2)} %"
     return TableLine(levels, row.mean.n, estimate_parts(row.mean, divisor), estimate_parts(row.median, divisor),
-                     plain(row.harmonic_mean), plain(row.sd), cv, _efficiency(row), _mark(row, axis))  # fmt: skip
+                     _harmonic(row, divisor), plain(row.sd), cv, _efficiency(row), _mark(row, axis))  # fmt: skip
+
+
+def _harmonic(row: SummaryRow, divisor: float) -> tuple[str, str]:
+    return (CANNOT_TELL, "") if row.harmonic_mean is None else estimate_parts(row.harmonic_mean, divisor)
 
 
 def _efficiency(row: SummaryRow) -> tuple[str, str]:

@@ -10,13 +10,13 @@ from iosonde.core.clock_words import clock_words
 from iosonde.core.column_units import titled
 from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import levels_shown
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import human_scale
 from iosonde.report.settings_layout import SEVERAL
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
 
 from . import calls, faults
 from .cells import check_unit, every_cell, responses_of, title_of, with_titles
-from .layout import estimate_parts, table, wrapped
+from .layout import estimate_parts, estimate_text, table, wrapped
 from .settings_table import block, by_level, column_factor, fits
 from .wide_table import check_column, wide
 
@@ -154,15 +154,17 @@ def _harmonic(made: Overview) -> Iterator[str]:
     known = [
         (row, row.harmonic_mean)
         for row in made.rows
-        if row.harmonic_mean and row.mean.value and row.harmonic_mean < (1 - _SAME_MEAN) * row.mean.value
+        if row.harmonic_mean
+        and row.harmonic_mean.value
+        and row.mean.value
+        and row.harmonic_mean.value < (1 - _SAME_MEAN) * row.mean.value
     ]
     if not known:
         return
     said = []
     for row, harmonic in known[:_MOST_HARMONIC]:
-        divisor, unit = human_scale(abs(harmonic), row.unit)
         where = row.name(made.units)
-        said.append(f"{significant(harmonic / divisor)} {unit}" + (f" ({where})" if where else ""))
+        said.append(estimate_text(harmonic, row.unit) + (f" ({where})" if where else ""))
     more = f" and {len(known) - _MOST_HARMONIC} more (--json)" if len(known) > _MOST_HARMONIC else ""
     yield ""
     yield from wrapped(

@@ -10,6 +10,7 @@ from iosonde.core.words import counted, percent, percent_interval
 
 from .layout import escape, table, wrapped
 from .survey_bytes import byte_lines, quantile_lines, what_if_lines
+from .survey_reading import reading_lines
 from .survey_strata import strata_lines
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def lines(made: Survey) -> Iterator[str]:
         yield ""
         yield from _kinds(made)
         yield from byte_lines(made)
+        yield from reading_lines(made.reading)
         yield from quantile_lines(made)
     yield from what_if_lines(made)
     if made.strata:

@@ -27,7 +27,7 @@ class OverviewRow:
     median: Estimate
     sd: float | None
     cv: float | None
-    harmonic_mean: float | None  # of rates only
+    harmonic_mean: Estimate | None  # of rates only
     values: tuple[float, ...] = ()  # of the independent trials
 
     @property
@@ -46,7 +46,8 @@ class OverviewRow:
             "operation": self.operation or None, "metric": self.metric, "unit": self.unit or None,
             "by": self.by, "n": self.n,
             **self.mean.flat("mean"), "sd": self.sd, "cv": self.cv, **self.median.flat("median"),
-            "harmonic_mean": self.harmonic_mean, "warnings": list(self.warnings),
+            **(self.harmonic_mean or Estimate(None, None, None, self.mean.level, self.n)).flat("harmonic_mean"),
+            "warnings": list(self.warnings),
         }  # fmt: skip
 
 

@@ -30,7 +30,7 @@ class SummaryRow:
     median: Estimate
     sd: float | None
     cv: float | None
-    harmonic_mean: float | None = None
+    harmonic_mean: Estimate | None = None
     efficiency: Estimate | None = None
 
 
@@ -53,13 +53,18 @@ class ResponseSummary:
     def table(self) -> DataTable:
         """One row a cell."""
         of = f" ({self.unit})" if self.unit else ""
-        names = ("mean", "mean low", "mean high", "median", "median low", "median high", "sd", "harmonic mean")
+        names = ("mean", "mean low", "mean high", "median", "median low", "median high", "sd", "harmonic mean",
+                 "harmonic mean low", "harmonic mean high")  # fmt: skip
         rows: list[tuple[Value, ...]] = [
             (*row.setting, row.mean.n, row.mean.level, row.mean.value, row.mean.low, row.mean.high, row.median.value,
-             row.median.low, row.median.high, row.sd, row.harmonic_mean, row.cv)
+             row.median.low, row.median.high, row.sd, *_ends(row.harmonic_mean), row.cv)
             for row in self.rows
         ]  # fmt: skip
         return DataTable(self.title, (*self.by, "trials", "level", *(name + of for name in names), "cv"), tuple(rows))
+
+
+def _ends(estimate: Estimate | None) -> tuple[float | None, float | None, float | None]:
+    return (None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,51 @@
+"""How fast the files that were drawn were read, by kind: from the storage and from this node's memory, never mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.types import Estimate
+from iosonde.stats.estimate.summarise import geometric_mean
+from iosonde.survey.contents import AT_ONCE, Contents
+
+COLD, CACHED, UNKNOWN = "cold", "cached", "unknown"
+
+
+@dataclass(frozen=True)
+class ReadSpeed:
+    """Files of one ``kind``, all of whose pieces were in one ``state``: COLD, not in this node's memory; CACHED; or
+    UNKNOWN, as the file system does not tell. ``rate``: the geometric mean over files of bytes/s, while AT_ONCE files
+    are read; ``read_bytes`` of them."""
+
+    kind: str
+    state: str
+    rate: Estimate
+    read_bytes: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Its numbers."""
+        return {"type": self.kind, "state": self.state, "bytes": self.read_bytes, "at_once": AT_ONCE,
+                "rate": self.rate.to_json()}  # fmt: skip
+
+
+def read_speeds(contents: Iterable[Contents], level: float) -> tuple[ReadSpeed, ...]:
+    """By kind and state, what most was read of first. A file whose pieces were partly in memory is in none."""
+    found: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for one in contents:
+        pieces, states = one.pieces, {piece.cached for piece in one.pieces}
+        seconds = sum(piece.read_s for piece in pieces)
+        if one.kind and len(states) == 1 and seconds > 0:
+            size = sum(piece.size for piece in pieces)
+            found.setdefault((one.kind, _state(states.pop())), []).append((size, seconds))
+    made = (
+        ReadSpeed(kind, state, geometric_mean([size / seconds for size, seconds in files], level),
+                  sum(size for size, _ in files))
+        for (kind, state), files in found.items()
+    )  # fmt: skip
+    return tuple(sorted(made, key=lambda one: (-one.read_bytes, one.kind, one.state)))
+
+
+def _state(cached: bool | None) -> str:
+    return UNKNOWN if cached is None else CACHED if cached else COLD
