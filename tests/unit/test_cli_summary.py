@@ -137,6 +137,11 @@ def test_latency_is_per_trial_and_hides_the_tail_it_did_not_see(measured):
     assert p999["duration"] is None and "operations a trial" in p999["warnings"][0]
 
 
+def test_latency_is_of_what_was_asked_for(measured):
+    assert {one["operation"] for one in as_json(measured, "--response", "create")["latency"]} == {"create"}
+    assert as_json(measured, "--response", "log(create)")["latency"] == []
+
+
 def test_efficiency_against_one_node(measured):
     by_operation = {e["operation"]: e for e in as_json(measured)["efficiency"]}
     assert by_operation["create"]["efficiency"] == pytest.approx(0.95, abs=0.03)
