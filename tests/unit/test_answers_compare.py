@@ -270,6 +270,8 @@ def test_a_column_that_goes_with_the_group_is_named_and_cells_of_one_side_are_le
 def test_a_store_by_one_factor_is_adjusted_for_the_others(place):
     (one,) = compare(open_data(place, (), "old"), Asked(("copy",)), Sides(group="fs", by=("operation",))).items
     assert one.adjusted == ("nodes",) and one.comparison.ratio.value == pytest.approx(2) and one.said == "slower"
+    (same,) = compare(open_data(place, (), "old"), Asked(("copy",)), Sides(group="fs", adjust=("nodes",))).items
+    assert same.adjusted == ("nodes",) and same.comparison.ratio == one.comparison.ratio
 
 
 def test_conditions_that_leave_nothing_are_said(place):

@@ -178,7 +178,7 @@ def test_the_sentence_on_scaling_names_the_setting_and_no_efficiency_is_0_that_i
     rows = [f"{k},{fs},{v * factor}" for (k, fs), factor in speed.items() for v in (99, 100, 101, 100)]
     (tmp_path / "t.csv").write_text("\n".join(["nodes,fs,rate (op/s)", *rows]) + "\n")
     said = as_json(str(tmp_path / "t.csv"), "--response", "rate", "--by", "nodes,fs")["sentence"]
-    assert "at fs=a scales best (efficiency 1.00, " in said
+    assert "On 2 nodes rate at fs=a scales best (efficiency 1.00, " in said
     assert "at fs=b worst (0.0030, 0.0030 to 0.0030: slower than on fewer)" in said
 
 
