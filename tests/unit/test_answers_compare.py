@@ -301,7 +301,7 @@ def test_the_geometric_mean_names_sizes_as_the_table_does(tmp_path):
         store.append(Run(f"e-{trial:04d}", "e", "ior", when, 1.0, factors, rows, {}))
     made = compare(open_data(str(tmp_path / "s")), Asked(), Sides(group="transfer_size"))
     text = "\n".join(lines(made))
-    assert "64 KiB is\nfaster than 4 KiB" in text and "65536" not in text
+    assert "transfer_size=64 KiB is faster than transfer_size=4 KiB, " in text and "65536" not in text
     assert (made.overall[0].a, made.overall[0].b) == ("4096", "65536")
 
 
