@@ -270,6 +270,8 @@ def test_a_column_that_goes_with_the_group_is_named_and_cells_of_one_side_are_le
 def test_a_store_by_one_factor_is_adjusted_for_the_others(place):
     (one,) = compare(open_data(place, (), "old"), Asked(("copy",)), Sides(group="fs", by=("operation",))).items
     assert one.adjusted == ("nodes",) and one.comparison.ratio.value == pytest.approx(2) and one.said == "slower"
+    (same,) = compare(open_data(place, (), "old"), Asked(("copy",)), Sides(group="fs", adjust=("nodes",))).items
+    assert same.adjusted == ("nodes",) and same.comparison.ratio == one.comparison.ratio
 
 
 def test_conditions_that_leave_nothing_are_said(place):
@@ -299,7 +301,7 @@ def test_the_geometric_mean_names_sizes_as_the_table_does(tmp_path):
         store.append(Run(f"e-{trial:04d}", "e", "ior", when, 1.0, factors, rows, {}))
     made = compare(open_data(str(tmp_path / "s")), Asked(), Sides(group="transfer_size"))
     text = "\n".join(lines(made))
-    assert "64 KiB is\nfaster than 4 KiB" in text and "65536" not in text
+    assert "transfer_size=64 KiB is faster than transfer_size=4 KiB, " in text and "65536" not in text
     assert (made.overall[0].a, made.overall[0].b) == ("4096", "65536")
 
 

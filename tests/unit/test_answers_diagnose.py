@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
+from typing import cast
 
 import diagnose_sample as sample
 import numpy as np
@@ -12,6 +14,7 @@ from iosonde.answers.diagnose import bandwidth_of, check_clock, diagnose
 from iosonde.core.errors import DataError, InputError
 from iosonde.data.source import open_data
 from iosonde.explain import cost
+from iosonde.explain.classes import DensityClasses
 
 N = 4000
 
@@ -157,3 +160,14 @@ def test_equal_durations_are_one_class(tmp_path):
     sample.store(tmp_path / "s", made)
     [group] = diagnose(open_data(tmp_path / "s"), 0.95).groups
     assert len(group.classes) == 1 and group.cost.cost_s.value == 0
+
+
+def test_the_rate_without_slow_operations_is_not_known_where_nearly_all_of_the_time_is_theirs():
+    counts, seconds = np.zeros((2, cost.BLOCKS, 2))
+    counts[:, 0], seconds[:, 0] = 100, 1e-4
+    slow = slice(0, cost.BLOCKS, 3)
+    counts[slow, 1], seconds[slow, 1] = 10, 1.0
+    made = cost.cost_of([cost.Account(counts, seconds, 1, float(seconds.sum()), 4096)],
+                        cast(DensityClasses, SimpleNamespace(count=2, fast=0)), 0.95)  # fmt: skip
+    assert made.rate_if_fast.value > 1000 * made.rate.value
+    assert (made.rate_if_fast.low, made.rate_if_fast.high) == (None, None)

@@ -58,6 +58,14 @@ def test_text_fits_a_terminal_and_ends_with_a_sentence(sums):
     assert "cannot be told" in invoke(*ARGS)
 
 
+def test_text_is_in_the_unit_that_people_read(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("n,write (bytes/s)\n" + "".join(f"{n},{1048576 * y}\n" for n, y in ((1, 2), (2, 4.5), (3, 5.5))))
+    made = invoke(str(path), "--response", "write", "--on", "n", "--at", "n=2")
+    assert made.startswith("write, MiB/s, on n; ")
+    assert "\nn            1.7500 " in made and "\nn=2  4.0000  " in made and "-3.7519 MiB/s and 7.2519 MiB/s." in made
+
+
 def test_a_perfect_line_is_json(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,y\n0,0\n1,1\n2,2\n3,3\n")

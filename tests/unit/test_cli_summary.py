@@ -137,6 +137,11 @@ def test_latency_is_per_trial_and_hides_the_tail_it_did_not_see(measured):
     assert p999["duration"] is None and "operations a trial" in p999["warnings"][0]
 
 
+def test_latency_is_of_what_was_asked_for(measured):
+    assert {one["operation"] for one in as_json(measured, "--response", "create")["latency"]} == {"create"}
+    assert as_json(measured, "--response", "log(create)")["latency"] == []
+
+
 def test_efficiency_against_one_node(measured):
     by_operation = {e["operation"]: e for e in as_json(measured)["efficiency"]}
     assert by_operation["create"]["efficiency"] == pytest.approx(0.95, abs=0.03)
@@ -173,7 +178,7 @@ def test_the_sentence_on_scaling_names_the_setting_and_no_efficiency_is_0_that_i
     rows = [f"{k},{fs},{v * factor}" for (k, fs), factor in speed.items() for v in (99, 100, 101, 100)]
     (tmp_path / "t.csv").write_text("\n".join(["nodes,fs,rate (op/s)", *rows]) + "\n")
     said = as_json(str(tmp_path / "t.csv"), "--response", "rate", "--by", "nodes,fs")["sentence"]
-    assert "at fs=a scales best (efficiency 1.00, " in said
+    assert "On 2 nodes rate at fs=a scales best (efficiency 1.00, " in said
     assert "at fs=b worst (0.0030, 0.0030 to 0.0030: slower than on fewer)" in said
 
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.headlines import USUAL
-from iosonde.core.level_text import level_shown
 from iosonde.core.metrics import is_speed
 from iosonde.core.table import Cell
 from iosonde.core.types import Better, Estimate
 from iosonde.core.units import ratio_text
 from iosonde.core.words import counted, listed
 from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, verdict
+from iosonde.stats.estimate.compare_words import called
 from iosonde.stats.estimate.ratio import ratio_of_geometric_means, side
 from iosonde.stats.estimate.within_cells import compare_within
 
@@ -32,7 +32,7 @@ _WHAT = ("operation", "metric", "unit", "response")
 @dataclass(frozen=True)
 class Overall:
     """The speed of B by that of A over ``operations``; ``settings``: in so many each on its own; ``unit``: that of the
-    levels ``a`` and ``b``, where they are sizes."""
+    levels ``a`` and ``b`` of ``group``, where they are sizes."""
 
     a: str
     b: str
@@ -44,6 +44,7 @@ class Overall:
     margin: float
     left_out: tuple[str, ...]
     unit: str = ""
+    group: str = ""
 
     @property
     def verdict(self) -> str:
@@ -67,7 +68,7 @@ class Overall:
         over = f"{counted(len(self.operations), 'operation')} ({listed(self.operations)})"
         within = f" within {counted(self.settings, 'setting')}" if self.settings > 1 else ""
         gone = f"; left out: {', '.join(self.left_out)}" if self.left_out else ""
-        a, b = (level_shown(name, self.unit) for name in (self.a, self.b))
+        a, b = (called(name, self.group, self.unit) for name in (self.a, self.b))
         return (f"Geometric mean of {over}, each trial's own: {b} {_is(self.said)} {a}, "
                 f"{ratio_text(e.value)} ({interval}) times the speed{within}, n = {self.n_a} and {self.n_b}{gone}."
                 )  # fmt: skip
@@ -114,7 +115,7 @@ def _of(sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin:
     gone = dict.fromkeys(_operation(pair) for pair in pairs if _operation(pair) not in operations)
     left_out = [*gone, *_incomplete(chosen, a.size + b.size)]
     unit = chosen[0].part.units.get(group, "")
-    return Overall(*sides, operations, len(cells), a.size, b.size, speed, margin, tuple(left_out), unit)
+    return Overall(*sides, operations, len(cells), a.size, b.size, speed, margin, tuple(left_out), unit, group)
 
 
 def _usable(pair: SidePair) -> bool:

@@ -80,13 +80,16 @@ def of_table(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPar
 
 
 def of_store(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPart]:
-    """Each response at each setting of the other factors; with ``by``, at each of these, adjusted for the others."""
+    """Each response at each setting of the other factors that are not adjusted for; with ``by``, at each of these,
+    adjusted for the others."""
     known = source.known
     own = [] if sides.group is None else [source.table.column(sides.group).name]
     twins = [known.confounded.get(name) for name in own]
     nested = with_group(source, sides.group)
     others = tuple(name for name in known.names if name not in (*own, *twins, *nested))
-    settings = tuple(name for name in source.apart((*sides.by, *own)) if name not in own) if sides.by else others
+    settings = tuple(name for name in others if name not in (sides.adjust or ()))
+    if sides.by:
+        settings = tuple(name for name in source.apart((*sides.by, *own)) if name not in own)
     adjust = () if sides.pair or sides.published else tuple(name for name in others if name not in settings)
     adjust = adjust if sides.adjust is None else sides.adjust
     found = responses(source, replace(asked, on=(*sides.by, *own)))

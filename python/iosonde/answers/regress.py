@@ -12,7 +12,7 @@ import numpy as np
 
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
-from iosonde.core.units import fitted
+from iosonde.core.units import fitted, human_scale
 from iosonde.data.asked import Asked
 from iosonde.data.responses import VALUE, Response, one_response
 from iosonde.data.source import Source
@@ -30,10 +30,11 @@ from .regress_without import Without, rows_named
 @dataclass(frozen=True)
 class LeastSquares(Answer):
     """``regression``: how much is explained, the coefficients, the predictions, what speaks against it. ``without``:
-    the same without rows that were named."""
+    the same without rows that were named. ``unit``: of the response, '' where it has none or was transformed."""
 
     regression: Regression
     without: Without | None = None
+    unit: str = ""
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde regress --json``."""
@@ -46,7 +47,13 @@ class LeastSquares(Answer):
     @property
     def sentence(self) -> str:
         """The effect of one numeric predictor in words, or how much all explain."""
-        return sentence(self.regression)
+        divisor, unit = self.scale
+        return sentence(self.regression, lambda value: f"{fitted(value / divisor)} {unit}".rstrip())
+
+    @property
+    def scale(self) -> tuple[float, str]:
+        """What the response is divided by for people, and the unit that it then has."""
+        return human_scale(abs(self.regression.fit.mean_y), self.unit)
 
     def plots(self) -> dict[str, Any]:
         """The data of the four diagnostic plots. Raises InputError where only sums are known."""
@@ -79,7 +86,8 @@ def regress(
 
     made = fitted_to(response.rows)
     beside = _without(response.rows, made, without, fitted_to) if without else None
-    return LeastSquares(replace(made, warnings=(*caveats(response), *made.warnings)), beside)
+    return LeastSquares(replace(made, warnings=(*caveats(response), *made.warnings)), beside,
+                        "" if response.transform else response.unit)  # fmt: skip
 
 
 def _without(

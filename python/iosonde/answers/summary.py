@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
+from iosonde.core.column_units import is_rate
 from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
 from iosonde.data.source import Source
@@ -94,8 +95,15 @@ def _flat(one: Spread) -> dict[str, float | None]:
 def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Overview:
     """The overview of a store's trials by the factors that are known, or by ``asked.on``. ``percentiles``: of the
     operations of each run."""
-    return overview.of_store(measured(source, asked), asked.level, source.runs, percentiles, pilot_of(source),
-                             source.units())  # fmt: skip
+    trials = measured(source, asked)
+    if asked.response:
+        percentiles = _of_speeds(percentiles, {cell.operation for cell in trials.cells if is_rate(cell.unit)})
+    return overview.of_store(trials, asked.level, source.runs, percentiles, pilot_of(source), source.units())
+
+
+def _of_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
+    """Those of the operations whose speed was asked for: beside other numbers, durations say nothing."""
+    return {run: [one for one in found if one.operation in operations] for run, found in percentiles.items()}
 
 
 def pilot_of(source: Source) -> int | None:

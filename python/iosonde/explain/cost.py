@@ -149,10 +149,16 @@ def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) ->
         _estimate(trials, lost, level).within(0.0),
         mean([one.elapsed_s for one in trials], level),
         _estimate(trials, rate, level).within(0.0),
-        _estimate(trials, lambda n, s, one: work(one) / np.maximum(one.elapsed_s - lost(n, s, one), 1e-9), level
-                  ).within(0.0),
+        _told(_estimate(trials, lambda n, s, one: work(one) / np.maximum(one.elapsed_s - lost(n, s, one), 1e-9), level)),
         "bytes/s" if trials[0].size else "operations/s",
     )  # fmt: skip
+
+
+def _told(rate: Estimate) -> Estimate:
+    """Without an interval where that reaches 0: what would be left of the time is then as unknown, and its inverse can
+    be anything."""
+    untold = rate.low is not None and rate.low <= 0
+    return replace(rate, low=None, high=None) if untold else rate
 
 
 def _lost(n: Array, s: Array, one: Account, fast: int) -> Array:

@@ -36,7 +36,7 @@ from .content.question import AnsweredQuestion
 
 Open = Callable[[Sequence[str]], Source]
 _Ask = Callable[[Source, Asked, AskedQuestion], Answer]
-_DROPPED = ("on", "color", "panel")
+_DROPPED = ("on", "color", "panel", "adjust")
 
 
 def of_source(source: Source) -> list[AskedQuestion]:
@@ -92,7 +92,7 @@ def _summary(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
 
 def _compare(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
     sides = Sides(one.names("levels"), str(one.words.get("group", "")) or None, one.names("by"), pair=one.names("pair"),
-                  pairs_with=str(one.words.get("pairs", ALL)))  # fmt: skip
+                  adjust=one.names("adjust") or None, pairs_with=str(one.words.get("pairs", ALL)))  # fmt: skip
     return compare(source, asked, sides)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from iosonde.answers.regress import LeastSquares
     from iosonde.answers.regress_without import Without
     from iosonde.core.types import Estimate
+    from iosonde.stats.regression.ols import Coefficient
     from iosonde.stats.regression.regress import Regression
     from iosonde.stats.regression.types import Point
 
@@ -21,34 +22,36 @@ if TYPE_CHECKING:
 def lines(answer: LeastSquares) -> Iterator[str]:
     """The lines of the text."""
     made, f = answer.regression, answer.regression.fit
+    divisor, unit = answer.scale
+    named = f", {unit}," if unit else ""
     errors = "robust standard errors (HC3); " if f.robust else ""
-    yield from wrapped(f"{made.response} on {', '.join(made.terms)}; {errors}{100 * f.level:g} % intervals; n = {f.n}")
+    yield from wrapped(f"{made.response}{named} on {', '.join(made.terms)}; {errors}{100 * f.level:g} % intervals; n = {f.n}")
     yield ""
     share = [100 * f.ssr / (f.ssr + f.sse), 100 * f.sse / (f.ssr + f.sse)]
     rows = [
-        ["explained", str(f.k), fitted(f.ssr), f"{share[0]:.1f} %"],
-        ["residual", str(f.df), fitted(f.sse), f"{share[1]:.1f} %"],
+        ["explained", str(f.k), fitted(f.ssr / divisor**2), f"{share[0]:.1f} %"],
+        ["residual", str(f.df), fitted(f.sse / divisor**2), f"{share[1]:.1f} %"],
     ]
     yield from table(["variation", "df", "sum of squares", "share"], rows, "lrrr").splitlines()
     yield ""
     of_mean = _share(f.s_e, f.mean_y)
-    yield f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {fitted(f.s_e)} ({of_mean} of the mean)"
+    yield f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {fitted(f.s_e / divisor)} ({of_mean} of the mean)"
     yield f"F = {f.f:.4g} on {f.k} and {f.df} df; critical {f.f_critical:.4g}; p = {f.f_p:.2g}"
     yield from wrapped(_by_level(f.by_level()))
     yield ""
     grid = []
     for c in f.coefficients():
-        numbers = [fitted(x) for x in (c.estimate, c.std_error, c.low, c.high)]
+        numbers = [fitted(x / divisor) for x in (c.estimate, c.std_error, c.low, c.high)]
         grid.append([c.name, *numbers, f"{c.t:.3g}", f"{c.p:.2g}"])
     yield from table(["term", "estimate", "std error", "low", "high", "t", "p"], grid, "lrrrrrr").splitlines()
     if made.points:
         yield ""
-        yield from _points(made.points)
+        yield from _points(made.points, divisor)
         for point, ratio, width in made.ratios:
             yield from _ratio(point, made.points[0], ratio, width)
     if answer.without:
         yield ""
-        yield from _without(made, answer.without)
+        yield from _without(made, answer.without, divisor)
     if made.warnings or made.findings:
         yield ""
     for warning in made.warnings:
@@ -59,22 +62,28 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     yield from wrapped(answer.sentence)
 
 
-def _without(made: Regression, other: Without) -> Iterator[str]:
+def _without(made: Regression, other: Without, divisor: float) -> Iterator[str]:
     """Both fits, the coefficients with their intervals."""
     yield from wrapped(f"without {', '.join(other.left_out)}:")
     both = (made.fit, other.regression.fit)
     rows = [["n", *(str(f.n) for f in both)], ["R²", *(f"{f.r2:.4f}" for f in both)],
-            ["s_e", *(fitted(f.s_e) for f in both)], ["p of F", *(f"{f.f_p:.2g}" for f in both)]]  # fmt: skip
+            ["s_e", *(fitted(f.s_e / divisor) for f in both)], ["p of F", *(f"{f.f_p:.2g}" for f in both)]]  # fmt: skip
     after = {c.name: c for c in other.regression.fit.coefficients()}
     for c in made.fit.coefficients():
-        ends = [f"{fitted(one.estimate)} ({fitted(one.low)} to {fitted(one.high)})" if one else "~"
-                for one in (c, after.get(c.name))]  # fmt: skip
+        ends = [_coefficient(one, divisor) for one in (c, after.get(c.name))]
         rows.append([c.name, *ends])
     yield from table(["", "all rows", "without"], rows, "lrr").splitlines()
     yield from wrapped("A row is left out only for a reason besides its value: look at what happened there.")
 
 
-def _points(points: tuple[Point, ...]) -> Iterator[str]:
+def _coefficient(one: Coefficient | None, divisor: float) -> str:
+    if one is None:
+        return "~"
+    value, low, high = (fitted(x / divisor) for x in (one.estimate, one.low, one.high))
+    return f"{value} ({low} to {high})"
+
+
+def _points(points: tuple[Point, ...], divisor: float) -> Iterator[str]:
     m = points[0].prediction.m
     new = "one new observation" if m == 1 else f"the mean of {m} new observations"
     yield f"predictions: the mean response, and {new}"
@@ -82,8 +91,9 @@ def _points(points: tuple[Point, ...]) -> Iterator[str]:
     for point in points:
         p = point.prediction
         at = _at(point)
-        of_mean, of_new = f"{fitted(p.mean_low)} to {fitted(p.mean_high)}", f"{fitted(p.low)} to {fitted(p.high)}"
-        rows.append([at, fitted(p.fit), of_mean, of_new, "extrapolated" if point.extrapolated else ""])
+        fit, *ends = (fitted(x / divisor) for x in (p.fit, p.mean_low, p.mean_high, p.low, p.high))
+        of_mean, of_new = f"{ends[0]} to {ends[1]}", f"{ends[2]} to {ends[3]}"
+        rows.append([at, fit, of_mean, of_new, "extrapolated" if point.extrapolated else ""])
     yield from table(["at", "fit", "mean response", "new", ""], rows, "lrrrl").splitlines()
 
 

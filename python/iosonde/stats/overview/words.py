@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from iosonde.core.column_units import split_unit
 from iosonde.core.level_text import setting_text
 from iosonde.core.types import Estimate
 from iosonde.core.units import percent, significant
@@ -77,7 +78,7 @@ def _what(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str, str
     alike = [one for one in among if one.operation == item.operation]
     names = [
         item.operation,
-        item.metric.replace("_", " ") if len({one.metric for one in alike}) > 1 or not item.operation else "",
+        split_unit(item.metric)[0].replace("_", " ") if len({one.metric for one in alike}) > 1 or not item.operation else "",
     ]
     varying = {name: level for name, level in item.by.items() if any(one.by.get(name) != level for one in alike)}
     what = " ".join(name for name in names if name)
