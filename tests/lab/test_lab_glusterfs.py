@@ -13,7 +13,7 @@ from lab_here import SOURCE, command, iosonde
 
 from iosonde import lab as labs
 from iosonde.core.errors import InputError
-from iosonde.lab.filesystems import recipe_of
+from iosonde.lab.filesystems import ganesha, recipe_of
 from iosonde.lab.filesystems.glusterfs_options import _PARTS, parts
 
 MIB = 2**20
@@ -362,3 +362,16 @@ def test_an_experiment_sets_options_and_remounts_as_the_page_shows(copies, tmp_p
     assert sorted(one["factors"]["write_behind"] for one in shown["runs"]) == ["off", "on"]
     assert all(one["complete"] for one in shown["runs"])
     assert not set(before) & set(copies.clients[0].processes("glusterfs"))
+
+
+@pytest.mark.skipif(not Path(ganesha.library("gluster")).exists(), reason="no nfs-ganesha-gluster here")
+def test_one_volume_by_nfs(lab_of):
+    """What goes through the first server is on both, and the lab says who sends the copies."""
+    lab = lab_of("glusterfs", {"clients": 1, "name": "by-nfs"}, options={"access": "nfs"}, replica=2)
+    digest = put(lab, "a", 4 * MIB)
+    bricks = [one.run("sha256sum", str(one.disk / "brick" / "a")).split()[0] for one in lab.servers]
+    assert bricks == [digest] * 2
+    assert recipe_of(lab).placement(lab, lab.mount_point / "a") == {"server1": 4 * MIB, "server2": 4 * MIB}
+    assert recipe_of(lab).layout(lab).copied_by == "servers" and recipe_of(lab).health(lab) == []
+    assert recipe_of(lab).facts(lab)["access"] == "NFS-Ganesha of server1"
+    assert "nfs" in lab.clients[0].shell(f"stat -f -c %T {lab.mount_point}; grep {lab.mount_point} /proc/self/mounts")

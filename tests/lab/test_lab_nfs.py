@@ -18,7 +18,7 @@ import pytest
 import short_life
 
 from iosonde.lab.filesystems import recipe_of
-from iosonde.lab.filesystems.nfs import kernel_has_client
+from iosonde.lab.filesystems.ganesha import kernel_has_client
 from iosonde.lab.status import status
 
 MIB = 1 << 20

@@ -69,6 +69,8 @@ CASES = [
     ("regress --sums SUMS", lambda p: iosonde.regress(json.loads(p["SUMS"].read_text()))),
     ("anova CP --response real_s --on replicas --type 1 --contrast 'replicas: 1 - 2'",
      lambda p: iosonde.anova(p["CP"], **SAMPLE, kind=1, contrasts="replicas: 1 - 2")),
+    ("anova MATTERS --response write --on processes --block access --weighted",
+     lambda p: iosonde.anova(p["MATTERS"], "write", "processes", block="access", weighted=True)),
     ("scale CP --response 1/real_s --on replicas --at 9",
      lambda p: iosonde.scale(p["CP"], "replicas", response="1/real_s", at=[9])),
     ("scale --station disk=2ms:4 --at 1,64", lambda p: iosonde.queue("disk=2ms:4", [1, 64])),

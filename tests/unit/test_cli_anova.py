@@ -37,3 +37,17 @@ def test_the_command_prints_text_and_json():
     made = json.loads(CliRunner().invoke(command.command, [*args, "--json"], catch_exceptions=False).stdout)
     assert {"name", "ss", "df", "share", "f", "p"} <= set(made["terms"][0])
     assert made["residual"]["df"] == 21
+
+
+def test_each_level_of_a_block_may_count_by_its_own_noise():
+    args = [PULP, "--response", "strength", "--on", "method,temperature", "--block", "day", "--weighted"]
+    text = CliRunner().invoke(command.command, args, catch_exceptions=False).stdout
+    assert max(map(len, text.splitlines())) < 80
+    assert "noise  weight" in text and "weighted by 1 / noise²" in text
+    made = json.loads(CliRunner().invoke(command.command, [*args, "--json"], catch_exceptions=False).stdout)
+    assert [one["group"] for one in made["weights"]] == ["1", "2", "3"] and made["assumptions"] is None
+    for wrong, said in (
+        (args[:5] + ["--weighted"], "levels of a block"),
+        ([*args, "--bring-up", "batch"], "bring-ups"),
+    ):
+        assert said in str(CliRunner().invoke(command.command, wrong).exception)

@@ -11,7 +11,7 @@ import pytest
 from iosonde.core.errors import InputError
 from iosonde.core.filesystems import keeps_files_whole, on_own_disk
 from iosonde.lab import tools
-from iosonde.lab.filesystems import nfs
+from iosonde.lab.filesystems import ganesha, nfs
 from iosonde.lab.tools import LabError
 
 RECIPE = nfs.RECIPE
@@ -46,12 +46,12 @@ def lab_of(server: FakeHost, client: FakeHost, **options: str) -> SimpleNamespac
 
 @pytest.fixture(params=[True, False], ids=["kernel", "ours"])
 def kernel_client(request, monkeypatch):
-    monkeypatch.setattr(nfs, "kernel_has_client", lambda: request.param)
+    monkeypatch.setattr(ganesha, "kernel_has_client", lambda: request.param)
     return request.param
 
 
 def test_what_it_cannot_be_is_said(monkeypatch):
-    monkeypatch.setattr(nfs, "kernel_has_client", lambda: False)
+    monkeypatch.setattr(ganesha, "kernel_has_client", lambda: False)
     for n_servers, options, said in [
         (2, {}, "1 server here, not 2"),
         (1, {"sync": "yes"}, "sync=yes: neither on nor off"),
@@ -65,7 +65,7 @@ def test_what_it_cannot_be_is_said(monkeypatch):
 
 
 def test_other_versions_are_the_kernels(monkeypatch):
-    monkeypatch.setattr(nfs, "kernel_has_client", lambda: True)
+    monkeypatch.setattr(ganesha, "kernel_has_client", lambda: True)
     RECIPE.check(1, {"vers": "4.2"})
 
 

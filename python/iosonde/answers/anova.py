@@ -15,6 +15,7 @@ from iosonde.stats.regression import strata
 from iosonde.stats.regression.anova import Anova
 from iosonde.stats.regression.anova import anova as allocated
 from iosonde.stats.regression.formula import columns_of
+from iosonde.stats.regression.weighted import Block
 
 from .answer import Answer
 from .caveats import caveats
@@ -45,12 +46,13 @@ class AnalysisOfVariance(Answer):
 class SumsOfSquares:
     """``block``: a factor whose effect is taken out and not asked about. ``kind``: 1 sequential, 2, 3. ``contrasts``
     are differences of means, as ``fs: nfs - afs``. ``bring_ups``: columns that number the bring-ups that trials share,
-    the outermost first; by default those of a store."""
+    the outermost first; by default those of a store. ``weighted``: each level of ``block`` counts by its own noise."""
 
     block: str | None = None
     kind: int = 2
     contrasts: Sequence[str] = ()
     bring_ups: Sequence[str] = ()
+    weighted: bool = False
 
 
 def anova(source: Source, asked: Asked, how: SumsOfSquares | None = None) -> AnalysisOfVariance:
@@ -62,7 +64,10 @@ def anova(source: Source, asked: Asked, how: SumsOfSquares | None = None) -> Ana
         terms = [name for name in terms if name != response.rows.column(how.block).name]
     _refuse_factors(how, response.rows, terms)
     rows = strata.named(response.rows, how.bring_ups)
-    made = allocated(rows, response.title, terms, asked.level, block=how.block, kind=how.kind, contrasts=how.contrasts)
+    if how.weighted and not how.block:
+        raise InputError("weights are those of the levels of a block", "name it with --block, as --block campaign")
+    block = Block(how.block, how.weighted) if how.block else None
+    made = allocated(rows, response.title, terms, asked.level, block=block, kind=how.kind, contrasts=how.contrasts)
     return AnalysisOfVariance(replace(made, warnings=(*caveats(response), *made.warnings)))
 
 

@@ -195,10 +195,17 @@ def regress(
     return Result(answer(source, wanted, predicted, names(without, "without")), lines, figure)
 
 
-@takes(DataOptions)
+class AnovaOptions(DataOptions, total=False):
+    """What is asked of an analysis of variance besides its terms."""
+
+    bring_ups: Annotated[Names, None]
+    weighted: Annotated[bool, False]
+
+
+@takes(AnovaOptions)
 def anova(
     data: Any, response: Names = None, on: Names = None, *, block: str | None = None, kind: int = 2,
-    contrasts: Names = None, bring_ups: Names = None, **options: Unpack[DataOptions],
+    contrasts: Names = None, **options: Unpack[AnovaOptions],
 ) -> Result[AnalysisOfVariance]:  # fmt: skip
     """How much of a response's variation each factor and interaction explains.
 
@@ -217,6 +224,8 @@ def anova(
         Differences of means, as ``"fs: nfs - afs"``.
     bring_ups : str or sequence of str, optional
         Columns that number the trials which share a set-up (whole plots), the outermost first; a store knows its own.
+    weighted : bool, optional
+        Each level of ``block``, as a campaign, counts by its own noise: weights 1 / variance.
     **options
         ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
 
@@ -230,7 +239,8 @@ def anova(
     from iosonde.report.text.anova import lines
 
     source, wanted = one_experiment(data, response, on, options)
-    sums = SumsOfSquares(block, kind, names(contrasts, "contrasts"), names(bring_ups, "bring_ups"))
+    sums = SumsOfSquares(block, kind, names(contrasts, "contrasts"), names(options["bring_ups"], "bring_ups"),
+                         options["weighted"])  # fmt: skip
     return Result(answer(source, wanted, sums), lines)
 
 

@@ -15,6 +15,7 @@ from iosonde.cli.output import emit, tell
     "Factors: a, a:b for an interaction, a*b for all of both. A store's factors without it.",
 )
 @click.option("--block", metavar="B", help="A factor whose effect is taken out and not asked about.")
+@click.option("--weighted", is_flag=True, help="Each level of --block counts by its own noise (1 / variance).")
 @click.option("--type", "kind", type=int, default=2, show_default=True, help="Sums of squares: 1 sequential, 2, 3.")
 @click.option("--contrast", "contrasts", multiple=True, metavar="'F: a - b'", help="A difference of means. Repeatable.")
 @click.option(
@@ -22,8 +23,9 @@ from iosonde.cli.output import emit, tell
     help="Numbers the trials that share a set-up, a whole plot. Repeatable, the outermost first. A store tells.",
 )  # fmt: skip
 def command(
-    asked: DataOptions, block: str | None, kind: int, contrasts: tuple[str, ...], bring_ups: tuple[str, ...]
-) -> None:
+    asked: DataOptions, block: str | None, kind: int, contrasts: tuple[str, ...], bring_ups: tuple[str, ...],
+    weighted: bool,
+) -> None:  # fmt: skip
     """How much of a response's variation each factor and each interaction explains.
 
     Every factor is categorical. Unbalanced and incomplete designs are allowed; a warning names them. What is set once
@@ -31,6 +33,6 @@ def command(
     """
     source = asked.open_one()
     tell("analysis of variance", source.table)
-    sums = answers.anova.SumsOfSquares(block, kind, contrasts, bring_ups)
+    sums = answers.anova.SumsOfSquares(block, kind, contrasts, bring_ups, weighted)
     made = answers.anova.anova(source, asked.asked, sums)
     emit(made, report.text.anova.lines(made), asked.as_json)

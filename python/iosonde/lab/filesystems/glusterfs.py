@@ -1,4 +1,4 @@
-"""GlusterFS: one brick on each server's disk, one volume, mounted by its FUSE client."""
+"""GlusterFS: one brick on each server's disk, one volume, mounted by its FUSE client, or as NFS through a server."""
 
 from __future__ import annotations
 
@@ -12,17 +12,25 @@ from iosonde.core.units import parse_size
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.profile import ServerProfile
-from iosonde.lab.tools import LabError
+from iosonde.lab.tools import LabError, need
 
+from . import ganesha, glusterfs_profile
 from . import glusterfs_bricks as bricks
 from . import glusterfs_options as volume_options
-from . import glusterfs_profile
 from .glusterfs_cli import VOLUME, gluster
 from .recipe import Layout, Recipe, ServerState
 
 _OWN = ("/var/lib/glusterd", "/var/log/glusterfs")
 _MADE_WITH = ("replica", "disperse", "redundancy")
 _ON = ("on", "enable")
+# Other ways to a volume, and why a lab has none of them.
+_WHOLE = "is no file system: nothing can be mounted; on a real system measure its commands, as curl"
+_NOT_HERE = {
+    "cifs": "Samba would serve it, and the kernel alone can mount that, which labs cannot count on; on a real system "
+    "measure the mount",
+    "http": f"it moves whole objects and {_WHOLE}",
+    "ftp": f"it moves whole files and {_WHOLE}",
+}
 # At its first start glusterd has the settings of geo-replication written by a dozen Python processes: 2 to 5 s a server
 # of what no lab uses. One that only tells its version is taken at its word.
 _QUICK_START = """\
@@ -46,12 +54,14 @@ class _Gluster(Recipe):
         "disperse": "pieces of an erasure code, parity included",
         "redundancy": "of these, parity",
         "shard": "size of the pieces that a file is cut into; off: none",
+        "access": "native: its FUSE client; nfs: NFS-Ganesha on the first server, which has a client in it [native]",
         "direct_io": "on: the client's kernel keeps no data, Gluster's own caches are all there is [off]",
     }
     of_mounts = {"direct_io": "off"}
     live = {**volume_options.OPTIONS, "direct_io": options["direct_io"]}
     client_process = "glusterfs"
     client_keeps_data = True
+    machine_directories = (ganesha.STATE,)
 
     def knows(self, option: str) -> bool:
         """Its own words, and every option of a volume."""
@@ -72,6 +82,7 @@ class _Gluster(Recipe):
                                  f"--servers {count * max(1, round(n_servers / count))}")  # fmt: skip
         if (value := options.get("direct_io", "off")) not in ("on", "off"):
             raise InputError(f"--set direct_io={value}: neither on nor off")
+        _check_access(options)
         if _in_pieces(options) and parse_size(options["shard"]) < 4 * 2**20:
             raise InputError(f"--set shard={options['shard']}: pieces have 4 MiB at least", "--set shard=4MiB")
 
@@ -94,21 +105,30 @@ class _Gluster(Recipe):
             wanted |= {"features.shard": "on", "features.shard-block-size": str(parse_size(asked["shard"]))}
         volume_options.put(first, wanted)
         gluster(first, "volume", "start", VOLUME)
+        if _by_nfs(lab):
+            need(ganesha.commands("gluster"))
+            backend = f'Name = GLUSTER; Hostname = "{first.address}"; Volume = "{VOLUME}";'
+            ganesha.serve(lab, first, "/", f"/{VOLUME}", backend)
 
     def mount(self, lab: Lab, client: LabHost) -> None:
-        """By the FUSE client."""
+        """By the FUSE client, or as an NFS client does."""
+        if _by_nfs(lab):
+            ganesha.mount(lab, client, lab.servers[0], f"/{VOLUME}", "vers=3", "proto=tcp", "nolock")
+            return
         client.bind("/var/log/glusterfs")
         how = ["-o", "direct-io-mode=enable"] if self.of_mount(lab, "direct_io") == "on" else []
         client.run("mount", "-t", "glusterfs", *how, f"{lab.servers[0].address}:/{VOLUME}", str(lab.mount_point))
 
     def layout(self, lab: Lab) -> Layout:
-        """The client sends each copy, or each piece, by itself."""
+        """The client sends each copy, or each piece, by itself; behind NFS a server does."""
         told = _info(lab)
         counts, options = _counted(told), {one.findtext("name"): one.findtext("value") for one in told.iter("option")}
         parts, parity = max(counts["disperse"], 1), counts["redundancy"]
         sharded = options.get("features.shard") in _ON
         spread = len(lab.servers) if sharded else parts
-        return Layout(max(counts["replica"], 1), "client", parts - parity, parity, spread)
+        return Layout(
+            max(counts["replica"], 1), "servers" if _by_nfs(lab) else "client", parts - parity, parity, spread
+        )
 
     def version(self, lab: Lab) -> str:
         """Of the server."""
@@ -118,6 +138,8 @@ class _Gluster(Recipe):
         """What the volume is, what was changed of it, and of what translators the first client is made."""
         found = _info(lab)
         facts = {one.findtext("name") or "": one.findtext("value") or "" for one in found.iter("option")}
+        if _by_nfs(lab):
+            facts["access"] = f"NFS-Ganesha of {lab.servers[0].name}"
         with suppress(LabError):  # unmounted, or a client that does not answer: health says it
             facts["translators of the client"] = ", ".join(volume_options.parts(lab, lab.clients[0]))
         return {
@@ -131,6 +153,8 @@ class _Gluster(Recipe):
             return self.of_mount(lab, option)
         if option in _MADE_WITH:
             return str(_counted(_info(lab))[option])
+        if option == "access":
+            return _access(lab.description.options)
         if option == "shard" and volume_options.read(lab.servers[0], "features.shard") not in _ON:
             return "off"
         return volume_options.read(lab.servers[0], "features.shard-block-size" if option == "shard" else option)
@@ -162,7 +186,11 @@ class _Gluster(Recipe):
 
     def health(self, lab: Lab) -> list[str]:
         """Daemons that are down, clients that miss a brick, copies that do not agree."""
-        return bricks.health(lab, _heals(lab))
+        if not _by_nfs(lab):
+            return bricks.health(lab, _heals(lab))
+        gate = lab.servers[0]
+        silent = [] if ganesha.answers(lab.clients[0], gate) else [f"{gate.name} does not answer as an NFS server"]
+        return [*bricks.health(lab, _heals(lab), of_clients=False), *silent]
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
         """Its daemons, on each server."""
@@ -187,6 +215,8 @@ class _Gluster(Recipe):
             server.run("sh", "-c", _START)
             lab.wait(f"glusterd of {server.name} answers", lambda: _answers(server))
         gluster(server, "volume", "start", VOLUME, "force")
+        if _by_nfs(lab) and server == lab.servers[0] and not server.processes(ganesha.DAEMON):
+            ganesha.start(lab, server)
 
     def heal(self, lab: Lab) -> None:
         """Now, and not when the self-heal daemons next look."""
@@ -218,6 +248,25 @@ def _start_daemon(server: LabHost) -> None:
     for there in _OWN:
         server.bind(there)
     server.shell(_QUICK_START + _START)
+
+
+def _access(options: Mapping[str, str]) -> str:
+    return options.get("access", "native")
+
+
+def _by_nfs(lab: Lab) -> bool:
+    return _access(lab.description.options) == "nfs"
+
+
+def _check_access(options: Mapping[str, str]) -> None:
+    """What a volume can be reached by here. Raises InputError, which says of the others why not."""
+    access = _access(options)
+    if access in _NOT_HERE:
+        raise InputError(f"--set access={access}: {_NOT_HERE[access]}", "native, or nfs")
+    if access not in ("native", "nfs"):
+        raise InputError(f"--set access={access}: no way to a volume", "native, or nfs")
+    if access == "nfs" and options.get("direct_io", "off") == "on":
+        raise InputError("--set direct_io=on: of the FUSE client, and access=nfs has none", "leave one of them out")
 
 
 def _in_pieces(options: Mapping[str, str]) -> bool:

@@ -58,10 +58,11 @@ def brick_of(server: LabHost) -> Path:
     return server.disk / "brick"
 
 
-def health(lab: Lab, heals: bool) -> list[str]:
-    """Daemons that are down, clients that miss a brick, and copies that do not agree; ``heals``: there are copies."""
+def health(lab: Lab, heals: bool, of_clients: bool = True) -> list[str]:
+    """Daemons that are down, clients that miss a brick, and copies that do not agree; ``heals``: there are copies;
+    ``of_clients``: they are clients of the volume itself."""
     asked = [*lab.each(lab.servers, lambda one: _of_server(one, heals)),
-             *lab.each(lab.clients, lambda one: _of_client(lab, one))]  # fmt: skip
+             *lab.each(lab.clients if of_clients else (), lambda one: _of_client(lab, one))]  # fmt: skip
     return [complaint for said in asked for complaint in said]
 
 

@@ -26,6 +26,9 @@ def lines(answer: AnalysisOfVariance) -> Iterator[str]:
     if made.strata:
         yield ""
         yield from _components(made)
+    if made.weights:
+        yield ""
+        yield from _weights(made)
     for contrast in made.contrasts:
         yield from ["", *wrapped(f"{contrast.text} = {_contrast(contrast)}")]
     if made.warnings or made.findings:
@@ -34,6 +37,16 @@ def lines(answer: AnalysisOfVariance) -> Iterator[str]:
         yield from wrapped(text, "  ")
     yield ""
     yield from wrapped(answer.sentence)
+
+
+def _weights(made: Anova) -> Iterator[str]:
+    """What each level of the block counts by, and what that does to the sums."""
+    block = next(source.name for source in made.sources if source.block)
+    rows = [[escape(one.group), str(one.n), f"{one.df:.3g}", significant(one.s, 3), significant(one.weight, 3)]
+            for one in made.weights]  # fmt: skip
+    yield from table([escape(block), "n", "df", "noise", "weight"], rows, "lrrrr").splitlines()
+    said = "sums of squares are weighted by 1 / noise²; that is estimated: F of few trials is a little too sure"
+    yield from wrapped(said, "  ")
 
 
 def _n(made: Anova) -> str:

@@ -37,6 +37,7 @@ from .formula import Term, TermFactor
 from .shared_errors import SharedErrors, cells_by_row, shared_errors, unequal
 from .strata import Stratum
 from .types import FitSubject
+from .weighted import Block, GroupWeight, by_noise
 
 Array = npt.NDArray[np.float64]
 
@@ -92,6 +93,7 @@ class Anova:
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]
     strata: tuple[Stratum, ...] = ()
+    weights: tuple[GroupWeight, ...] = ()
 
     @property
     def s_e(self) -> float:
@@ -106,6 +108,7 @@ class Anova:
                          "ms": self.ss_residual / self.df_residual},
             "total": {"ss": self.ss_total, "df": self.n - 1}, "s_e": self.s_e, "balanced": self.balanced,
             "ss_type": self.kind, "strata": [s.to_json() for s in self.strata],
+            "weights": [w.to_json() for w in self.weights],
             "contrasts": [c.to_json() for c in self.contrasts],
             "assumptions": None if self.assumptions is None else self.assumptions.to_json(),
             "findings": [f.to_json() for f in self.findings],
@@ -114,7 +117,7 @@ class Anova:
 
 
 def anova(
-    table: Table, response: str, on: Sequence[str], level: float, *, block: str | None = None, kind: int = 2,
+    table: Table, response: str, on: Sequence[str], level: float, *, block: str | Block | None = None, kind: int = 2,
     contrasts: Sequence[str] = (),
 ) -> Anova:  # fmt: skip
     """The table of ``response`` by the terms ``on`` (``a``, ``a:b``, ``a*b`` for both and their interaction).
@@ -123,6 +126,7 @@ def anova(
     BRING_UPS of the table say (``strata.named``). Raises InputError, DataError.
     """
     check_level(level)
+    block, weighted = (block.name, block.weighted) if isinstance(block, Block) else (block, False)
     if kind not in (1, 2, 3):
         raise InputError(f"sums of squares of type {kind} are not offered", "use 1 (sequential), 2 or 3")
     names = _names(on, block, table)
@@ -138,8 +142,12 @@ def anova(
         where = f"{table.source}: " if table.source else ""
         raise DataError(f"{where}'{response}' is the same in all {rows.size} rows: there is nothing to explain",
                         "choose another response")  # fmt: skip
-    data = _compressed(table.take(rows), y_all[rows], list(factors))
+    data, pure = _compressed(table.take(rows), y_all[rows], list(factors))
     terms = [Term(tuple(factors[part] for part in term)) for term in names]
+    balanced, warnings = _balance(data, factors, kind)
+    weights: tuple[GroupWeight, ...] = ()
+    if weighted:
+        data, weights = by_noise(data, pure, terms, table.column(block or "").name)
     sse, rank = data.explained(terms)
     if data.n - rank < 1:
         raise DataError("the terms use up every degree of freedom: nothing is left to judge them by",
@@ -148,22 +156,26 @@ def anova(
     blocks = {table.column(block).name} if block else set()
     taken = table.take(rows)
     shared = shared_errors(taken, y_all[rows], terms, level)
+    if weights and shared is not None:
+        raise InputError("trials that share bring-ups are not weighted: their error has several parts",
+                         "leave the weights out")  # fmt: skip
     sources = tuple(
         _source(term, _added(data, terms, place, kind), residual, level, blocks) if shared is None
         else _in_stratum(term, _added(data, terms, place, kind), shared, _sides(shared, terms, place, kind), level,
                          residual.total, blocks)
         for place, term in enumerate(terms)
     )  # fmt: skip
-    balanced, warnings = _balance(data, factors, kind)
     if rows.size < len(table):
         left_out = len(table) - rows.size
         warnings = [f"{left_out} of {len(table)} rows with a missing value are left out", *warnings]
-    assumptions, findings = _assumptions(table, response, terms, factors, shared, rows, level)
+    assumptions, findings = (
+        (None, []) if weights else _assumptions(table, response, terms, factors, shared, rows, level)
+    )
     if shared is None:
         judge = plain_judge(data, terms, residual.mean_square, residual.df)
         made = tuple(contrast(text, terms, factors, data, judge, level) for text in contrasts)
         return Anova(response, level, data.n, sources, sse, residual.df, residual.total, balanced, kind, made,
-                     assumptions, tuple(findings), tuple(warnings))  # fmt: skip
+                     assumptions, tuple(findings), tuple(warnings), (), weights)  # fmt: skip
     made = tuple(contrast(text, terms, factors, shared.rows, shared.judge(terms), level) for text in contrasts)
     within = shared.strata.within.error
     lost = strata.once(taken, [name for name in factors if not shared.told(factors[name])], shared.strata.units)
@@ -291,19 +303,20 @@ def _factor(table: Table, name: str) -> TermFactor:
     return TermFactor(name, "", levels)
 
 
-def _compressed(table: Table, y: Array, names: list[str]) -> CellMeans:
+def _compressed(table: Table, y: Array, names: list[str]) -> tuple[CellMeans, Array]:
+    """The cells, and the sum of squares inside each."""
     if y.size < 2:
         raise DataError("fewer than two rows have all of these values", "choose other columns")
     groups = table.groups(names)
     counts = np.array([rows.size for _, rows in groups], dtype=float)
     means = np.array([y[rows].mean() for _, rows in groups])
-    pure = float(sum(((y[rows] - mean) ** 2).sum() for (_, rows), mean in zip(groups, means, strict=True)))
+    pure = np.array([((y[rows] - mean) ** 2).sum() for (_, rows), mean in zip(groups, means, strict=True)])
     values = {}
     for place, name in enumerate(names):
         cells = np.empty(len(groups), dtype=object)
         cells[:] = [key[place] for key, _ in groups]
         values[name] = cells
-    return CellMeans(values, counts, means, pure, int(y.size))
+    return CellMeans(values, counts, means, float(sum(pure.tolist())), int(y.size)), pure
 
 
 def _assumptions(

@@ -1,0 +1,81 @@
+"""Weights for rows of several campaigns in one model: each campaign by its own noise.
+
+A campaign whose trials scatter tenfold would decide, unweighted, what counts as noise for all others: what a quiet one
+shows clearly drowns, and what the loud one shows by chance looks sure. By least squares with weights 1 ÷ variance
+(Aitken, Proc. R. Soc. Edinburgh 55, 1936, 42-48) every row counts by what it knows. The variances are those of the
+residuals of the same model without weights, by campaign, each over its own degrees of freedom: n less its share of the
+leverage, so that campaigns which share no factor have just the variance of a fit of their own. One step: Carroll and
+Ruppert, Transformation and Weighting in Regression, 1988, 2.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError
+
+from .contrasts import CellMeans
+from .formula import Term
+
+_LEAST_DF = 5  # with fewer a variance is hardly known, and with it a weight
+_RANK = 1e-10
+
+
+@dataclass(frozen=True)
+class Block:
+    """A factor whose effect is taken out; ``weighted``: the rows of each of its levels count by their own noise."""
+
+    name: str
+    weighted: bool = False
+
+
+@dataclass(frozen=True)
+class GroupWeight:
+    """Of one ``group``, a level of a block: how many rows, the standard deviation of its noise with its degrees of
+    freedom, and what each of its rows weighs beside the others (1 on average)."""
+
+    group: str
+    n: int
+    s: float
+    df: float
+    weight: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        return asdict(self)
+
+
+def by_noise(
+    data: CellMeans, pure: npt.NDArray[np.float64], terms: Sequence[Term], block: str
+) -> tuple[CellMeans, tuple[GroupWeight, ...]]:
+    """The cells with weights, each level of ``block`` by its own noise. ``pure``: the sum of squares inside each cell.
+    Raises DataError where a level's noise cannot be known."""
+    x = data.matrix(terms) * np.sqrt(data.counts)[:, None]
+    left, values, _ = np.linalg.svd(x, full_matrices=False)
+    basis = left[:, values > _RANK * values[0]]
+    y = data.means * np.sqrt(data.counts)
+    squares = (y - basis @ (basis.T @ y)) ** 2 + pure
+    leverage = np.einsum("ij,ij->i", basis, basis)
+    groups: Mapping[Any, npt.NDArray[np.bool_]] = {
+        level: data.values[block] == level for level in dict.fromkeys(data.values[block].tolist())
+    }
+    found = {}
+    for level, own in groups.items():
+        n = int(data.counts[own].sum())
+        df = n - float(leverage[own].sum())
+        variance = float(squares[own].sum()) / df if df >= _LEAST_DF - _RANK else 0.0
+        if variance <= 0:
+            raise DataError(f"the noise of {block}={level} cannot be known from {n} rows: no weight follows",
+                            "repeat its trials, name fewer factors, or leave the weights out")  # fmt: skip
+        found[level] = (n, variance, df)
+    mean = sum(n / variance for n, variance, _ in found.values()) / data.n
+    weights = {level: 1 / variance / mean for level, (_, variance, _) in found.items()}
+    each = np.array([weights[level] for level in data.values[block].tolist()])
+    told = tuple(GroupWeight(str(level), n, float(np.sqrt(variance)), df, weights[level])
+                 for level, (n, variance, df) in found.items())  # fmt: skip
+    return replace(data, counts=data.counts * each, pure=float(pure @ each)), told
