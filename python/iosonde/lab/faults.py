@@ -21,7 +21,7 @@ from . import disks, links
 from .description import LabDescription, parse_bits
 from .filesystems import recipe, recipe_of
 from .hosts import LabHost
-from .lab import Lab, planned
+from .lab import CLIENT, Lab, planned
 from .tools import LabError, need_root
 
 _FILE = "faults.json"
@@ -236,10 +236,10 @@ def _mend(lab: Lab, host: LabHost, fault: LabFault) -> None:
 
 def _side(lab: Lab, host: LabHost) -> tuple[LabHost, ...]:
     """The hosts of its side of a partition: a server, and the client of its number where there is one."""
-    if host not in lab.servers:
+    if host not in lab.servers or host in lab.clients:
         return (host,)
     number = lab.servers.index(host)
-    return (host, *lab.clients[number : number + 1])
+    return (host, *lab.of_role(CLIENT)[number : number + 1])
 
 
 def _part(lab: Lab, host: LabHost, fault: LabFault) -> None:
