@@ -19,6 +19,8 @@ def test_its_life():
         written = short_life.each_sees_the_others_file(lab)
         short_life.dies_and_comes_back(lab, lab.servers[0], lambda: short_life.each_still_reads(lab, written))
         short_life.each_still_reads(lab, written)
+        short_life.dies_and_comes_back(lab, lab.host("monitor"))  # K-24: the metadata server
+        short_life.each_still_reads(lab, written)
         options_live(lab)
         servers_count(lab)
 

@@ -136,3 +136,31 @@ def test_what_this_file_system_cannot_have_is_said_before_anything_is_measured(h
     done = iosonde("lab", "run", "e.yaml", "--store", "s")
     assert done.returncode == 2 and "nothing serves data there" in done.stderr
     assert not (folder / "s").exists() and place.names() == []
+
+
+MASTER = """
+lab: {file_system: moosefs, name: hit, servers: 1, clients: 1, disk_size: 512MiB}
+nodes: 1
+repetitions: 1
+faults: [{fault: kill-server, on: master, at: 0.3s, for: 2s, during: make}]
+steps:
+  - workload: phases
+    phases:
+      - name: make
+        files: {template: d/f, count: 8000}
+        measures: rate
+        steps: [create, close]
+"""
+
+
+def test_the_server_of_the_metadata_may_die_and_how_long_nothing_was_served_is_a_number(here, tmp_path):
+    """K-24: files are made until the master is killed, none while it is gone, and the others when it is back."""
+    folder = here("", file_system="moosefs")
+    (tmp_path / "e.yaml").write_text(MASTER)
+    done = iosonde("lab", "run", "e.yaml", "--store", "s", "--alongside", limit_s=120)
+    assert done.returncode == 0, done.stderr
+    (effect,) = json.loads(iosonde("summary", "s", "--json").stdout)["faults"]
+    assert effect["fault"] == "kill-server on master" and effect["not_well"] == 0
+    assert effect["stall_s"] >= 2.0 > 0.3 > effect["stall_before_s"] and effect["heal_s"] > 0
+    (run,) = Store.open(folder / "s").runs()
+    assert StoredRun(run).phases[0].totals["create"] == {"bytes": 0, "count": 8000, "errors": 0}

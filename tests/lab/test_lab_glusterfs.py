@@ -290,6 +290,41 @@ def test_a_cut_link_is_mended(healthy):
     assert hashlib.sha256(brick.read_bytes()).hexdigest() == meanwhile
 
 
+def test_a_client_that_holds_a_copy_reads_it_without_the_network(lab_of):
+    """F-31: the first client is a server, too; runs on it are told to be such."""
+    words = {"servers": 2, "clients": 2, "clients_on_servers": 1, "name": "holder"}
+    lab = lab_of("glusterfs", words, replica=2)
+    assert [one.name for one in lab.clients] == ["server1", "client1"]
+    first, received = put(lab, "a", 4 * MIB), []
+    labs.remount(lab)
+    for number, client in enumerate(lab.clients):
+        counter = "sed -n 's/.*eth0: *\\([0-9]*\\).*/\\1/p' /proc/net/dev"
+        before = int(client.shell(counter))
+        assert digest(lab, "a", number) == first
+        received.append(int(client.shell(counter)) - before)
+    assert received[0] < MIB < 4 * MIB < received[1]
+    labs.down(lab.name)
+
+
+def test_both_sides_of_a_partition_write_and_nothing_is_lost_or_a_conflict_is_said(healthy):
+    """F-02, F-08: what one side alone wrote is on both afterwards; of what both wrote each copy is kept, and told."""
+    put(healthy, "both", 1000)
+    labs.inflict(healthy, "partition", healthy.servers[1])
+    alone = [put(healthy, f"side{one}", 1000, one) for one in (0, 1)]
+    twice = [put(healthy, "both", 2000, one) for one in (0, 1)]
+    healing = labs.heal(healthy, limit_s=12)
+    bricks = [one.seen(one.disk / "brick" / "both") for one in healthy.servers]
+    kept = [hashlib.sha256(one.read_bytes()).hexdigest() for one in bricks]
+    labs.remount(healthy)
+    read = healthy.clients[0].shell(f'cat "{healthy.mount_point}/both" 2>&1 || :')
+    right = f"{healthy.servers[1].address}:{healthy.servers[1].disk}/brick"  # somebody has to say so
+    healthy.servers[0].run("gluster", "volume", "heal", "lab", "split-brain", "source-brick", right, "/both")
+    assert healing.problem and any("split brain: 1 file was changed" in one for one in healing.health)
+    assert kept == twice and "Input/output error" in read
+    assert [digest(healthy, f"side{one}", 1 - one) for one in (0, 1)] == alone
+    assert not labs.heal(healthy, limit_s=30).problem and digest(healthy, "both") == twice[1]
+
+
 def seconds_to_put(lab, n_bytes: int) -> float:
     begin = time.monotonic()
     put(lab, "timed", n_bytes)

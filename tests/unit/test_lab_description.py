@@ -54,7 +54,9 @@ def test_a_description_survives_its_file():
     ("words", "said"),
     [
         ({"name": "../etc"}, "not a name"), ({"name": "Up"}, "not a name"), ({"name": "a" * 32}, "not a name"),
-        ({"base_fs": "zfs"}, "one of xfs"), ({"servers": 0}, "number of hosts"), ({"clients": 61}, "number of hosts"),
+        ({"base_fs": "zfs"}, "one of xfs"), ({"servers": 0}, "number of hosts"),
+        ({"servers": 2, "clients": 3, "clients_on_servers": 3}, "there are 2 servers and 3 clients"),
+        ({"clients_on_servers": -1}, "--clients-on-servers -1"), ({"clients": 61}, "number of hosts"),
         ({"net": "0mbit"}, "must be positive"), ({"disk_read": "fast"}, "fast"), ({"cpus": -1}, "must be positive"),
         ({"cpus": -1}, "--cpus -1"), ({"net": "3"}, "lab: net: '3'"), ({"scale": float("nan")}, "--scale nan"),
         ({"cpus": float("inf")}, "--cpus inf"), ({"net": "9" * 400 + "gbit"}, "--net inf"),

@@ -105,7 +105,7 @@ def test_healing_starts_what_ended_by_itself_and_nothing_that_somebody_killed(ro
     lab, done = lab_of(servers=3), []
     (lab.directory / "faults.json").write_text(json.dumps([faults.LabFault("kill-server", "server1", 0.0).to_dict()]))
     how = SimpleNamespace(
-        can_be_killed=True, server_processes=lambda lab, server: [7] * (server.name == "server3"),
+        killable=lambda lab: lab.servers, server_processes=lambda lab, server: [7] * (server.name == "server3"),
         restart=lambda lab, server: done.append(server.name), heal=lambda lab: done.append("healed"),
     )  # fmt: skip
     monkeypatch.setattr(faults, "recipe_of", lambda lab: how)

@@ -24,6 +24,7 @@ from .lab_speeds import n_labs
 from .needs import forecast, measured_trials, smaller, space
 from .request import Request
 from .resume import existing_store
+from .skipped import skipped
 from .spec.check import settings_at
 
 LEVEL = 0.95  # of the intervals that fewer repetitions widen
@@ -123,7 +124,8 @@ def plan(asked: Request, caller: Caller | None = None) -> CampaignPlan:
             preflight.room(wanted, expected.total_s, facts, keeper)
     for sentence in (*preflight.unchecked(wanted, expected),
                      *(roles.misplaced(wanted, next(iter(facts.values()))) if facts else ()),
-                     *fits_in_memory(wanted, experiment.trials, machine.memory_bytes())):  # fmt: skip
+                     *fits_in_memory(wanted, experiment.trials, machine.memory_bytes()),
+                     *skipped(wanted, experiment.trials, facts or {})):  # fmt: skip
         caller.say(sentence)
     offers = smaller(wanted, experiment.seed, measured, LEVEL)
     return _plan(wanted, experiment, expected, tuple(offers))

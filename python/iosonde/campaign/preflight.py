@@ -25,6 +25,7 @@ from .campaign import Campaign
 from .forecast import FinishedTrial, Forecast
 from .in_memory import fits_in_memory
 from .needs import forecast, space
+from .skipped import skipped
 
 # What a rank takes that has started and recorded little: Python, NumPy and an MPI library.
 RANK_BYTES = 64 * 2**20
@@ -103,6 +104,7 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Finishe
         *unchecked(campaign, expected),
         *roles.misplaced(campaign, next(iter(facts.values()))),
         *fits_in_memory(campaign, ahead, memory),
+        *skipped(campaign, ahead, facts),
     )
     return Ready(launcher, facts, expected.total_s, jobs, said)
 

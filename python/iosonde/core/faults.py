@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 # Kind → whether it takes a rate.
-KINDS = {"kill-server": False, "stop": False, "cut-link": False, "slow-link": True, "slow-disk": True,
-         "fill-disk": False}  # fmt: skip
+KINDS = {"kill-server": False, "stop": False, "cut-link": False, "partition": False, "slow-link": True,
+         "slow-disk": True, "fill-disk": False}  # fmt: skip
 NONE = "none"  # a level of a factor that is no fault
 SERVERS = "servers"  # on all of them at once
 DIRECTORY = "faults"  # below the lab's own

@@ -23,7 +23,7 @@ from iosonde.core.faults import BEGUN, ENDED, SERVERS, Exchange, FaultDone, Phas
 from . import cgroups
 from .faults import LabFault, ask, inflict, undo_one
 from .filesystems import recipe_of
-from .lab import Lab
+from .lab import CLIENT, Lab
 from .settling import Settling
 
 LOOK_S = 0.01
@@ -51,7 +51,7 @@ def hands_of(lab: Lab) -> FaultHands:
     how = recipe_of(lab)
 
     def cpu_s() -> dict[str, float]:
-        known = {one.name: cgroups.cpu_seconds(lab.directory, one.name) for one in lab.hosts if one not in lab.clients}
+        known = {one.name: cgroups.cpu_seconds(lab.directory, one.name) for one in lab.hosts if one.role != CLIENT}
         return {name: seconds for name, seconds in known.items() if seconds is not None}
 
     return FaultHands(

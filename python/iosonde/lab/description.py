@@ -22,12 +22,14 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 @dataclass(frozen=True)
 class LabDescription:
     """A lab as asked for. Rates in bytes/s except ``net_bits_per_s`` (Ethernet bits, as vendors count), sizes in bytes,
-    times in seconds; None: not limited. ``scale`` divides all rates. ``options`` go to the file system."""
+    times in seconds; None: not limited. ``scale`` divides all rates. ``options`` go to the file system. Of the
+    ``clients`` so many are the first ``clients_on_servers``: hosts that mount what they also hold."""
 
     file_system: str
     name: str = ""
     servers: int = 3
     clients: int = 2
+    clients_on_servers: int = 0
     net_bits_per_s: float | None = None
     delay_s: float | None = None
     base_fs: str = "xfs"
@@ -49,9 +51,12 @@ class LabDescription:
         for key in ("servers", "clients"):
             if not 1 <= getattr(self, key) <= 60:
                 raise InputError(f"--{key} {getattr(self, key)}: not a number of hosts", "1 to 60")
+        if not 0 <= self.clients_on_servers <= min(self.servers, self.clients):
+            raise InputError(f"--clients-on-servers {self.clients_on_servers}: there are {self.servers} servers and "
+                             f"{self.clients} clients", "no more than there are of both")  # fmt: skip
         for word, (key, _) in WORDS.items():
             value = getattr(self, key)
-            counted = word in ("servers", "clients", "delay")
+            counted = word in ("servers", "clients", "clients_on_servers", "delay")
             if isinstance(value, float | int) and not counted and not 0 < value < math.inf:
                 raise InputError(f"--{word.replace('_', '-')} {value:g}: it must be positive, and finite")
         if self.delay_s is not None and not 0 <= self.delay_s < math.inf:
@@ -101,6 +106,7 @@ WORDS: dict[str, tuple[str, Any]] = {
     "name": ("name", str),
     "servers": ("servers", int),
     "clients": ("clients", int),
+    "clients_on_servers": ("clients_on_servers", int),
     "net": ("net_bits_per_s", lambda text: parse_bits(str(text))),
     "delay": ("delay_s", parse_seconds),
     "base_fs": ("base_fs", str),

@@ -21,7 +21,7 @@ from . import disks, links
 from .description import LabDescription
 from .filesystems import recipe, recipe_of
 from .hosts import LabHost
-from .lab import Lab, planned
+from .lab import CLIENT, Lab, planned
 from .tools import LabError, need_root
 
 _FILE = "faults.json"
@@ -81,10 +81,10 @@ def check(description: LabDescription, fault: PlannedFault) -> None:
     some = lab.servers if fault.on == SERVERS else (lab.host(fault.on),)
     _rate(fault.kind, fault.on, fault.rate or None)
     for host in some:
-        if fault.kind in _OF_SERVERS and (host not in lab.servers or not how.can_be_killed):
+        if fault.kind in _OF_SERVERS and host not in (killable := how.killable(lab)):
             raise InputError(f"{fault.kind} on {host.name}: nothing serves data there that could be started again",
-                             f"{how.title} has none such" if not how.can_be_killed
-                             else f"one of {', '.join(one.name for one in lab.servers)}")  # fmt: skip
+                             f"one of {', '.join(one.name for one in killable)}" if killable
+                             else f"{how.title} has none such")  # fmt: skip
         if fault.kind in _OF_DISKS:
             _its_disk(lab, host)
     if fault.kind == "slow-disk" and description.base_fs == "tmpfs":
@@ -168,7 +168,7 @@ def ask(lab: Lab) -> None:
     own disk meets one that is full) is started again before, as an administrator would. Raises LabError."""
     how = recipe_of(lab)
     killed = {one.host for one in in_force(lab) if one.kind == "kill-server"}
-    for server in lab.servers if how.can_be_killed else ():
+    for server in how.killable(lab):
         if server.name not in killed and not how.server_processes(lab, server):
             how.restart(lab, server)
     how.heal(lab)
@@ -190,10 +190,11 @@ def _keep(lab: Lab, faults: list[LabFault]) -> None:
 
 
 def _serving(lab: Lab, host: LabHost) -> tuple[int, ...]:
-    pids = tuple(recipe_of(lab).server_processes(lab, host))
+    how = recipe_of(lab)
+    pids = tuple(how.server_processes(lab, host))
     if not pids:
         raise InputError(f"{host.name}: nothing serves data there",
-                         f"one of {', '.join(one.name for one in lab.servers)}")  # fmt: skip
+                         f"one of {', '.join(one.name for one in how.killable(lab) or lab.servers)}")  # fmt: skip
     return pids
 
 
@@ -231,6 +232,22 @@ def _cut(lab: Lab, host: LabHost, fault: LabFault) -> None:
 
 def _mend(lab: Lab, host: LabHost, fault: LabFault) -> None:
     links.mend(lab.switch, host)
+
+
+def _side(lab: Lab, host: LabHost) -> tuple[LabHost, ...]:
+    """The hosts of its side of a partition: a server, and the client of its number where there is one."""
+    if host not in lab.servers or host in lab.clients:
+        return (host,)
+    number = lab.servers.index(host)
+    return (host, *lab.of_role(CLIENT)[number : number + 1])
+
+
+def _part(lab: Lab, host: LabHost, fault: LabFault) -> None:
+    links.part(lab.switch, _side(lab, host))
+
+
+def _join(lab: Lab, host: LabHost, fault: LabFault) -> None:
+    links.join(lab.switch, _side(lab, host))
 
 
 def _slow_link(lab: Lab, host: LabHost, fault: LabFault) -> None:
@@ -277,6 +294,7 @@ KINDS = {
     "kill-server": _Kind("kill -9 what serves data there", _kill, _restart, look=_serving),
     "stop": _Kind("stop what serves data there (SIGSTOP)", _stop, _continue, look=_serving),
     "cut-link": _Kind("pull its cable", _cut, _mend),
+    "partition": _Kind("part it, and the client of its number, from all others", _part, _join),
     "slow-link": _Kind("its link to a RATE of Ethernet bits, both ways", _slow_link, _usual_link, parse_bits),
     "slow-disk": _Kind("its disk to a RATE, reading and writing", _slow_disk, _usual_disk, parse_rate, _its_disk),
     "fill-disk": _Kind("use up all space of its disk", _fill, _empty, look=_its_disk),

@@ -44,8 +44,8 @@ class Lab:
 
     @property
     def clients(self) -> tuple[LabHost, ...]:
-        """Those that mount it, and run what measures."""
-        return self.of_role(CLIENT)
+        """Those that mount it, and run what measures; servers that do so come first."""
+        return (*self.servers[: self.description.clients_on_servers], *self.of_role(CLIENT))
 
     @property
     def mount_point(self) -> Path:
@@ -110,7 +110,7 @@ def planned(description: LabDescription, extra_hosts: Sequence[str]) -> Lab:
     directory = place.directory(description.name)
     roles = [(role, role) for role in extra_hosts]
     roles += [(f"{SERVER}{n + 1}", SERVER) for n in range(description.servers)]
-    roles += [(f"{CLIENT}{n + 1}", CLIENT) for n in range(description.clients)]
+    roles += [(f"{CLIENT}{n + 1}", CLIENT) for n in range(description.clients - description.clients_on_servers)]
     made = [LabHost(name, role, f"{SUBNET}.{n + 1}", directory) for n, (name, role) in enumerate(roles)]
     return _lab(directory, description, made)
 

@@ -6,6 +6,8 @@ with their hosts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from iosonde.core.errors import InputError
 from iosonde.core.units import format_seconds
 
@@ -88,3 +90,22 @@ def cut(switch: LabHost, host: LabHost) -> None:
 def mend(switch: LabHost, host: LabHost) -> None:
     """Plug it in again. Raises LabError."""
     switch.run("ip", "link", "set", port_of(host), "up")
+
+
+def part(switch: LabHost, hosts: Sequence[LabHost]) -> None:
+    """Have these hosts reach each other and nobody else: their cables end in a switch of their own. Raises LabError."""
+    aside = _aside(hosts[0])
+    switch.shell(f"ip link add {aside} type bridge forward_delay 0 stp_state 0; ip link set {aside} up")
+    for one in hosts:
+        switch.run("ip", "link", "set", port_of(one), "master", aside)
+
+
+def join(switch: LabHost, hosts: Sequence[LabHost]) -> None:
+    """Have them reach all others again. Raises LabError."""
+    for one in hosts:
+        switch.run("ip", "link", "set", port_of(one), "master", "br0")
+    switch.shell(f"ip link del {_aside(hosts[0])} 2>/dev/null || :")
+
+
+def _aside(host: LabHost) -> str:
+    return f"br{port_of(host)}"

@@ -7,12 +7,12 @@ An item is a dict, because it travels to the ranks: ``kind`` (``command`` or ``n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 from iosonde.core.types import FactorValue
 
-from . import placeholders, workloads
+from . import cannot, placeholders, workloads
 from .spec import CommandStep, Step
 from .workloads.phase_plan import PhasePlan
 
@@ -71,10 +71,23 @@ def layout(trial_items: Iterable[Item], rank: int, ranks: int, shift: int) -> li
         plans: list[PhasePlan] = []
         if item["kind"] == NATIVE:
             producer = workloads.find(item["workload"])
-            plans = producer.plan(producer.Settings(**item["settings"]), rank, ranks, shift)
+            asked = producer.plan(producer.Settings(**item["settings"]), rank, ranks, shift)
+            skip = item.get("skip", {})
+            plans = [replace(one, phase=None, skipped=skip[one.operation]) if one.operation in skip else one
+                     for one in asked]  # fmt: skip
         parts.append(Part(item, first, plans))
         first += 1 if item["kind"] == COMMAND else len(plans)
     return parts
+
+
+def skipping(made: Iterable[Item], ranks: int, file_system: str) -> list[Item]:
+    """The items of a trial, each with the operations to ``skip``, and why: those that a file system of this type cannot
+    do."""
+    found = []
+    for part in layout(made, 0, ranks, 0):
+        said = {plan.operation: why for plan in part.plans if (why := cannot.why_not(plan, file_system))}
+        found.append(part.item | {"skip": said} if said else part.item)
+    return found
 
 
 def timed_phases(parts: Iterable[Part]) -> int:

@@ -128,6 +128,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             unreached = _rescue(bench, assignment, folder, nodes, outcome)
         shift, reader = envelope.reader_shift(places.get("nodes") or [0] * ranks)
         parts = items.layout(assignment.items, 0, ranks, shift)
+        skipped = {plan.operation: plan.skipped for part in parts for plan in part.plans if plan.skipped}
         collected = assemble.collect(
             assemble.SpooledTrial(
                 folder, ranks, places, trial.repetition, bench.parse, str(bench.facts.get("target") or ""),
@@ -175,6 +176,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             **({"remounts": anew} if (anew := places.get("remounts")) else {}),
             **({"conditions": conditions.facts(before, after, _sets(bench))} if before or after or bench.look else {}),
             **({"servers": servers.facts} if servers.facts else {}),
+            **({"skipped": skipped} if skipped else {}),
         },
         operations=collected.operations,
         phases=collected.phases,
@@ -291,7 +293,7 @@ def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> 
     nodes, per_node = _size(trial)
     values = placeholders.of_trial(trial, root)
     made = items.items(bench.set_up, bench.steps, bench.tear_down, values)
-    made = on_servers.prepared(made, bench.servers)
+    made = items.skipping(on_servers.prepared(made, bench.servers), nodes * per_node, _type(bench))
     return Assignment(
         root=str(root or ""),
         spool=str(folder),
@@ -314,6 +316,11 @@ def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> 
 def _filesystem(bench: Bench) -> dict[str, Any]:
     """What the target's file system says of itself."""
     return (bench.facts.get("machine") or {}).get("filesystem") or {}
+
+
+def _type(bench: Bench) -> str:
+    """Of the target's file system, as its mount says."""
+    return str(((bench.facts.get("machine") or {}).get("mount") or {}).get("type") or "")
 
 
 def _command(bench: Bench, assignment: Assignment, nodes: int, per_node: int) -> list[str]:

@@ -27,6 +27,7 @@ def command() -> None:
 @click.option("--name", metavar="NAME", help="What the lab is called [default: its file system's name].")
 @click.option("--servers", type=click.IntRange(1), metavar="N", help="Hosts with disks [default: 3, or 1].")
 @click.option("--clients", type=click.IntRange(1), default=2, show_default=True, metavar="N", help="Hosts that mount.")
+@click.option("--clients-on-servers", type=click.IntRange(0), metavar="N", help="So many of these are servers, too.")
 @click.option("--net", metavar="RATE", help="Each link, in Ethernet bits: 993mbit [default: not limited].")
 @click.option("--delay", type=Duration(), metavar="TIME", help="Round trip between two hosts, added.")
 @click.option("--base-fs", metavar="FS", help="Below the servers: xfs, ext4, ext3, btrfs, tmpfs [default: xfs].")

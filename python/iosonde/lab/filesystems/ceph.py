@@ -75,6 +75,7 @@ class _Ceph(Recipe):
     client_process = "ceph-fuse"
     client_keeps_data = True
     extra_hosts = (MONITOR,)
+    metadata_role = MONITOR
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
         """A size needs as many servers."""
@@ -103,10 +104,8 @@ class _Ceph(Recipe):
         for words in (("osd", "pool", "create", "meta", "8"), ("osd", "pool", "create", "data", "16"),
                       ("fs", "new", "lab", "meta", "data")):  # fmt: skip
             _ceph(lab, monitor, *words)
-        own = monitor.directory / "ceph-mds"
-        own.mkdir()
-        monitor.run("ceph-mds", "-c", _file(lab), "-i", "m", "--mds-data", str(own))
-        lab.wait("the metadata server is active", lambda: "up:active" in _ceph(lab, monitor, "mds", "stat"))
+        (monitor.directory / "ceph-mds").mkdir()
+        _start_mds(lab, monitor)
 
     def mount(self, lab: Lab, client: LabHost) -> None:
         """By ceph-fuse; the first one has the root's files laid out as was asked for."""
@@ -161,6 +160,8 @@ class _Ceph(Recipe):
 
     def health(self, lab: Lab) -> list[str]:
         """What it says itself, once it has found all placement groups."""
+        if not _monitor(lab).processes("ceph-mds"):  # the monitor believes in it for 15 s more
+            return [f"{MONITOR}: its metadata server is down"]
         told = _asked(lab, "health", "detail")
         return [
             f"{code}: {check['summary']['message']}" for code, check in sorted(told.get("checks", {}).items())
@@ -170,11 +171,9 @@ class _Ceph(Recipe):
     def states(self, lab: Lab) -> dict[str, ServerState]:
         """Its OSD as the monitor sees it, and the metadata server beside the monitor."""
         try:
-            told, ranks = _asked(lab, "osd", "dump"), _asked(lab, "mds", "stat")["fsmap"]
+            told, active = _asked(lab, "osd", "dump"), _monitor(lab).processes("ceph-mds") and _active(lab)
         except LabError:
             return {MONITOR: ServerState("no answer", False)}
-        active = [one for system in ranks["filesystems"] for one in system["mdsmap"]["info"].values()
-                  if one["state"] == "up:active"]  # fmt: skip
         found = {MONITOR: ServerState("mds active", True) if active else ServerState("mds down", False)}
         for server, osd in zip(lab.servers, sorted(told["osds"], key=lambda one: int(one["osd"])), strict=False):
             words = ["up" if osd["up"] else "down", *([] if osd["in"] else ["out"])]
@@ -206,12 +205,16 @@ class _Ceph(Recipe):
         return (*found, ceph_profile.of_mds(MONITOR, _asked(lab, "tell", ceph_profile.MDS, "perf", "dump"), seconds))
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
-        """Its OSD."""
-        return [int(pid) for pid in server.shell("pgrep -x ceph-osd || :").split()]
+        """Its OSD; of the monitor's host the metadata server."""
+        name = "ceph-mds" if server.role == MONITOR else "ceph-osd"
+        return [int(pid) for pid in server.shell(f"pgrep -x {name} || :").split()]
 
     def restart(self, lab: Lab, server: LabHost) -> None:
-        """Start its OSD again."""
-        _run_osd(lab, server, lab.servers.index(server))
+        """Start its OSD again, or the metadata server."""
+        if server.role == MONITOR:
+            _start_mds(lab, server)
+        else:
+            _run_osd(lab, server, lab.servers.index(server))
 
 
 def _size(options: Mapping[str, str]) -> int:
@@ -271,6 +274,20 @@ def _start_monitor(lab: Lab, monitor: LabHost) -> None:
     own.mkdir()
     monitor.run(*common, "--mkfs", "--monmap", str(map_file), "--keyring", str(keyring))
     monitor.run(*common)
+
+
+def _start_mds(lab: Lab, monitor: LabHost) -> None:
+    """Return when it is active; the monitor believes for a while in one that was killed."""
+    before, own = _active(lab), str(monitor.directory / "ceph-mds")
+    monitor.run("ceph-mds", "-c", _file(lab), "-i", "m", "--mds-data", own)
+    lab.wait("the metadata server is active", lambda: bool(_active(lab) - before), 90)
+
+
+def _active(lab: Lab) -> set[int]:
+    """Metadata servers that serve, as the monitor believes; each has a number for its life."""
+    systems = _asked(lab, "mds", "stat")["fsmap"]["filesystems"]
+    return {one["gid"] for system in systems for one in system["mdsmap"]["info"].values()
+            if one["state"] == "up:active"}  # fmt: skip
 
 
 def _new_osd(lab: Lab, monitor: LabHost, server: LabHost) -> tuple[int, str]:

@@ -119,6 +119,11 @@ class _Gluster(Recipe):
         how = ["-o", "direct-io-mode=enable"] if self.of_mount(lab, "direct_io") == "on" else []
         client.run("mount", "-t", "glusterfs", *how, f"{lab.servers[0].address}:/{VOLUME}", str(lab.mount_point))
 
+    def client_has_ended(self, lab: Lab, client: LabHost) -> None:
+        """By what it was started for: a server's self-heal daemon has the same name."""
+        mine = f"pgrep -f '[g]lusterfs .*{lab.mount_point}$' || :"
+        lab.wait(f"the client of {client.name} has ended", lambda: not client.shell(mine).strip())
+
     def layout(self, lab: Lab) -> Layout:
         """The client sends each copy, or each piece, by itself; behind NFS a server does."""
         told = _info(lab)

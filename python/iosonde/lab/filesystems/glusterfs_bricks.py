@@ -50,6 +50,20 @@ for entry in os.scandir(shards) if os.path.isdir(shards) else ():
         pieces[number] = pieces.get(number, 0) + entry.stat().st_size
 print(json.dumps([files, pieces]))
 """
+# Files whose copies are to be healed, as a brick has noted: number → the bricks (by number) whose data it says is old.
+_LOOK_ACCUSED = """\
+import json, os, sys
+brick, volume = sys.argv[1:]
+index, found = os.path.join(brick, ".glusterfs", "indices", "xattrop"), {}
+for number in os.listdir(index) if os.path.isdir(index) else ():
+    file = os.path.join(brick, ".glusterfs", number[:2], number[2:4], number)
+    if number.startswith("xattrop-") or not os.path.isfile(file):
+        continue
+    mark = "trusted.afr." + volume + "-client-"
+    found[number] = [int(name[len(mark):]) for name in os.listxattr(file) if name.startswith(mark)
+                     and any(os.getxattr(file, name)[:4])]
+print(json.dumps(found))
+"""
 _CONNECTED = re.compile(rf"{VOLUME}-client-(\d+)/private:\s*connected = (\d)")
 
 
@@ -63,7 +77,28 @@ def health(lab: Lab, heals: bool, of_clients: bool = True) -> list[str]:
     ``of_clients``: they are clients of the volume itself."""
     asked = [*lab.each(lab.servers, lambda one: _of_server(one, heals)),
              *lab.each(lab.clients if of_clients else (), lambda one: _of_client(lab, one))]  # fmt: skip
-    return [complaint for said in asked for complaint in said]
+    split = _split(lab) if heals and any(asked) else 0  # a split brain is one of what bricks complain of
+    files = "1 file was" if split == 1 else f"{split} files were"
+    said = [f"split brain: {files} changed on both sides, and it is not known which copy is right"] if split else []
+    return [complaint for said in (*asked, said) for complaint in said]
+
+
+def _split(lab: Lab) -> int:
+    """Files of which two bricks each say that the other's data is old."""
+    told = lab.each(lab.servers, _accused)
+    found = set()
+    for number, of in enumerate(told):
+        for file, others in of.items():
+            found |= {file for other in others if other != number and number in told[other].get(file, ())}
+    return len(found)
+
+
+def _accused(server: LabHost) -> dict[str, list[int]]:
+    try:
+        return dict(json.loads(server.run(sys.executable, "-c", _LOOK_ACCUSED, str(brick_of(server)), VOLUME,
+                                          limit_s=_ANSWERS_S)))  # fmt: skip
+    except LabError:  # a server that does not answer is a complaint of its own
+        return {}
 
 
 def state(server: LabHost, heals: bool) -> ServerState:

@@ -18,7 +18,7 @@ from .recipe import Layout, Recipe, ServerState
 
 MASTER = "master"
 _CHUNK_BYTES = 64 * 2**20  # a file lies on another server from one chunk to the next
-_NEW_METADATA = "MFSM NEW"
+_NEW_METADATA, _SETTINGS = "MFSM NEW", "mfsmaster.cfg"
 _PREPARED = "moosefs-prepared"  # a file: the root has its goal, which a client that mounts anew must not set back
 _AGREE_S = 120.0
 _CACHE_MODES = ("auto", "yes", "no", "direct")
@@ -45,6 +45,7 @@ class _MooseFs(Recipe):
     client_process = "mfsmount"
     client_keeps_data = True
     extra_hosts = (MASTER,)
+    metadata_role = MASTER
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
         """A goal needs as many servers."""
@@ -109,7 +110,10 @@ class _MooseFs(Recipe):
 
     def health(self, lab: Lab) -> list[str]:
         """Chunk servers that the master does not see, and chunks that lack copies."""
-        said = [f"{name}: its chunk server is not connected to the master" for name, one in self.states(lab).items()
+        states = self.states(lab)
+        if MASTER in states:
+            return [f"{MASTER}: it does not answer"]
+        said = [f"{name}: its chunk server is not connected to the master" for name, one in states.items()
                 if not one.well]  # fmt: skip
         return said + self._differing(lab)
 
@@ -151,13 +155,17 @@ class _MooseFs(Recipe):
         return found
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
-        """Its chunk server."""
-        return [int(pid) for pid in server.shell("pgrep -x mfschunkserver || :").split()]
+        """Its chunk server; of the master that."""
+        name = "mfsmaster" if server.role == MASTER else "mfschunkserver"
+        return [int(pid) for pid in server.shell(f"pgrep -x {name} || :").split()]
 
     def restart(self, lab: Lab, server: LabHost) -> None:
-        """Start its chunk server again."""
+        """Start its chunk server again; of the master that, with what its log of changes says since its last copy."""
         (master,) = lab.of_role(MASTER)
-        _start_chunk_server(server, master)
+        if server == master:
+            master.run("mfsmaster", "-c", str(master.directory / "mfs" / _SETTINGS), "-a", "start")
+        else:
+            _start_chunk_server(server, master)
 
 
 def _master(lab: Lab) -> LabHost:
@@ -181,7 +189,7 @@ def _start_master(master: LabHost) -> None:
         # Chunks are looked at from the start, and once a minute: it takes no less.
         "REPLICATIONS_DELAY_INIT": 0, "CHUNKS_LOOP_MIN_TIME": 60,
     }  # fmt: skip
-    master.run("mfsmaster", "-c", str(_written(data / "mfsmaster.cfg", settings)), "start")
+    master.run("mfsmaster", "-c", str(_written(data / _SETTINGS, settings)), "start")
 
 
 def _start_chunk_server(server: LabHost, master: LabHost) -> None:

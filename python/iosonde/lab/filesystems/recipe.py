@@ -69,6 +69,8 @@ class Recipe(ABC):
     client_keeps_data: bool = False
     # Roles of hosts besides servers and clients, one host each; a master, say.
     extra_hosts: Sequence[str] = ()
+    # Of these, the role of the one that keeps metadata, whose process can be ended and started again, too.
+    metadata_role: str = ""
     # Directories that must be on the machine; those that are not are made, and removed with the lab.
     machine_directories: Sequence[str] = ()
     # How many servers it has where nobody says; whether it cannot have more than that.
@@ -83,6 +85,10 @@ class Recipe(ABC):
     def can_be_killed(self) -> bool:
         """Whether what serves data on a server is known, so that it can be ended and started again."""
         return type(self).server_processes is not Recipe.server_processes
+
+    def killable(self, lab: Lab) -> tuple[LabHost, ...]:
+        """Hosts on which what serves can be ended and started again: servers, and the one with the metadata."""
+        return (*lab.servers, *lab.of_role(self.metadata_role)) if self.can_be_killed else ()
 
     def knows(self, option: str) -> bool:
         """Whether ``--set`` may say this option."""
@@ -190,11 +196,11 @@ class Recipe(ABC):
         return found
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
-        """PIDs, as the server sees them, of what serves data there; for faults."""
+        """PIDs, as the host sees them, of what serves data (or metadata) there; for faults."""
         return []
 
     def restart(self, lab: Lab, server: LabHost) -> None:
-        """Start again what served data there."""
+        """Start again what served there."""
         raise InputError(f"{self.title}: servers cannot be started again in the lab yet")
 
     def heal(self, lab: Lab) -> None:

@@ -22,7 +22,7 @@ class PhasePlan:
     ``distinct_bytes`` is how much different data the phase touches over all ranks. ``backend`` is as of ``Workload``.
     A phase that ``wears_out`` goes on after its time limit until every rank has done as much as the fastest one.
     ``warm``: whether its caches are left as they are before it; None: as the settings of its workload say.
-    ``counts_moved``: the bytes that were moved, holes and all, are a result too.
+    ``counts_moved``: the bytes that were moved, holes and all, are a result too. ``skipped``: why nobody does it.
     """
 
     operation: str
@@ -37,6 +37,7 @@ class PhasePlan:
     backend: dict[str, Any] = field(default_factory=lambda: {"name": "posix"})
     wears_out: bool = False
     counts_moved: bool = False
+    skipped: str = ""
 
     @property
     def writes(self) -> bool:

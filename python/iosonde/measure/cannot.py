@@ -1,0 +1,26 @@
+"""Phases that a file system cannot do: they are skipped, and it is said why."""
+
+from __future__ import annotations
+
+from iosonde.core.filesystems import WRITTEN_ONCE
+from iosonde.core.workload import Phase, Step
+
+from .workloads.phase_plan import PhasePlan
+
+_MAKES = ("create", "append")
+_IN_ORDER = (None, "sequential")
+
+
+def why_not(plan: PhasePlan, file_system: str) -> str:
+    """Why a file system of this type (as its mount says) cannot do this phase; '' where it can, or nobody knows."""
+    if file_system not in WRITTEN_ONCE or not isinstance(plan.phase, Phase):
+        return ""
+    writes = [one for step in plan.phase.steps for one in _each(step) if one.kind == "write"]
+    made = any(step.kind in _MAKES for step in plan.phase.steps)
+    if writes and not (made and all(one.offsets in _IN_ORDER and not one.base for one in writes)):
+        return f"{file_system} takes a file from beginning to end, once, and this writes inside one"
+    return ""
+
+
+def _each(step: Step) -> list[Step]:
+    return [part.step for part in step.of] if step.of else [step]

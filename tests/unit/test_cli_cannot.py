@@ -1,0 +1,58 @@
+"""Phases that a file system cannot do are skipped with a reason, in the plan and in the run; all others are done."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from iosonde.cli.commands import plan, run
+from iosonde.core import filesystems
+from iosonde.measure import cannot
+from iosonde.store import Store
+
+FILE = """\
+name: once
+nodes: 1
+repetitions: 1
+steps:
+  - workload: phases
+    phases:
+      - name: write
+        files: f
+        steps: [create, {kind: write, transfer_size: 4KiB, size: 64KiB}, close]
+      - name: rewrite
+        files: f
+        steps: [open, {kind: write, transfer_size: 4KiB, size: 64KiB}, close]
+      - name: scattered
+        files: g
+        steps: [create, {kind: write, transfer_size: 4KiB, size: 64KiB, offsets: shuffled}, close]
+      - name: read
+        files: f
+        steps: [open, {kind: read, transfer_size: 4KiB, size: 64KiB}, close]
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """As on a file system whose files are written once: the type of this directory's is taken for such a one."""
+    kinds = {line.split()[2] for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()}
+    monkeypatch.setattr(cannot, "WRITTEN_ONCE", filesystems.WRITTEN_ONCE | kinds)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.yaml").write_text(FILE)
+    (tmp_path / "t").mkdir()
+    return tmp_path
+
+
+def test_what_writes_inside_a_file_is_skipped_and_the_reason_is_said_and_kept(here):
+    for command, words in ((plan.command, []), (run.command, ["--store", "s", "--alongside"])):
+        done = CliRunner().invoke(command, ["e.yaml", "--target", "t", *words])
+        said = " ".join(done.output.split())
+        assert done.exit_code == 0, done.output
+        assert "rewrite is skipped" in said and "scattered is skipped" in said and " read is skipped" not in said
+    (kept,) = Store.open(here / "s").runs()
+    assert set(kept["facts"]["skipped"]) == {"rewrite", "scattered"} and kept["complete"]
+    assert [phase["name"] for phase in kept["phases"]] == ["write", "read"]
+    assert "takes a file from beginning to end, once" in json.dumps(kept["facts"]["skipped"])
