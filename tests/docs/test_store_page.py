@@ -64,8 +64,8 @@ def test_the_keys_of_phases_are_those_of_a_trial(tmp_path: Path) -> None:
     steps = [NativeStep("envelope", settings.to_json()), CommandStep("echo up", parse="auto")]
     phases = steps_bench.run(tmp_path / "target", steps).phases
     assert {"command" in phase for phase in phases} == {True, False}
-    # Of shared reads on several nodes, and of steps whose percentiles are of single ranks.
-    sometimes = {"writer_counted", "writer_cache", "of_ranks_alone"}
+    # Of shared reads on several nodes, of steps whose percentiles are of single ranks, of labs whose servers count.
+    sometimes = {"writer_counted", "writer_cache", "of_ranks_alone", "server_calls"}
     assert set().union(*phases) | sometimes == set(columns_below("phases of run.json"))
     below = PAGE.partition("Each rank of a phase:")[2].partition("\n\n")[0]
     assert set().union(*(rank for phase in phases for rank in phase["ranks"])) <= set(re.findall(r"`(\w+)`", below))
