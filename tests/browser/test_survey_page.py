@@ -7,8 +7,8 @@ import os
 import pytest
 
 import survey_tree
-from iosonde.answers.survey import SurveyAsked, survey
-from iosonde.answers.survey_page import survey_page
+from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.answers.survey.page import survey_page
 from iosonde.report.page.survey import survey_html
 
 pytestmark = pytest.mark.browser

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
-from iosonde.answers.bound import How, bound
-from iosonde.answers.bound_inputs import Said, read
+from iosonde.answers.bound.answer import How, bound
+from iosonde.answers.bound.inputs import Said, read
 from iosonde.core.types import Factor, Observation, Run
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data

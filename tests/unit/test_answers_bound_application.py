@@ -6,10 +6,10 @@ import itertools
 
 import pytest
 
-from iosonde.answers import bound_application
-from iosonde.answers.bound_application import predicted_times
-from iosonde.answers.bound_cells import BoundCell
-from iosonde.answers.bound_inputs import Said, read
+from iosonde.answers.bound import application as bound_application
+from iosonde.answers.bound.application import predicted_times
+from iosonde.answers.bound.cells import BoundCell
+from iosonde.answers.bound.inputs import Said, read
 from iosonde.core.errors import InputError
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data

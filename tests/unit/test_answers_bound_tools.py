@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from iosonde.answers.bound_tools import measured_by_tools
+from iosonde.answers.bound.tools import measured_by_tools
 from iosonde.core.errors import DataError, InputError
 
 DATA = Path(__file__).parents[1] / "golden" / "data" / "bound-tools"

@@ -9,7 +9,7 @@ import pyarrow.csv as pa_csv
 import pytest
 
 import compare_sample
-from iosonde.answers.compare import WITHIN_RUN, Comparisons, Sides, compare
+from iosonde.answers.compare.answer import WITHIN_RUN, Comparisons, Sides, compare
 from iosonde.answers.published_side import side_of
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
-from iosonde.answers.diagnose import diagnose
+from iosonde.answers.diagnose.answer import diagnose
 from iosonde.answers.show import choose
 from iosonde.answers.slowest import slowest_of
 from iosonde.answers.summary import summary

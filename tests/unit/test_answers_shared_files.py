@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
-from iosonde.answers.bound import bound
-from iosonde.answers.bound_inputs import Said, read
+from iosonde.answers.bound.answer import bound
+from iosonde.answers.bound.inputs import Said, read
 from iosonde.answers.check import check
 from iosonde.answers.scale import Growth, scale
 from iosonde.answers.summary import summary

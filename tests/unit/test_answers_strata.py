@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from iosonde.answers.anova import SumsOfSquares, anova
-from iosonde.answers.compare import compare
-from iosonde.answers.compare_asked import Sides
+from iosonde.answers.compare.answer import compare
+from iosonde.answers.compare.asked import Sides
 from iosonde.answers.learned import learned
 from iosonde.answers.rank import rank
 from iosonde.answers.regress import regress

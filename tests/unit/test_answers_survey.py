@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import survey_tree
-from iosonde.answers.survey import Survey, SurveyAsked, survey
-from iosonde.answers.survey_plan import plan
+from iosonde.answers.survey.answer import Survey, SurveyAsked, survey
+from iosonde.answers.survey.plan import plan
 from iosonde.core.errors import InputError
 
 

@@ -11,9 +11,9 @@ import pytest
 import survey_tree
 from iosonde.answers.report import Wanted, report
 from iosonde.answers.summary import summary
-from iosonde.answers.survey import SurveyAsked, survey
-from iosonde.answers.survey_run import SurveyStore
-from iosonde.answers.survey_stored import stored_survey
+from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.answers.survey.run import SurveyStore
+from iosonde.answers.survey.stored import stored_survey
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
 from iosonde.data.asked import Asked

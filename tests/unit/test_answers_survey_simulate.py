@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import survey_tree
-from iosonde.answers.survey import SurveyAsked, survey
-from iosonde.answers.survey_simulate import SimulationAsked, simulate
+from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.answers.survey.simulate import SimulationAsked, simulate
 from iosonde.core.errors import InputError
 from iosonde.stats.sampling.population import Population
 from iosonde.stats.sampling.resampling import (

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import survey_tree
-from iosonde.answers import survey_stop
-from iosonde.answers.survey import SurveyAsked, survey
-from iosonde.answers.survey_stop import ALL, PRECISE, TIME, read_in_order
+from iosonde.answers.survey import stop as survey_stop
+from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.answers.survey.stop import ALL, PRECISE, TIME, read_in_order
 from iosonde.core.errors import InputError
 from iosonde.stats.sampling.population import CAPACITY, COUNT, Population
 from iosonde.stats.sampling.shares import count_sample, share, size_sample

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from iosonde.answers.compare import Sides, compare
+from iosonde.answers.compare.answer import Sides, compare
 from iosonde.campaign import trials
 from iosonde.campaign.against import Pairs
 from iosonde.campaign.campaign import campaign

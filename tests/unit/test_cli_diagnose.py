@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from iosonde.answers.diagnose import diagnose
+from iosonde.answers.diagnose.answer import diagnose
 from iosonde.cli.group import cli
 from iosonde.core.errors import InputError
 from iosonde.core.types import Experiment

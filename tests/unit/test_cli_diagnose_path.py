@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from iosonde import report
-from iosonde.answers.diagnose import diagnose
+from iosonde.answers.diagnose.answer import diagnose
 from iosonde.core.types import Observation, Run
 from iosonde.data.source import open_data
 from iosonde.store import Store

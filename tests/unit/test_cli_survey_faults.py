@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from iosonde.answers import survey as answer
-from iosonde.answers.survey import Survey, SurveyAsked, survey
+from iosonde.answers.survey import answer as answer
+from iosonde.answers.survey.answer import Survey, SurveyAsked, survey
 from iosonde.core.errors import InputError
 from iosonde.report.text.survey import lines
 from iosonde.survey.walk import WalkAsked, walk
@@ -298,7 +298,7 @@ def test_a_survey_that_gives_way_does_so_in_all_it_starts(tmp_path):
     texts(tmp_path, 3)
     program = (
         "import ctypes, os, sys, threading\n"
-        "from iosonde.answers.survey import SurveyAsked, survey\n"
+        "from iosonde.answers.survey.answer import SurveyAsked, survey\n"
         "survey(SurveyAsked(sys.argv[1], nice=True))\n"
         "def say(): print(os.getpriority(os.PRIO_PROCESS, 0), flush=True)\n"
         "threading.Thread(target=say).start()\n"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import survey_tree
-from iosonde.answers.survey import SurveyAsked, survey
+from iosonde.answers.survey.answer import SurveyAsked, survey
 from iosonde.core.errors import InputError
 from iosonde.report.text.survey import lines
 

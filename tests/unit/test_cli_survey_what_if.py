@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import survey_tree
-from iosonde.answers.survey import SurveyAsked, survey
-from iosonde.answers.survey_what_if import parse_change
+from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.answers.survey.what_if import parse_change
 from iosonde.core.errors import InputError
 from iosonde.report.text.survey import lines
 from iosonde.survey.codecs import codec

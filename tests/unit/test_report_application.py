@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iosonde.answers.bound_application import PredictedTimes
+from iosonde.answers.bound.application import PredictedTimes
 from iosonde.answers.page.content.question import AnsweredQuestion
 from iosonde.core.types import Estimate
 from iosonde.model.bound.application import PredictedTime

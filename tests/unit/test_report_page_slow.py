@@ -8,7 +8,7 @@ import json
 import diagnose_sample as sample
 import numpy as np
 
-from iosonde.answers import diagnose_trials
+from iosonde.answers.diagnose import trials as diagnose_trials
 from iosonde.answers.page.slow import slow_of
 from iosonde.data.source import open_data
 from iosonde.report.page.figures import page_specs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import declared_sample
 import pytest
 
-from iosonde.answers.compare import Comparisons, Sides, compare
+from iosonde.answers.compare.answer import Comparisons, Sides, compare
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 from iosonde.report.figures.ratios import ratios_figure

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import survey_tree
-from iosonde.answers.survey import SurveyAsked, survey
-from iosonde.answers.survey_page import survey_page
+from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.answers.survey.page import survey_page
 from iosonde.report.figures.survey import areas_figure, cumulative_figure, squarified
 from iosonde.report.page.survey import survey_html
 

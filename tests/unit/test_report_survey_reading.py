@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iosonde.answers.survey_reading import ReadSpeed
+from iosonde.answers.survey.reading import ReadSpeed
 from iosonde.core.types import Estimate
 from iosonde.report.text.survey_reading import reading_lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import survey_tree
-from iosonde.answers.survey_simulate import SimulationAsked, simulate
+from iosonde.answers.survey.simulate import SimulationAsked, simulate
 from iosonde.report.figures.survey_simulation import figure
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 import iosonde
 from iosonde.answers.against import PairVerdicts
-from iosonde.answers.compare import Comparisons
+from iosonde.answers.compare.answer import Comparisons
 from iosonde.answers.rank import Rankings
 from iosonde.answers.regress import LeastSquares
 from iosonde.core.types import Estimate

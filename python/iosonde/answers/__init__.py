@@ -12,11 +12,10 @@ from iosonde.core.on_demand import modules_of
 
 if TYPE_CHECKING:
     from . import (  # noqa: F401, I001
-        advise, anova, as_tool, bound, bound_application, bound_inputs, candidates, check, cluster_file, compare,
-        corpus, corpus_page, diagnose, diagnose_confirm, diagnose_names, doctor, explain, explain_difference, fit,
-        held_out, lab_cluster, lab_spread, model_file, page, parse, path_study, plot, predict, printed, published,
-        published_side, queue, rank, regress, report, scale, show, slowest, store, store_history,
-        store_index, summary, survey, survey_plan, survey_ranks, survey_run, survey_simulate, thesis, time_model,
+        advise, anova, as_tool, bound, candidates, check, cluster_file, compare, corpus, corpus_page,
+        diagnose, doctor, explain, explain_difference, fit, held_out, lab_cluster, lab_spread, model_file,
+        page, parse, path_study, plot, predict, printed, published, published_side, queue, rank, regress,
+        report, scale, show, slowest, store, store_history, store_index, summary, survey, thesis, time_model,
         time_parts, upgrade, validate, verify, watch,
     )  # fmt: skip
 

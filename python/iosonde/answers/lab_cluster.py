@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.cluster_nodes import ROLES
 
+from .bound.lab_truth import told
 from .cluster_file import read_cluster
-from .lab_truth import told
 from .upgrade import Upgrade, upgrade
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
 
-from .bound_inputs import Inputs
+from .bound.inputs import Inputs
 
 THE_FILE_SYSTEM = "the file system"  # as a source of numbers
 _REDUNDANCY = {"redundancy", "replicas", "data_chunks", "parity_chunks"}

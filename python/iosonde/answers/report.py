@@ -28,8 +28,8 @@ from .page.experiment import Opener, open_chosen
 from .page.of_store import page_of_store
 from .page.of_table import TableAsked, page_of_table
 from .page.settings import settings_of
-from .survey_page import SurveyPage
-from .survey_stored import are_surveys, page_of_surveys
+from .survey.page import SurveyPage
+from .survey.stored import are_surveys, page_of_surveys
 
 if TYPE_CHECKING:
     from .page.advice import Choosing

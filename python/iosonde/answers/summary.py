@@ -21,7 +21,7 @@ from .answer import Answer
 from .columns import with_computed
 from .faults import FaultEffect, fault_effects
 from .latencies import latencies
-from .survey_stored import SEE_PAGE, are_surveys
+from .survey.stored import SEE_PAGE, are_surveys
 from .tools import own_clock, told_by
 from .trials import measured
 

@@ -25,7 +25,7 @@ from .words import (
 if TYPE_CHECKING:
     from iosonde.answers.against import PairVerdicts
     from iosonde.answers.check import Check, Noise
-    from iosonde.answers.compare import Comparisons
+    from iosonde.answers.compare.answer import Comparisons
     from iosonde.answers.doctor import Doctor
     from iosonde.answers.summary import Summary
     from iosonde.answers.verify import Verification
@@ -212,8 +212,8 @@ def compare(
     >>> iosonde.compare("runs.csv", "version", ["before", "after"], response="bandwidth")
     >>> iosonde.compare("store_before", b="store_after", fail_if="slower>5%").answer.problem
     """
-    from iosonde.answers.compare import Sides
-    from iosonde.answers.compare import compare as answer
+    from iosonde.answers.compare.answer import Sides
+    from iosonde.answers.compare.answer import compare as answer
     from iosonde.core.gate import gate_of
     from iosonde.core.units import parse_share
     from iosonde.report.text.compare import lines

@@ -28,8 +28,8 @@ from .words import (
 )
 
 if TYPE_CHECKING:
-    from iosonde.answers.bound import Bounds
-    from iosonde.answers.bound_application import PredictedTimes
+    from iosonde.answers.bound.answer import Bounds
+    from iosonde.answers.bound.application import PredictedTimes
     from iosonde.answers.path_study import PathStudy
     from iosonde.answers.time_model import TimeModel
     from iosonde.answers.upgrade import Upgrade
@@ -122,9 +122,9 @@ def bound(
     --------
     >>> iosonde.bound(clients=8, servers=4, disks=8, net="117MB/s", disk="25MB/s")
     """
-    from iosonde.answers.bound import How
-    from iosonde.answers.bound import bound as answer
-    from iosonde.answers.bound_inputs import Said, read, words_of
+    from iosonde.answers.bound.answer import How
+    from iosonde.answers.bound.answer import bound as answer
+    from iosonde.answers.bound.inputs import Said, read, words_of
     from iosonde.report.figures.bound import figure
     from iosonde.report.text.bound import lines
 
@@ -139,7 +139,7 @@ def bound(
     said = Said(_fields(given), words, names(options["probe"], "probe"), cluster, memory_bytes=sizes[2])
     inputs = read(said, source.table if source else None, wanted.level)
     if options["application"]:
-        from iosonde.answers.bound_application import predicted_times
+        from iosonde.answers.bound.application import predicted_times
         from iosonde.report.text import application
 
         each = {name: level_text(value) for name, value in options["application"].items()}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from iosonde.answers.against import PairVerdicts
-    from iosonde.answers.compare import Comparisons
+    from iosonde.answers.compare.answer import Comparisons
     from iosonde.answers.summary import Summary
     from iosonde.campaign.as_iozone import IozonePlan
     from iosonde.campaign.plan import CampaignPlan

@@ -10,7 +10,7 @@ from .result import Result
 from .words import DataOptions, Names, one_experiment, takes, texts
 
 if TYPE_CHECKING:
-    from iosonde.answers.diagnose import OperationCauses
+    from iosonde.answers.diagnose.answer import OperationCauses
 
 
 @takes(DataOptions)
@@ -46,10 +46,10 @@ def diagnose(
     --------
     >>> iosonde.diagnose("results", metric="read_large").plot().save("classes.png")
     """
-    from iosonde.answers.diagnose import bandwidth_of, check_clock
-    from iosonde.answers.diagnose import diagnose as answer
-    from iosonde.answers.diagnose_confirm import write
-    from iosonde.answers.diagnose_names import named
+    from iosonde.answers.diagnose.answer import bandwidth_of, check_clock
+    from iosonde.answers.diagnose.answer import diagnose as answer
+    from iosonde.answers.diagnose.confirm import write
+    from iosonde.answers.diagnose.names import named
     from iosonde.report.figures.diagnose import figure
     from iosonde.report.text.diagnose import lines
 

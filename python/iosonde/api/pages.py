@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from iosonde.answers.corpus_page import CorpusPage
     from iosonde.answers.page.advice import Choosing
     from iosonde.answers.page.content.page import Page
-    from iosonde.answers.survey_page import SurveyPage
+    from iosonde.answers.survey.page import SurveyPage
     from iosonde.report.figures.figure import Figure
 
 

@@ -12,9 +12,9 @@ from .result import Result
 from .words import Names, checked, level_text, names, takes
 
 if TYPE_CHECKING:
-    from iosonde.answers.survey import Survey
-    from iosonde.answers.survey_plan import SurveyPlan
-    from iosonde.answers.survey_simulate import Simulation
+    from iosonde.answers.survey.answer import Survey
+    from iosonde.answers.survey.plan import SurveyPlan
+    from iosonde.answers.survey.simulate import Simulation
 
 
 class SurveyOptions(TypedDict, total=False):
@@ -63,10 +63,10 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     Result[Survey]
         One row an estimate: the share of a type, of the files and of the capacity, what compression saves.
     """
-    from iosonde.answers.survey import SurveyAsked
-    from iosonde.answers.survey import survey as answer
-    from iosonde.answers.survey_page import survey_page
-    from iosonde.answers.survey_run import SurveyStore
+    from iosonde.answers.survey.answer import SurveyAsked
+    from iosonde.answers.survey.answer import survey as answer
+    from iosonde.answers.survey.page import survey_page
+    from iosonde.answers.survey.run import SurveyStore
     from iosonde.report.page.survey import save_survey
     from iosonde.report.text.survey import lines
 
@@ -120,7 +120,7 @@ def survey_simulate(path: str | Path, **options: Unpack[SimulationOptions]) -> R
     Result[Simulation]
         One row a way of drawing, a number of files, and what was estimated.
     """
-    from iosonde.answers.survey_simulate import SimulationAsked, simulate
+    from iosonde.answers.survey.simulate import SimulationAsked, simulate
     from iosonde.report.figures.survey_simulation import figure
     from iosonde.report.text.survey_more import simulation_lines
 
@@ -156,7 +156,7 @@ def survey_plan(
     Result[SurveyPlan]
         One row a precision, the last for reading everything.
     """
-    from iosonde.answers.survey_plan import plan
+    from iosonde.answers.survey.plan import plan
     from iosonde.report.text.survey_more import plan_lines
 
     speed = parse_rate(rate) if isinstance(rate, str) else rate

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from iosonde.answers.bound import Bounds, How, shares
-from iosonde.answers.bound_inputs import Inputs, Said, own_probe
-from iosonde.answers.bound_inputs import read as inputs_of
-from iosonde.answers.bound_words import shown, sources
-from iosonde.answers.lab_truth import THE_LAB, LabTruths
-from iosonde.answers.waterfall import Losses
-from iosonde.answers.waterfall import said as said_of_fall
+from iosonde.answers.bound.answer import Bounds, How, shares
+from iosonde.answers.bound.inputs import Inputs, Said, own_probe
+from iosonde.answers.bound.inputs import read as inputs_of
+from iosonde.answers.bound.lab_truth import THE_LAB, LabTruths
+from iosonde.answers.bound.waterfall import Losses
+from iosonde.answers.bound.waterfall import said as said_of_fall
+from iosonde.answers.bound.words import shown, sources
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.level_text import levels_shown
 from iosonde.core.system_words import OPTIONS

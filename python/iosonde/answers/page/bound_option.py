@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from iosonde.answers.bound_inputs import words_of
+from iosonde.answers.bound.inputs import words_of
 from iosonde.core.errors import InputError
 from iosonde.core.pairs import pairs_of
 from iosonde.core.system_words import OPTIONS

@@ -10,13 +10,13 @@ from functools import cache
 from iosonde.answers.advise import Advising, advise
 from iosonde.answers.anova import anova
 from iosonde.answers.answer import Answer
-from iosonde.answers.bound_application import predicted_times
-from iosonde.answers.bound_inputs import Said, own_probe
-from iosonde.answers.bound_inputs import read as inputs_of
-from iosonde.answers.compare import Sides, compare
-from iosonde.answers.compare_asked import ALL
-from iosonde.answers.diagnose import diagnose
-from iosonde.answers.lab_truth import LabTruths
+from iosonde.answers.bound.application import predicted_times
+from iosonde.answers.bound.inputs import Said, own_probe
+from iosonde.answers.bound.inputs import read as inputs_of
+from iosonde.answers.bound.lab_truth import LabTruths
+from iosonde.answers.compare.answer import Sides, compare
+from iosonde.answers.compare.asked import ALL
+from iosonde.answers.diagnose.answer import diagnose
 from iosonde.answers.path_study import is_asked, path_study
 from iosonde.answers.plot.layout import PlotRoles
 from iosonde.answers.plot.settings import settings_plot

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from iosonde.answers.diagnose import OperationCauses, of_run
-from iosonde.answers.diagnose_trials import is_large
+from iosonde.answers.diagnose.answer import OperationCauses, of_run
+from iosonde.answers.diagnose.trials import is_large
 from iosonde.core.errors import DataError
 from iosonde.data.source import Source
 

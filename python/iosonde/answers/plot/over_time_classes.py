@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from iosonde.answers.diagnose import DiagnosedOperations, of_trial
+from iosonde.answers.diagnose.answer import DiagnosedOperations, of_trial
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.engine import _native
 from iosonde.explain import sizes

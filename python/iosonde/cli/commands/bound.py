@@ -40,14 +40,14 @@ def command(
     source = asked.open() if asked.data else None
     if source is None and (asked.where or asked.response or asked.by or system.unit):
         raise InputError("there is no DATA to choose from", "name a store, a .csv or a .parquet")
-    inputs = answers.bound_inputs.read(system.said, source.table if source else None, asked.level)
+    inputs = answers.bound.inputs.read(system.said, source.table if source else None, asked.level)
     if system.application:
         words = pairs_of(system.application, "--application")
-        told = answers.bound_application.predicted_times(source, inputs, replace(asked.asked, on=asked.by), words)
+        told = answers.bound.application.predicted_times(source, inputs, replace(asked.asked, on=asked.by), words)
         emit(told, report.text.application.lines(told), asked.as_json)
         return
     with_losses = waterfall or (plot is not None and plot_kind == "waterfall")
-    made = answers.bound.bound(source, inputs, replace(asked.asked, on=asked.by), system.how, with_losses)
+    made = answers.bound.answer.bound(source, inputs, replace(asked.asked, on=asked.by), system.how, with_losses)
     if plot:
         _draw(made, plot, plot_kind, against)
     if made.alone and not asked.as_json:
@@ -56,7 +56,7 @@ def command(
     emit(made, report.text.bound.lines(made, system.amount or ""), asked.as_json)
 
 
-def _draw(made: answers.bound.Bounds, plot: str, kind: str, against: str) -> None:
+def _draw(made: answers.bound.answer.Bounds, plot: str, kind: str, against: str) -> None:
     figures = report.figures.bound
     n_panels = len(made.rooflines(against)) if kind == "roofline" else 0
     if n_panels > figures.MOST_PANELS:

@@ -16,7 +16,7 @@ from iosonde.core.pairs import pairs_of
 from iosonde.core.units import parse_share
 
 if TYPE_CHECKING:
-    from iosonde.answers.compare import Sides
+    from iosonde.answers.compare.answer import Sides
     from iosonde.data.source import Source
 
 
@@ -63,7 +63,7 @@ def command(
     other = None if second is None else asked.open(second)
     if source is not None:
         tell("comparison", source.table)
-    sides = answers.compare.Sides(
+    sides = answers.compare.answer.Sides(
         () if second else levels,
         group,
         asked.by,
@@ -76,14 +76,14 @@ def command(
         gate,
         pairs,
     )
-    made = answers.compare.compare(source, asked.asked, sides)
+    made = answers.compare.answer.compare(source, asked.asked, sides)
     lines = report.text.compare_markdown.markdown(made) if markdown else report.text.compare.lines(made)
     emit(made, lines, asked.as_json)
 
 
 def show(asked: DataOptions, sides: Sides) -> None:
     """Print the comparison; ``iosonde run --against`` ends with it."""
-    made = answers.compare.compare(asked.open(), asked.asked, sides)
+    made = answers.compare.answer.compare(asked.open(), asked.asked, sides)
     emit(made, report.text.compare.lines(made), asked.as_json)
 
 

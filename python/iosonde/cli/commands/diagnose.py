@@ -26,14 +26,14 @@ def command(asked: DataOptions, bandwidth: str, plot: str | None, confirm: str |
     DATA is a store with recorded operations, or a .csv or .parquet with a row for each operation. --metric names
     operations, as read_large.
     """
-    width = answers.diagnose.bandwidth_of(bandwidth)
+    width = answers.diagnose.answer.bandwidth_of(bandwidth)
     source = asked.open_one(alike=False)
     tell("diagnose", source.table)
-    made = answers.diagnose.diagnose(source, asked.level, asked.metric, asked.response, width)
+    made = answers.diagnose.answer.diagnose(source, asked.level, asked.metric, asked.response, width)
     if names is not None:
-        made = answers.diagnose_names.named(made, pairs_of(names, "--name", "write it as 'class 1=cached'"))
+        made = answers.diagnose.names.named(made, pairs_of(names, "--name", "write it as 'class 1=cached'"))
     if plot is not None:
         write_figure(plot, report.figures.diagnose.figure(made))
     if confirm is not None:
-        talk(f"wrote {answers.diagnose_confirm.write(source, made, Path(confirm))}")
+        talk(f"wrote {answers.diagnose.confirm.write(source, made, Path(confirm))}")
     emit(made, report.text.diagnose.lines(made), asked.as_json)

@@ -63,6 +63,6 @@ def show_outcome(outcome: CampaignOutcome, level: float, as_json: bool) -> None:
     level = pairs.level if pairs else level
     asked_for = DataOptions(outcome.store, (), (), (), (), LAST_DONE, (), only, level, as_json)
     if pairs:
-        compare.show(asked_for, answers.compare.Sides())
+        compare.show(asked_for, answers.compare.answer.Sides())
     else:
         (time_model.show_study if outcome.is_path_study else summary.show)(asked_for)

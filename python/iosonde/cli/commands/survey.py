@@ -63,18 +63,18 @@ def command() -> None:
 @level_options
 def tree(store: str | None, page: str | None, as_json: bool, **given: Any) -> None:
     """Walk PATH, draw files by count and by size, read these, and say what that tells of all."""
-    asked = answers.survey.SurveyAsked(**given)
-    if kept := answers.survey_run.SurveyStore(Path(store)) if store else None:
+    asked = answers.survey.answer.SurveyAsked(**given)
+    if kept := answers.survey.run.SurveyStore(Path(store)) if store else None:
         kept.check(asked.path)
     check_place_of_page(page)
     with Counting() as on_progress:
-        made = answers.survey_ranks.survey_together(asked, on_progress)
+        made = answers.survey.ranks.survey_together(asked, on_progress)
     if made is None:  # of several processes one answers
         return
     if kept:
         talk(f"kept as {kept.keep(made, asked)} in {store}")
     if page:
-        report.page.survey.save_survey(answers.survey_page.survey_page(made), page, talk)
+        report.page.survey.save_survey(answers.survey.page.survey_page(made), page, talk)
     emit(made, report.text.survey.lines(made), as_json)
 
 
@@ -92,7 +92,7 @@ def tree(store: str | None, page: str | None, as_json: bool, **given: Any) -> No
 def simulate(plot: str | None, as_json: bool, **given: Any) -> None:
     """Look at every file below PATH, then survey that many times: by count, by size, and the wrong way."""
     with Counting() as on_progress:
-        made = answers.survey_simulate.simulate(answers.survey_simulate.SimulationAsked(**given), on_progress)
+        made = answers.survey.simulate.simulate(answers.survey.simulate.SimulationAsked(**given), on_progress)
     if plot:
         write_figure(plot, report.figures.survey_simulation.figure(made))
     emit(made, report.text.survey_more.simulation_lines(made), as_json)
@@ -106,5 +106,5 @@ def simulate(plot: str | None, as_json: bool, **given: Any) -> None:
 @level_options
 def plan(population: int, capacity: int, rate: str, per_file: float, level: float, as_json: bool) -> None:
     """How many files a survey reads for what precision, and what that costs. Nothing is looked at."""
-    made = answers.survey_plan.plan(population, capacity, parse_rate(rate), per_file, level=level)
+    made = answers.survey.plan.plan(population, capacity, parse_rate(rate), per_file, level=level)
     emit(made, report.text.survey_more.plan_lines(made), as_json)

@@ -14,8 +14,8 @@ from iosonde.core.system_words import OPTIONS
 from iosonde.core.units import parse_size
 
 if TYPE_CHECKING:
-    from iosonde.answers.bound import How
-    from iosonde.answers.bound_inputs import Said
+    from iosonde.answers.bound.answer import How
+    from iosonde.answers.bound.inputs import Said
 
 Command = Callable[..., Any]
 _WORDS = ("operation", "redundancy", "erasure", "placement")
@@ -39,16 +39,16 @@ class BoundOptions:
     @property
     def said(self) -> Said:
         """What the bound is computed from. Raises InputError."""
-        words = answers.bound_inputs.words_of(**self.words)
+        words = answers.bound.inputs.words_of(**self.words)
         memory = None if self.server_memory is None else float(parse_size(self.server_memory))
-        return answers.bound_inputs.Said(self.fields, words, self.probe, self.cluster, memory_bytes=memory)
+        return answers.bound.inputs.Said(self.fields, words, self.probe, self.cluster, memory_bytes=memory)
 
     @property
     def how(self) -> How:
         """What to take of DATA. Raises InputError."""
         sizes = (None if text is None else float(parse_size(text)) for text in
                  (self.amount, self.client_memory, self.server_memory))  # fmt: skip
-        return answers.bound.How(self.unit, self.words["operation"], *sizes)
+        return answers.bound.answer.How(self.unit, self.words["operation"], *sizes)
 
 
 def bound_options(command: Command) -> Command:

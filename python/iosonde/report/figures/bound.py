@@ -12,7 +12,7 @@ from .roofline import roofline_figure
 from .waterfall import waterfall_figure
 
 if TYPE_CHECKING:
-    from iosonde.answers.bound import Bounds
+    from iosonde.answers.bound.answer import Bounds
 
 MOST_PANELS = 12
 KINDS = ("roofline", "waterfall")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from iosonde.answers.diagnose import DiagnosedOperations, OperationCauses
+from iosonde.answers.diagnose.answer import DiagnosedOperations, OperationCauses
 from iosonde.core.units import format_rate, format_size
 from iosonde.core.words import counted, percent
 from iosonde.report.text import escape

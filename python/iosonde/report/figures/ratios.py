@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iosonde.answers.compared import ComparedCell, Comparisons
+from iosonde.answers.compare.compared import ComparedCell, Comparisons
 from iosonde.core.units import percent, ratio_text
 from iosonde.core.words import counted
 

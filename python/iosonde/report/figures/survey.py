@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from iosonde.answers.survey_page import Cumulative, EstimateBars, SharedOut
+from iosonde.answers.survey.page import Cumulative, EstimateBars, SharedOut
 from iosonde.core.units import format_size, human_scale
 from iosonde.core.words import percent, percent_interval
 from iosonde.report.text import escape, estimate_text

@@ -12,7 +12,7 @@ from .figure import Figure, together
 from .vocabulary import Row, Spec, colours_of, layer, legend, number, short, view
 
 if TYPE_CHECKING:
-    from iosonde.answers.survey_simulate import Simulation
+    from iosonde.answers.survey.simulate import Simulation
     from iosonde.stats.sampling.resampling import SimulatedEstimate
 
 _MOST = 6  # lines of a panel, as many as there are colours

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from iosonde.answers.corpus_page import CorpusPage
 from iosonde.answers.page.content.page import Page
-from iosonde.answers.survey_page import SurveyPage
+from iosonde.answers.survey.page import SurveyPage
 
 from .corpus import corpus_html
 from .page import render

@@ -20,7 +20,7 @@ from iosonde.answers.corpus_page import CorpusPage
 from iosonde.answers.page.content.bars import Bars
 from iosonde.answers.page.content.page import Page
 from iosonde.answers.page.content.tables import DataTable, Section
-from iosonde.answers.survey_page import SurveyPage
+from iosonde.answers.survey.page import SurveyPage
 from iosonde.core.units import in_file, significant
 from iosonde.core.words import counted, plural
 from iosonde.report.figures.importance import share_parts

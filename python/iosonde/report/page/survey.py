@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from iosonde.answers.survey_page import SurveyPage
+from iosonde.answers.survey.page import SurveyPage
 from iosonde.core.whole_file import replace_file
 from iosonde.report.figures.figure import Figure
 from iosonde.report.figures.survey import areas_figure, cumulative_figure, estimates_figure

@@ -12,7 +12,7 @@ from iosonde.core.words import listed
 from .layout import WIDTH, estimate_parts, table, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.answers.bound_application import PredictedTimes
+    from iosonde.answers.bound.application import PredictedTimes
     from iosonde.model.bound.application import PredictedTime
 
 _MOST_ROWS = 60

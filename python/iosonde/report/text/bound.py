@@ -12,7 +12,7 @@ from . import waterfall
 from .layout import WIDTH, estimate_parts, table, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.answers.bound import Bounds
+    from iosonde.answers.bound.answer import Bounds
     from iosonde.model.bound.bound import Ceiling
 
 _MOST_ROWS = 60

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from iosonde.answers.compared import WITHIN_RUN, Comparisons
+from iosonde.answers.compare.compared import WITHIN_RUN, Comparisons
 from iosonde.core.level_text import level_shown, levels_shown
 from iosonde.core.units import human_scale, percent, ratio_text, significant
 from iosonde.core.words import listed
@@ -17,7 +17,7 @@ from .layout import WIDTH, estimate_parts, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.against import PairVerdicts
-    from iosonde.answers.compared import ComparedCell
+    from iosonde.answers.compare.compared import ComparedCell
 
 _LABEL = 16  # columns before the evidence
 _MOST_ALONE = 3  # comparisons that are warned of the same, each in a sentence of its own

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from iosonde.answers.compared import Comparisons
+from iosonde.answers.compare.compared import Comparisons
 
 from . import against
 from .compare import cells_of, decided_parts, legend, means, side_columns, sides_of, telling, word

@@ -14,7 +14,7 @@ from . import path_study
 from .layout import table, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.answers.diagnose import DiagnosedOperations, OperationCauses, OperationClass
+    from iosonde.answers.diagnose.answer import DiagnosedOperations, OperationCauses, OperationClass
 
 _LOW_P = 0.05
 _COARSE = 0.02  # of a fast operation: a step of its clock

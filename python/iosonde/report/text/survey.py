@@ -14,8 +14,8 @@ from .survey_reading import reading_lines
 from .survey_strata import strata_lines
 
 if TYPE_CHECKING:
-    from iosonde.answers.survey import Survey
-    from iosonde.answers.survey_estimate import SurveyEstimate
+    from iosonde.answers.survey.answer import Survey
+    from iosonde.answers.survey.estimate import SurveyEstimate
 
 _MOST_KINDS = 20
 _STOPPED = {

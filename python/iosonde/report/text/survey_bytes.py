@@ -12,8 +12,8 @@ from iosonde.core.words import counted, percent, percent_interval
 from .layout import escape, estimate_text, table, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.answers.survey import Survey
-    from iosonde.answers.survey_what_if import SurveyWhatIf
+    from iosonde.answers.survey.answer import Survey
+    from iosonde.answers.survey.what_if import SurveyWhatIf
     from iosonde.core.types import Estimate
 
 

@@ -11,8 +11,8 @@ from iosonde.core.words import counted, decimals
 from .layout import table, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.answers.survey_plan import PlannedSurvey, SurveyPlan
-    from iosonde.answers.survey_simulate import Simulation
+    from iosonde.answers.survey.plan import PlannedSurvey, SurveyPlan
+    from iosonde.answers.survey.simulate import Simulation
     from iosonde.stats.sampling.resampling import SimulatedEstimate
 
 _DAY_S = 86_400.0

@@ -10,7 +10,7 @@ from iosonde.core.words import percent
 from .layout import estimate_text, table, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.answers.survey_reading import ReadSpeed
+    from iosonde.answers.survey.reading import ReadSpeed
 
 _MOST = 12
 # State → the head of its column, what is said of its bytes.

@@ -11,7 +11,7 @@ from iosonde.core.words import percent_interval
 from .layout import escape, table
 
 if TYPE_CHECKING:
-    from iosonde.answers.survey_strata import SurveyStratum
+    from iosonde.answers.survey.strata import SurveyStratum
 
 _MOST, _LONGEST = 20, 24
 

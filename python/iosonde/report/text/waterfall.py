@@ -12,7 +12,7 @@ from iosonde.explain.waterfall import TITLES
 from .layout import WIDTH, estimate_parts, table, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.answers.bound import Bounds
+    from iosonde.answers.bound.answer import Bounds
     from iosonde.explain.waterfall import Waterfall
 
 

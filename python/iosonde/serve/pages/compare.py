@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from iosonde import answers, report
-from iosonde.answers.compared import Comparisons
+from iosonde.answers.compare.compared import Comparisons
 from iosonde.core.errors import InputError
 from iosonde.core.where import parse_where
 from iosonde.data.asked import Asked as Numbers
@@ -30,7 +30,9 @@ def page(shelf: Shelf, asked: Address) -> WebPage:
 
 def _made(shelf: Shelf, asked: Address) -> WebPage:
     (a, one_of_a), (b, one_of_b) = (_side(shelf, asked, side) for side in "ab")
-    made = answers.compare.compare(a, Numbers(tuple(asked.many("response"))), answers.compare.Sides(other=b))
+    made = answers.compare.answer.compare(
+        a, Numbers(tuple(asked.many("response"))), answers.compare.answer.Sides(other=b)
+    )
     notes = [f"Of {source.name} the last experiment, {source.experiment}: several would share a cell."
              for source, one_of in ((a, one_of_a), (b, one_of_b)) if one_of]  # fmt: skip
     drawn = report.figures.ratios.ratios_figure(made) if isinstance(made, Comparisons) else None

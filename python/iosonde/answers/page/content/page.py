@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from iosonde.answers.diagnose import OperationCauses
+from iosonde.answers.diagnose.answer import OperationCauses
 from iosonde.answers.faults import FaultEffect
 from iosonde.answers.plot.over_time import OverTimePlot
 from iosonde.answers.plot.settings_plot import SettingsPlot

@@ -1,0 +1,323 @@
+"""The most that the hardware can deliver, what limits it, and what share of it each cell of DATA delivered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.answers.answer import Answer
+from iosonde.answers.own_layout import THE_FILE_SYSTEM, OwnLayout
+from iosonde.core.column_units import bytes_per_s
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.level_text import level_texts
+from iosonde.core.types import Estimate
+from iosonde.core.units import format_size
+from iosonde.data.asked import Asked
+from iosonde.data.responses import Response, responses
+from iosonde.data.source import Source
+from iosonde.explain.waterfall import Waterfall
+from iosonde.model.bound import roofline, words
+from iosonde.model.bound.bound import Ceiling, ceiling
+from iosonde.model.bound.roofline import CeilingLines
+from iosonde.model.bound.shares import ABOVE, CURE, MeasuredShare, share_of
+from iosonde.stats.overview.roles import unlike, without_ranks
+
+from . import waterfall
+from . import words as bound_words
+from .cells import BoundCell, cells
+from .inputs import BY_HAND, Inputs, of_column
+from .lab_truth import THE_LAB, LabTruths
+from .shared_files import SharedFiles
+
+# Units of time in a second.
+TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9, "min": 1 / 60, "h": 1 / 3600}
+_NESTED = ("by", "used", "limit", "inputs", "warnings")
+_NODES = "the nodes of the trials"
+_LINKS = ("network_clients", "network_servers", "fabric")
+
+
+@dataclass(frozen=True)
+class How:
+    """What to take of DATA: the response's ``unit`` where its name does not say it, the ``operation`` where not as DATA
+    says, ``data`` in bytes for a time, and the memory of one client and one server, for what fits into it."""
+
+    unit: str | None = None
+    operation: str | None = None
+    data: float | None = None
+    client_memory: float | None = None
+    server_memory: float | None = None
+
+
+@dataclass(frozen=True)
+class Bounds(Answer):
+    """``alone`` is the ceiling without DATA, ``s`` its interval where inputs were measured; of DATA ``shares`` has each
+    cell against its own ceiling, ``falls`` where the time was lost. ``data``: bytes, for T = D/S."""
+
+    level: float
+    alone: Ceiling | None = None
+    s: Estimate | None = None
+    shares: tuple[MeasuredShare, ...] = ()
+    falls: tuple[Waterfall, ...] = ()
+    warnings: tuple[str, ...] = ()
+    data: float | None = None
+
+    @cached_property
+    def highest(self) -> Ceiling:
+        """The only ceiling, or the highest of the cells."""
+        return self.alone or max((one.ceiling for one in self.shares), key=lambda one: one.s)
+
+    @property
+    def limit(self) -> str:
+        """What limits, as in a sentence."""
+        return words.names(self.highest.limit)
+
+    @property
+    def case(self) -> str:
+        """Which of the textbook's cases this is."""
+        return words.case(self.highest.system)
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What the bound holds under."""
+        return words.assumptions(self.highest)
+
+    @property
+    def advice(self) -> list[str]:
+        """What helps against each limiting term."""
+        return words.advice(self.highest)
+
+    @property
+    def unknown(self) -> list[str]:
+        """What is not known, in sentences: the true bound can only be lower."""
+        return unknown([self.alone] if self.alone else [one.ceiling for one in self.shares])
+
+    @property
+    def origins(self) -> list[str]:
+        """Where the numbers are from, in sentences, if some are from a lab: nobody said these."""
+        found = bound_words.sources(self.shares)
+        return bound_words.said(found) if any(one.startswith(THE_LAB) for one in found) else []
+
+    @property
+    def seconds(self) -> float | None:
+        """T = D/S."""
+        return None if self._same is None or not self.data else self._same.seconds(self.data)
+
+    @property
+    def said_of_falls(self) -> list[list[str]]:
+        """What each waterfall means, in sentences."""
+        return [list(waterfall.said(one)) for one in self.falls]
+
+    @property
+    def sentence(self) -> str:
+        """What part of the bound was delivered, what limits, and what cannot be."""
+        return closing(self.shares, self.level)
+
+    def rooflines(self, against: str) -> list[CeilingLines]:
+        """Its panels against ``clients``, ``servers`` or ``request``. Raises InputError."""
+        return [roofline.alone(self.alone, against)] if self.alone else roofline.rooflines(self.shares, against)
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde bound --json``."""
+        made = self._same
+        return {
+            "level": self.level, **(made.to_json() if made else {"s": None, "limit": []}),
+            "s_low": self.s.low if self.s else None, "s_high": self.s.high if self.s else None, "t": self.seconds,
+            "case": self.case, "assumptions": self.assumptions, "advice": self.advice,
+            "rows": [one.to_json() for one in self.shares], "waterfalls": [one.to_json() for one in self.falls],
+            "warnings": list(self.warnings),
+        }  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a cell; without DATA one row a term."""
+        if self.alone:
+            return [dict(term) for term in self.alone.to_json()["terms"]]
+        return [
+            {**{key: value for key, value in one.to_json().items() if key not in _NESTED}, **one.by}
+            for one in self.shares
+        ]  # fmt: skip
+
+    @property
+    def _same(self) -> Ceiling | None:
+        """The one ceiling, where all cells have the same."""
+        several = {(one.ceiling.s, one.ceiling.limit) for one in self.shares}
+        return self.highest if self.alone or len(several) == 1 else None
+
+
+def bound(
+    source: Source | None, inputs: Inputs, asked: Asked, how: How | None = None, with_losses: bool = False
+) -> Bounds:
+    """The ceiling of ``inputs``, or with DATA the share that each of its cells delivered. ``with_losses``: also where
+    the time was lost, which takes the operations of a store. Raises InputError, DataError."""
+    how = how or How()
+    warnings = [*inputs.notes, *_memory_warnings(how, inputs)]
+    if source is None:
+        if with_losses:
+            raise InputError("a waterfall needs the operations of a store", "give a store that 'iosonde run' made")
+        made, low, high = (ceiling(one) for one in inputs.all)
+        s = Estimate(made.s, low.s, high.s, asked.level, 0) if low.s != high.s else None
+        return Bounds(asked.level, made, s, warnings=tuple(warnings), data=how.data)
+    found, said = shares(source, inputs, asked, how)
+    falls: list[Waterfall] = []
+    if with_losses:
+        falls, more = waterfall.waterfalls(source, found, asked.level)
+        said = [*said, *more]
+    return Bounds(asked.level, None, None, tuple(found), tuple(falls), (*warnings, *said), how.data)
+
+
+def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list[MeasuredShare], list[str]]:
+    """Every measured cell against its bound, and what to say about it. Raises InputError where nothing is a rate."""
+    given = list(inputs.columns.values())
+    found: list[MeasuredShare] = []
+    warnings: dict[str, None] = {}
+    if source.store is not None and "clients" not in inputs.columns and "nodes" in source.table.columns:
+        if inputs.given.get("clients") == BY_HAND:
+            of_given = f"bounds are those of N = {inputs.system.clients:g} clients, as was given"
+            warnings[f"{of_given}, whatever number of nodes a trial had"] = None
+        else:
+            inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
+    if inputs.nodes.nodes:
+        warnings |= dict.fromkeys([*unlike(inputs.nodes, source.runs), *without_ranks(inputs.nodes, source.runs)])
+    shared, labs, layout = SharedFiles(source), LabTruths.of(source), OwnLayout(source)
+    for response in responses(source, asked):
+        scale, doubt = _scale(response.unit, how)
+        if scale is None:
+            continue
+        said = [doubt] if doubt else []
+        warnings |= dict.fromkeys([*response.warnings, *said])
+        for cell in labs.apart(response, cells(response, given)):
+            told = labs.truth(cell.runs(response))
+            truth = inputs.beneath(told)
+            warnings |= dict.fromkeys(bound_words.not_taken(told, truth))
+            its_own = {} if told else layout.fields(cell.runs(response), inputs)
+            own = _of_cell(response, cell, inputs, its_own | truth, shared, how)
+            made = _share(response, cell, scale, own, asked.level, how)
+            found.append(replace(made, sources=dict.fromkeys(its_own, THE_FILE_SYSTEM) | _sources(inputs, truth)))
+    warnings |= dict.fromkeys((*layout.notes, *shared.notes, *labs.warnings))
+    if not found:
+        raise InputError("nothing in DATA is a rate of bytes", "name the column with --response, its unit with --unit")
+    return found, list(warnings)
+
+
+def _sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
+    """Field of the system → where its number is from."""
+    columns = {
+        field: _NODES if (field, name) == ("clients", "nodes") else f"column {name}"
+        for field, name in inputs.columns.items()
+    }
+    return dict.fromkeys(truth, THE_LAB) | columns | dict(inputs.given)
+
+
+def _share(response: Response, cell: BoundCell, scale: float, inputs: Inputs, level: float, how: How) -> MeasuredShare:
+    values, metric = response.values[cell.rows], _metric(response)
+    of_time = (how.unit or response.unit) in TIMES
+    _check_rates(response, cell, values, of_time)
+    rates = how.data * scale / values if of_time and how.data else values * scale
+    made, worst, best = (ceiling(one) for one in inputs.all)
+    measured, share, verdict = share_of(rates, made, level, worst.s, best.s)
+    if response.within_run:
+        measured, share = (_within_run(one) for one in (measured, share))
+    return MeasuredShare(cell.by, response.operation, metric, made, measured, share, verdict, cell.runs(response),
+                         dict(inputs.columns), response.rows.level_units(cell.by))  # fmt: skip
+
+
+def _of_cell(
+    response: Response, cell: BoundCell, inputs: Inputs, truth: Mapping[str, Any], shared: SharedFiles, how: How
+) -> Inputs:
+    """The systems of one cell: what its lab and its columns say of them, and what was done."""
+    fields: dict[str, Any] = dict(truth) | {
+        name: of_column(response.rows, name, column, cell.rows) for name, column in inputs.columns.items()
+    }
+    fields["operation"] = how.operation or ("read" if "read" in f"{response.operation}{_metric(response)}" else "write")
+    fields |= shared.fields(response.operation, cell.runs(response), replace(inputs.system, **fields))
+    return inputs.changed(fields)
+
+
+def _metric(response: Response) -> str:
+    """The metric of a store's operation, or the column."""
+    return response.metric.name if response.operation else response.rows.column(response.title).name
+
+
+def _within_run(estimate: Estimate) -> Estimate:
+    said = f"within one run: {estimate.n} iterations of one execution say nothing of another execution"
+    return replace(estimate, n=1, warnings=(said, *estimate.warnings))
+
+
+def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.float64], of_time: bool) -> None:
+    """Raises DataError at the first trial that is no rate: below 0, or a time that is not above it."""
+    wrong = values <= 0 if of_time else values < 0
+    if wrong.any():
+        first = int(wrong.argmax())
+        setting = level_texts(cell.by, response.rows.level_units(cell.by))
+        at = ", ".join([response.operation, *setting]) if response.operation else response.rows.place(cell.rows[first])
+        name = _metric(response)
+        raise DataError(f"{at}, column '{name}': {values[first]:g} is not a {'time' if of_time else 'rate'}",
+                        f"leave such trials out, as --where '{name}>0'")  # fmt: skip
+
+
+def _scale(of_response: str, how: How) -> tuple[float | None, str]:
+    """(bytes/s of one unit, or units of a second; None for what is neither) and what is in doubt."""
+    unit = how.unit or of_response
+    if unit in TIMES and how.data:
+        return TIMES[unit], ""
+    readings = bytes_per_s(unit)
+    if not readings:
+        return None, ""
+    if len(readings) < 2 or how.unit:
+        return readings[0], ""
+    return readings[0], (
+        f"{unit} is taken for {readings[0]:g} bytes/s; were it {readings[1]:g}, shares would be "
+        f"{readings[1] / readings[0]:.3f} times as large (--unit)"
+    )
+
+
+def _memory_warnings(how: How, inputs: Inputs) -> list[str]:
+    """Where the data fits into a memory, reads and unsynced writes may never have met a disk."""
+    said: list[str] = []
+    for who, n, have in (
+        ("client", inputs.system.clients, how.client_memory),
+        ("server", inputs.system.servers, how.server_memory),
+    ):
+        if have and how.data and how.data / n <= have:
+            said.append(
+                f"{format_size(how.data / n)} for each {who} fit into its memory of {format_size(have)}: a cache may "
+                "serve them; use more than twice the memory"
+            )
+    return said
+
+
+def unknown(ceilings: Sequence[Ceiling]) -> list[str]:
+    """What is not known of these systems, in sentences."""
+    return list(dict.fromkeys(said for one in ceilings for said in words.unknown(one)))
+
+
+def closing(found: Sequence[MeasuredShare], level: float) -> str:
+    """What part of the bound was delivered, what limits, and what cannot be."""
+    above = [one for one in found if one.verdict]
+    sure = sum(one.verdict == ABOVE for one in above)
+    known = [one for one in found if one.share.value is not None and not one.verdict]
+    text = ""
+    if known:
+        low, high = min(map(_value, known)), max(map(_value, known))
+        said = f"{100 * low:.0f} to {100 * high:.0f} %" if low != high else f"{100 * low:.0f} %"
+        limits = tuple(dict.fromkeys(name for one in known for name in one.ceiling.limit))
+        partly = ", of what is known" if any(one.ceiling.missing for one in known) else ""
+        text = f"{said} of the bound was delivered; it is set by {words.names(limits)}{partly}."
+        text += f" {100 * level:g} % intervals."
+    links = [share for one in known for name, share in one.used().items() if name in _LINKS]
+    if links:
+        text += f" The network was used to {'at most ' if len(known) > 1 else ''}{100 * max(links):.0f} %."
+    if above:
+        perhaps = len(above) - sure
+        count, doubt = (sure, f", {perhaps} more perhaps" if perhaps else "") if sure else (perhaps, "")
+        text += f" {count} of {len(found)} {'is' if count == 1 else 'are'} {'' if sure else 'perhaps '}above the bound"
+        text += f" (!){doubt}: {CURE}."
+    return text.strip()
+
+
+def _value(one: MeasuredShare) -> float:
+    return one.share.value or 0.0

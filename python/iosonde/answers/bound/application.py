@@ -1,0 +1,103 @@
+"""How long an application should take by the bound of its cluster, beside how long it took in each setting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.answers.answer import Answer
+from iosonde.core import expression
+from iosonde.core.errors import InputError
+from iosonde.core.table import Table
+from iosonde.core.types import Estimate
+from iosonde.data.asked import Asked
+from iosonde.data.responses import Response, responses
+from iosonde.data.source import Source
+from iosonde.model.bound.application import Application, PredictedTime, against, predict, sentence
+
+from .answer import TIMES
+from .cells import BoundCell, cells
+from .inputs import Inputs
+from .lab_truth import LabTruths
+from .shared_files import whole_files
+
+_HINT = f"write {', '.join(f'{name}=…' for name in vars(Application()))}: numbers, or expressions over factors"
+
+
+@dataclass(frozen=True)
+class PredictedTimes(Answer):
+    """Each setting's ``rows``; ``warnings`` is what to know of them."""
+
+    level: float
+    rows: tuple[PredictedTime, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """How far from what was predicted it was."""
+        return sentence(self.rows)
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde bound --application --json``."""
+        return {"level": self.level, "rows": [one.to_json() for one in self.rows], "warnings": list(self.warnings)}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a setting."""
+        return [{key: value for key, value in one.to_json().items() if key not in ("by", "warnings", "parts")} | one.by
+                for one in self.rows]  # fmt: skip
+
+
+def predicted_times(source: Source | None, inputs: Inputs, asked: Asked, words: Mapping[str, str]) -> PredictedTimes:
+    """``words``: fields of an Application → expressions over the factors of a trial; without DATA numbers, and nothing
+    stands beside what is predicted. Raises InputError, DataError."""
+    if unknown := [name for name in words if name not in vars(Application())]:
+        raise InputError(f"an application has no '{unknown[0]}'", _HINT)
+    if source is None:
+        work = _application(Table({}), np.array([], dtype=np.intp), words)
+        time, parts = predict(work, inputs.all, False, asked.level)
+        nothing = Estimate(None, None, None, asked.level, 0)
+        return PredictedTimes(asked.level, (PredictedTime({}, time, parts, nothing, nothing),), inputs.notes)
+    labs, runs = LabTruths.of(source), {run.id: run for run in source.runs}
+
+    def predicted(response: Response, cell: BoundCell) -> tuple[Estimate, dict[str, float]]:
+        ids = cell.runs(response)
+        nodes = "nodes" in response.rows.columns and not {"clients"} & {*inputs.given, *inputs.columns}
+        clients = {"clients": _level(response.rows, "nodes", cell.rows)} if nodes else {}
+        own = inputs.changed(clients | inputs.beneath(labs.truth(ids)))
+        whole = own.system.stripe_count is None and bool(ids) and all(whole_files(runs[one]) for one in ids)
+        return predict(_application(response.rows, cell.rows, words), own.all, whole, asked.level)
+
+    found, said = [], dict.fromkeys(labs.warnings)
+    for response in [one for one in responses(source, asked) if one.unit in TIMES]:
+        said |= dict.fromkeys(response.warnings)
+        for cell in cells(response, list(inputs.columns.values())):
+            made = [(part, *predicted(response, part)) for part in labs.apart(response, [cell])]
+            if all(time == made[0][1] for _, time, _ in made):  # what differs between these labs limits in none
+                made = [(cell, *made[0][1:])]
+            for part, time, parts in made:
+                measured = against(response.values[part.rows] / TIMES[response.unit], time, asked.level)
+                found.append(PredictedTime(part.by, time, parts, *measured, response.rows.level_units(part.by)))
+    if not found:
+        raise InputError("nothing in DATA is the time of an application", "name the column with --response")
+    return PredictedTimes(asked.level, tuple(found), tuple(said))
+
+
+def _application(table: Table, rows: npt.NDArray[np.intp], words: Mapping[str, str]) -> Application:
+    """What one of these trials does. Raises InputError for a factor that is not the same in all of its trials."""
+    made: dict[str, Any] = {}
+    for name, text in words.items():
+        of = expression.read(text, table.names, f"application: {name}")
+        number = of.number({factor: _level(table, factor, rows) for factor in of.names})
+        made[name] = number if isinstance(getattr(Application(), name), float) else int(number)
+    return Application(**made)
+
+
+def _level(table: Table, name: str, rows: npt.NDArray[np.intp]) -> Any:
+    found = list(dict.fromkeys(table.columns[name].values[rows].tolist()))
+    if len(found) != 1:
+        raise InputError(f"{name} is not the same in all trials of a setting", f"add {name} to --by")
+    return found[0]

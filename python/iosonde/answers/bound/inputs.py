@@ -1,0 +1,188 @@
+"""What a bound is computed from: what was said of the system, as numbers or as columns of DATA, and what a probe
+found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.answers.cluster_file import described
+from iosonde.core.cluster_nodes import ClusterNodes
+from iosonde.core.column_units import bytes_per_s
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.stored import StoredRun
+from iosonde.core.system_words import FLAGS, OPTIONS, READS, count, whole
+from iosonde.core.table import Table
+from iosonde.model.bound.system import System, idle, with_settings
+from iosonde.store import Store
+
+from .probed import probed_by
+
+ValueT = TypeVar("ValueT")
+
+BY_HAND = "by hand"
+# General word → those that it stands for.
+_HIDES = {
+    "disk": ("disk_read", "disk_write"), "network": ("client_network", "server_network"),
+    "redundancy": ("replicas", "data_chunks", "parity_chunks"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Said:
+    """What was said of a system. ``fields``: field → text, a number with its unit or the name of a column of DATA.
+    ``words``: further fields, ready (see :func:`words_of`). ``probes``: files of ``iosonde probe --json`` or of
+    other tools, and stores; the first that knows a field tells it. ``cluster``: a file as ``iosonde upgrade`` reads it,
+    or what it would hold. ``known``: fields that a probe is not to tell, since a lab does. ``memory_bytes``: of the
+    machine whose disk another tool measured."""
+
+    fields: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, Any] = field(default_factory=dict)
+    probes: Sequence[str] = ()
+    cluster: str | Mapping[str, Any] | None = None
+    known: Collection[str] = ()
+    memory_bytes: float | None = None
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The systems that were said: as they are, and with every measured input at its worst and best end (the same where
+    nothing was measured). ``columns``: field → column of DATA that gives it row by row; ``given``: field → who said it,
+    in words. ``nodes``: those of the cluster's file."""
+
+    system: System
+    worst: System
+    best: System
+    columns: dict[str, str]
+    notes: tuple[str, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict)
+    nodes: ClusterNodes = ClusterNodes(())
+
+    @property
+    def all(self) -> tuple[System, System, System]:
+        """As it is, at its worst, at its best."""
+        return self.system, self.worst, self.best
+
+    def changed(self, fields: Mapping[str, Any]) -> Inputs:
+        """The same with some fields set anew."""
+        system, worst, best = (with_settings(one, fields) for one in self.all)
+        return Inputs(system, worst, best, self.columns, self.notes, self.given, self.nodes)
+
+    def beneath(self, truth: Mapping[str, Any]) -> dict[str, Any]:
+        """What a lab says that nobody else said."""
+        left = _beneath({*self.given, *self.columns}, truth)
+        if "replicas" in {*self.given, *self.columns} and truth.get("redundancy") == "erasure":
+            left = {name: value for name, value in left.items() if name not in {"redundancy", *_HIDES["redundancy"]}}
+        if "servers" in {*self.given, *self.columns} and "disks" in left:
+            del left["disks"]  # each server of a lab has one: how many other servers have nobody knows
+        return left
+
+
+def words_of(
+    operation: str | None, redundancy: str | None, erasure: str | None, placement: str | None
+) -> dict[str, Any]:
+    """The fields of a System that are words. Raises InputError."""
+    if erasure and redundancy not in (None, "none"):
+        raise InputError("--erasure and --redundancy are both given", "leave one out")
+    words: dict[str, Any] = {"operation": operation, "redundancy": redundancy, "placement": placement}
+    if erasure:
+        code = re.fullmatch(r"([0-9]{1,6})\+([0-9]{1,6})", erasure)
+        if not code or int(code[1]) < 1:
+            raise InputError(f"--erasure '{erasure}' is not an erasure code", "write data + parity chunks, as 4+2")
+        words |= {"redundancy": "erasure", "data_chunks": int(code[1]), "parity_chunks": int(code[2])}
+    return {name: value for name, value in words.items() if value is not None}
+
+
+def read(said: Said, table: Table | None, level: float) -> Inputs:
+    """The systems of what was ``said``; texts that are no numbers name columns of ``table``. What was said by hand
+    comes before the cluster's description, and that before the probe. Raises InputError, DataError."""
+    fixed, columns = _by_hand(said, table)
+    given = {*fixed, *columns}
+    told, words, nodes = described(said.cluster) if said.cluster is not None else ({}, {}, ClusterNodes(()))
+    told, words = _beneath(given, told), _beneath(given, words)
+    who = dict.fromkeys({**told, **words}, "the cluster's description") | dict.fromkeys(fixed, BY_HAND)
+    fixed = words | fixed
+    if "replicas" in {*fixed, *columns, *told} and "redundancy" not in fixed:
+        fixed["redundancy"] = "client"
+    given = {*fixed, *columns, *told, *said.known}
+    probed = probed_by(said.probes, str(fixed.get("operation", "write")), given, level, said.memory_bytes)
+    fixed = probed.words | fixed
+    measured = _beneath(given, probed.fields) | told
+    who = dict.fromkeys({**_beneath(given, probed.fields), **probed.words}, "the probe") | who
+    who.pop("operation", None)  # of what was done DATA tells
+    _check_idle({*fixed, *columns}, measured)
+    if fixed.get("redundancy") in ("client", "chained") and "replicas" not in {*fixed, *columns, *told}:
+        raise InputError("--redundancy says nothing without --replicas", "give --replicas, as 2")
+    systems = [with_settings(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
+    return Inputs(systems[0], systems[1], systems[2], columns, (*nodes.warnings(), *probed.notes), who, nodes)
+
+
+def _by_hand(said: Said, table: Table | None) -> tuple[dict[str, Any], dict[str, str]]:
+    """Field → what was said of it, and field → the column that gives it. Raises InputError."""
+    fixed, columns = dict(said.words), dict[str, str]()
+    for flag, word in OPTIONS.items():
+        text = said.fields.get(word.field)
+        if text is None:
+            continue
+        try:
+            fixed[word.field] = word.read(text)
+        except InputError as error:
+            if table is None or not _has(table, text):
+                raise InputError(f"{flag}: {error.message}", _hint(error.hint, table)) from error
+            columns[word.field] = table.column(text).name
+    return fixed, columns
+
+
+def _beneath(given: Collection[str], found: Mapping[str, ValueT]) -> dict[str, ValueT]:
+    """What is left of ``found`` under what was ``given``: the general word by hand hides the special ones, too."""
+    hidden = {special for general in given for special in _HIDES.get(general, ())} | {*given}
+    return {name: value for name, value in found.items() if name not in hidden}
+
+
+def of_column(table: Table, field: str, column: str, rows: npt.NDArray[np.intp]) -> float:
+    """The one value that a column has in these rows, in base units. Raises InputError where it varies or lacks."""
+    found, values = table.column(column), {str(value) for value in table.column(column).values[rows]}
+    if len(values) != 1 or found.missing[rows].any():
+        raise InputError(f"column '{column}' is not the same in all trials of a cell", f"add {column} to --by")
+    text, parse = values.pop(), READS[field]
+    try:
+        if parse in (count, whole) or not found.numeric:
+            return parse(text)
+        scale = bytes_per_s(found.unit)[0] if bytes_per_s(found.unit) else parse(f"1{found.unit}")
+    except InputError as error:
+        hint = error.hint if not found.numeric else f"{error.hint}, or the unit into the column's name"
+        raise InputError(f"column '{column}': {error.message}", hint) from error
+    return float(text) * scale
+
+
+def own_probe(store: Store | None) -> str | None:
+    """The store itself as a place of a probe, where one of its runs is a probe or knows one."""
+    if store is None:
+        return None
+    known = any(StoredRun(run).facts.get("probe") for run in store.runs())
+    return str(store.path) if known else None
+
+
+def _check_idle(given: Collection[str], measured: Collection[str]) -> None:
+    """Raises InputError for what would be ignored silently."""
+    flags = FLAGS | {"placement": "--placement", "data_chunks": "--erasure"}
+    lost = idle([name for name in flags if name in given], {*given, *measured})
+    if lost:
+        raise InputError(f"{flags[lost[0]]} says nothing without {flags[lost[1]]}", f"give {flags[lost[1]]} too")
+
+
+def _has(table: Table, name: str) -> bool:
+    try:
+        table.column(name)
+    except DataError:
+        return False
+    return True
+
+
+def _hint(hint: str, table: Table | None) -> str:
+    return hint if table is None else f"{hint}, or name a column: {', '.join(table.names[:12])}"

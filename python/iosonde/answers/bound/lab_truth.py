@@ -1,0 +1,125 @@
+"""What is true of the lab that a trial was measured in, as fields of a bound's system: nobody has to say it again.
+
+What limits a lab was set, and is taken as it was set; what has no limit, as it was measured at the bring-up. Trials of
+one store may have had different labs: each cell has its own, and trials of different ones are never one cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from iosonde.core.stored import StoredRun
+from iosonde.core.system_words import FLAGS
+from iosonde.core.table import Cell as Level
+from iosonde.data.responses import Response
+from iosonde.data.source import Source
+
+from .cells import BoundCell
+from .words import shown
+
+if TYPE_CHECKING:
+    from iosonde.lab.description import LabDescription
+
+THE_LAB = "the lab"
+_MADE_BY = {"client": "client", "servers": "chained"}
+# A live option of a file system that says how many copies there are: it may change from trial to trial.
+_COPIES = ("goal", "pool_size")
+
+
+def truth_of(run: StoredRun) -> dict[str, Any]:
+    """Field → its value in the lab of this run; empty where it was measured in none, or without servers."""
+    lab = (run.facts.get("machine") or {}).get("lab")
+    if not isinstance(lab, Mapping) or "description" not in lab:
+        return {}
+    from iosonde.lab.description import of_dict
+
+    live = next((value for name in _COPIES if (value := run.live_options.get(name, "")).isdecimal()), None)
+    return told(of_dict(lab["description"]), lab.get("emulated") or {}, lab.get("layout") or {}, live)
+
+
+def told(
+    asked: LabDescription, emulated: Mapping[str, Any], layout: Mapping[str, Any], copies: str | None = None
+) -> dict[str, Any]:
+    """Field → its value, of what was asked and measured of a lab; ``copies`` where that is set live."""
+    if asked.file_system == "local":
+        return {}
+    links = [one["bytes_per_s"] for one in emulated.get("links") or ()]
+    found: dict[str, Any] = {
+        "servers": asked.servers,
+        "disks": asked.servers,
+        "network": asked.goodput or min(links, default=None),
+    }
+    for kind, limit in (("read", asked.read_rate), ("write", asked.write_rate)):
+        rates = [one[f"{kind}_bytes_per_s"] for one in emulated.get("disks") or ()]
+        found[f"disk_{kind}"] = limit or min(rates, default=None)
+    return {name: value for name, value in found.items() if value} | _redundancy(layout, copies)
+
+
+def _redundancy(layout: Mapping[str, Any], live: str | None) -> dict[str, Any]:
+    copies = int(live or layout.get("copies", 1))
+    if layout.get("parity_parts"):
+        return {"redundancy": "erasure", "data_chunks": int(layout["data_parts"]),
+                "parity_chunks": int(layout["parity_parts"])}  # fmt: skip
+    return {"redundancy": _MADE_BY[layout["copied_by"]], "replicas": copies} if copies > 1 else {"replicas": 1}
+
+
+@dataclass(frozen=True)
+class LabTruths:
+    """What is true of the labs of a source's runs, by the id of the run."""
+
+    by_run: Mapping[str, Mapping[str, Any]]
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, source: Source | None) -> LabTruths:
+        """Of all runs of a store; nothing of a table."""
+        runs = source.runs if source is not None else ()
+        found = {run.id: truth for run in runs if (truth := truth_of(run))}
+        said = {str(one): None for run in runs if run.id in found
+                for one in run.facts["machine"]["lab"].get("emulated", {}).get("warnings") or ()}  # fmt: skip
+        more = f", and {len(said) - 1} more (S118)" if len(said) > 1 else ""
+        return cls(found, (f"the lab is not what was asked for: {next(iter(said))}{more}",) if said else ())
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The fields that a lab tells."""
+        return frozenset(name for truth in self.by_run.values() for name in truth)
+
+    def truth(self, runs: Sequence[str]) -> dict[str, Any]:
+        """That of these runs, which all have the same."""
+        return dict(self.by_run.get(runs[0], {})) if runs else {}
+
+    def apart(self, response: Response, cells: Iterable[BoundCell]) -> list[BoundCell]:
+        """The cells, those divided whose trials had different labs, by what differs."""
+        every = list(cells)
+        if not self.by_run or "run" not in response.rows.columns:
+            return every
+        ids = response.rows.columns["run"].values
+        truths = [[self.by_run.get(str(ids[row]), {}) for row in cell.rows] for cell in every]
+        differs = [name for name in sorted(self.names) if any(len(_levels(one, name)) > 1 for one in truths)]
+        if not differs:
+            return every
+        return [part for cell, told in zip(every, truths, strict=True) for part in _parts(cell, told, differs)]
+
+
+def _levels(truths: Collection[Mapping[str, Any]], name: str) -> set[Any]:
+    return {one.get(name) for one in truths}
+
+
+def _parts(cell: BoundCell, truths: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[BoundCell]:
+    keys = [tuple(one.get(name) for name in names) for one in truths]
+    found = []
+    for key in dict.fromkeys(keys):
+        labels: dict[str, Level] = {f"lab_{_word(name)}": "" if value is None else shown(name, value)
+                  for name, value in zip(names, key, strict=True)}  # fmt: skip
+        rows = [row for row, its in zip(cell.rows, keys, strict=True) if its == key]
+        found.append(BoundCell(cell.by | labels, np.array(rows, dtype=np.intp)))
+    return found
+
+
+def _word(field: str) -> str:
+    return FLAGS.get(field, field).removeprefix("--").replace("-", "_")

@@ -1,0 +1,71 @@
+"""What was measured of the hardware, for a bound: by ``iosonde probe``, as JSON or in a store, and by other tools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.filesystems import on_own_disk
+from iosonde.core.hardware import SOURCE
+from iosonde.core.stored import StoredRun
+from iosonde.model.bound.probed import ProbedSystem, probed_system
+from iosonde.stats.overview import hardware
+from iosonde.store import Store
+
+from .tools import measured_by_tools
+
+
+def probed_by(
+    places: Sequence[str], operation: str, given: Collection[str], level: float, memory_bytes: float | None
+) -> ProbedSystem:
+    """What the ``places`` tell of a system: each JSON of a probe, a store, or another tool's output. Of what several
+    know the first is taken. ``given``: fields that were said otherwise. Raises DataError, InputError."""
+    found = ProbedSystem()
+    for place in places:
+        told = _told(place, operation, {*given, *found.fields, *found.words}, level, memory_bytes)
+        if not told.fields:
+            raise DataError(f"{place}: the probe holds nothing that limits",
+                            "probe with --target, on several nodes, or --servers")  # fmt: skip
+        found = ProbedSystem({**told.fields, **found.fields}, {**told.words, **found.words}, found.notes + told.notes)
+    return found
+
+
+def _told(place: str, operation: str, given: Collection[str], level: float, memory_bytes: float | None) -> ProbedSystem:
+    path = Path(place)
+    if path.is_dir():
+        return probed_system(_of_store(place, level), operation, given)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError as error:
+        raise InputError(f"cannot read {place}: {error.strerror}", "iosonde probe --json > probe.json") from error
+    except ValueError:
+        document = None
+    if isinstance(document, dict) and {"pairs", "nodes"} <= set(document):
+        return probed_system(document, operation, given)
+    told = measured_by_tools(path, level, memory_bytes)
+    if told is None:
+        raise DataError(f"{place} is neither what iosonde probe --json prints nor of netperf, iperf or IOzone",
+                        "iosonde probe --json > probe.json")  # fmt: skip
+    return told
+
+
+def _of_store(place: str, level: float) -> Mapping[str, Any]:
+    """The newest probe of the clients, and the newest of the servers: they may have been measured apart."""
+    every = [StoredRun(document) for document in Store.open(place).runs()]
+    found = {**_attached(every), **hardware.newest_parts(hardware.stored(every), level)}
+    if not found:
+        raise DataError(f"{place}: no run of this store knows a probe", f"iosonde probe --store {place}")
+    return found
+
+
+def _attached(runs: Sequence[StoredRun]) -> Mapping[str, Any]:
+    """What the last run that knows a probe kept of it."""
+    run = next((run for run in reversed(runs) if run.facts.get("probe") and run.source != SOURCE), None)
+    if run is None:
+        return {}
+    kept = run.facts["probe"]
+    known = run.filesystem is not None and kept.get("target") == run.target
+    return {"own_disk": on_own_disk(run.filesystem) if known else None, **kept}

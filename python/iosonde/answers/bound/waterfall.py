@@ -1,0 +1,89 @@
+"""Where the time between bound and result was lost, of each cell whose operations a store kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from iosonde.answers.operations import Operations, visit
+from iosonde.core.errors import InputError
+from iosonde.core.stored import StoredRun
+from iosonde.data.source import Source
+from iosonde.engine import _native
+from iosonde.explain import waterfall
+from iosonde.explain.waterfall import CURES, TITLES, Waterfall
+from iosonde.model.bound.shares import MeasuredShare
+
+_UNEVEN = 0.02
+_MUCH = 0.05
+_TRAFFIC = "the bound's assumption that traffic with the metadata server is small does not hold here."
+
+
+class Losses:
+    """A visitor: the trials of each measured cell of ``shares`` whose operations were recorded."""
+
+    def __init__(self, shares: Sequence[MeasuredShare]) -> None:
+        self._shares = shares
+        self._places: dict[str, list[int]] = {}
+        for place, one in enumerate(shares):
+            for run in one.runs:
+                self._places.setdefault(run, []).append(place)
+        self._trials: dict[int, list[waterfall.TrialLosses]] = {}
+        self._notes: dict[str, None] = {}
+
+    def wants(self, run: StoredRun) -> bool:
+        """Those that a share was computed from."""
+        return run.id in self._places
+
+    def take(self, run: StoredRun, operations: Operations) -> None:
+        """One trial of each cell that the run is in."""
+        phases = {phase.operation: phase for phase in run.phases}
+        for place in self._places[run.id]:
+            one = self._shares[place]
+            phase = phases.get(one.operation)
+            if phase is None:
+                continue
+            why = waterfall.why_not(phase, len(operations) > 0)
+            if why:
+                self._notes[f"{one.operation} has no waterfall: {why}"] = None
+                continue
+            own = operations[operations["phase"] == phase.index]
+            bound_s = one.ceiling.seconds(waterfall.data_bytes(phase))
+            self._trials.setdefault(place, []).append(waterfall.of_trial(phase, own, _native.KINDS, bound_s))
+
+    def waterfalls(self, level: float) -> tuple[list[Waterfall], list[str]]:
+        """One for each cell, and why others have none. Raises InputError where none has."""
+        found = [
+            waterfall.together(one.operation, one.by, one.ceiling, self._trials[place], level)
+            for place, one in enumerate(self._shares)
+            if place in self._trials
+        ]
+        if not found:
+            why = "; ".join(self._notes) or "operations of rates of bytes are needed"
+            raise InputError("no cell has a waterfall", why)
+        return found, list(self._notes)
+
+
+def waterfalls(source: Source, shares: Sequence[MeasuredShare], level: float) -> tuple[list[Waterfall], list[str]]:
+    """One for each measured cell whose operations were recorded, and why others have none. Raises InputError."""
+    if source.store is None:
+        raise InputError("a waterfall needs the operations of a store", "give a store that 'iosonde run' made")
+    losses = Losses(shares)
+    visit(source, [losses])
+    return losses.waterfalls(level)
+
+
+def said(one: Waterfall) -> Iterator[str]:
+    """What a waterfall means, in sentences."""
+    total = one.delivered.value or 0.0
+    if one.largest:
+        yield f"Most is surely lost to {TITLES[one.largest]}; what helps: {CURES[one.largest]}."
+    if one.doubtful:
+        yield f"~ {TITLES[one.doubtful]} may have cost more, but the interval holds 0: repeat the trials"
+    calls = (one.parts["calls"].value or 0.0) / total if total else 0.0
+    if calls > _MUCH:
+        yield f"Open and other calls take {100 * calls:.0f} % of the time: {_TRAFFIC}"
+    if one.work_excess > _UNEVEN:
+        more = f"{100 * one.work_excess:.0f} %"
+        yield f"The work is uneven: the busiest rank has {more} more bytes than the mean one."
+    if (one.parts["slow_operations"].value or 0.0) < 0:
+        yield "Operations were faster than the bound allows: a cache served them, or an input is wrong."

@@ -1,0 +1,54 @@
+"""Where the numbers of a bound are from, in words: the lab, a column, what was said by hand, a probe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from iosonde.core.system_words import FLAGS, READS, size
+from iosonde.core.units import format_rate, format_seconds, format_size, parse_per_byte, parse_rate, parse_seconds
+from iosonde.model.bound.shares import MeasuredShare
+
+from .inputs import BY_HAND
+
+_FORMATS: dict[object, Callable[[float], str]] = {
+    parse_rate: lambda x: format_rate(x, "bytes/s"), parse_seconds: format_seconds, size: format_size,
+    parse_per_byte: lambda x: f"{1e6 * x:.3g} s/MB",
+}  # fmt: skip
+_NAMES = {"data_chunks": "data chunks", "parity_chunks": "parity chunks"}
+
+
+def shown(field: str, value: Any) -> str:
+    """The value of a field of the system, with its unit."""
+    if isinstance(value, str):
+        return value
+    return _FORMATS.get(READS.get(field), "{:g}".format)(value)
+
+
+def sources(shares: Sequence[MeasuredShare]) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+    """Source → (name of an option, its values over the cells) of what is from there, the first source first."""
+    found: dict[str, dict[str, dict[str, None]]] = {}
+    for one in shares:
+        for field, source in one.sources.items():
+            values = found.setdefault(source, {}).setdefault(_name(field), {})
+            values[shown(field, getattr(one.ceiling.system, field))] = None
+    return {source: [(name, tuple(values)) for name, values in named.items()] for source, named in found.items()}
+
+
+def said(found: Mapping[str, Sequence[tuple[str, Sequence[str]]]]) -> list[str]:
+    """A sentence for each source."""
+    return [
+        ("" if source == BY_HAND else "from ") + f"{source}: "
+        + ", ".join(f"{name} {' or '.join(values)}" for name, values in named)
+        for source, named in found.items()
+    ]  # fmt: skip
+
+
+def not_taken(told: Mapping[str, Any], taken: Collection[str]) -> list[str]:
+    """What a lab ``told`` that somebody said otherwise, a sentence each."""
+    return [f"{_name(field)} of the lab, {shown(field, value)}, is not taken: it was said otherwise"
+            for field, value in told.items() if field not in taken]  # fmt: skip
+
+
+def _name(field: str) -> str:
+    return _NAMES.get(field) or FLAGS.get(field, field).removeprefix("--")

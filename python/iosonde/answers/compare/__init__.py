@@ -1,0 +1,12 @@
+"""Is B different from A: the sides, the cells, all operations together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iosonde.core.on_demand import modules_of
+
+if TYPE_CHECKING:
+    from . import answer, asked, bring_ups, cells, compared, overall, parts, samples, two  # noqa: F401
+
+__getattr__ = modules_of(__name__)

@@ -1,0 +1,237 @@
+"""Is B different from A, by how much, and can these data tell at all?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from iosonde.answers.against import PairVerdicts, against, sealed_pairs
+from iosonde.answers.caveats import some
+from iosonde.answers.columns import with_computed
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.level_text import level_shown
+from iosonde.core.metrics import lowest
+from iosonde.core.stored import plain
+from iosonde.core.table import Table
+from iosonde.core.words import listed
+from iosonde.data.asked import Asked
+from iosonde.data.choice import texts
+from iosonde.data.experiments import EXPERIMENT
+from iosonde.data.responses import no_trial, responses
+from iosonde.data.source import Source, by_itself
+from iosonde.stats.estimate import compare as estimates
+from iosonde.stats.estimate.compare import Comparison
+from iosonde.stats.estimate.within_cells import compare_within
+
+from .asked import Sides
+from .cells import InCells, adjusted, in_bring_ups
+from .compared import WITHIN_RUN, ComparedCell, Comparisons
+from .overall import overall
+from .parts import DATA, ComparedPart, of_store, of_table, part_of, with_group
+from .samples import ChosenLevels, SidePair, chosen_levels, pairs_of, sample, sample_of
+from .two import of_two
+
+__all__ = ["WITHIN_RUN", "ComparedCell", "Comparisons", "Sides", "compare"]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is to be compared: the pairs, why A is the base, what has one side only, and what is to be said of all."""
+
+    pairs: tuple[SidePair, ...]
+    base: str
+    left_out: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons | PairVerdicts:
+    """Every comparison that is asked for; of a store of each response at each setting. Without DATA both sides are
+    published. Pairs of ``run --against`` say what their sealed rule says. Raises InputError, DataError."""
+    if source is not None and source.where and not len(source.table):
+        said = " and ".join(f"{column}{op}{value}" for column, op, value in source.where)
+        raise DataError(f"{source.name}: no row fulfils {said}", "look at the values of these columns")
+    alone = source if sides.other is None else None
+    if alone is not None and (pairs := sealed_pairs(alone, sides.group, bool(sides.published))):
+        return against(alone, asked, pairs, sides.levels, sides.gate)
+    if source is not None and source.store is not None and not len(source.table):
+        raise no_trial(source)
+    return _made(_found(source, asked, sides), asked, sides)
+
+
+def _found(source: Source | None, asked: Asked, sides: Sides) -> _Found:
+    if source is None:
+        if len(sides.published) != 2:
+            hint = "name DATA, or both sides with --a-summary and --b-summary"
+            raise InputError("there is nothing to compare", hint)
+        a, b = map(sample_of, sides.published)
+        return _Found((SidePair(ComparedPart({}, Table({}), ""), a, b),), "it is given as A")
+    if sides.other is not None:
+        return _of_two(source, sides.other, asked, sides)
+    if sides.group == EXPERIMENT:
+        return _of_groups(source, asked, sides)
+    group = (sides.group,) if sides.by and sides.group else ()
+    source, note = by_itself(source, (*sides.by, *group))
+    found = _alone(source, asked, sides)
+    return replace(found, warnings=(note, *found.warnings)) if note else found
+
+
+def _alone(source: Source, asked: Asked, sides: Sides) -> _Found:
+    if source.store is None and sides.group is None:
+        why = "it is given first" if sides.a is None else "it is given as A"
+        return _Found(tuple(_of_columns(source, asked, sides)), why)
+    return _of_groups(source, asked, sides)
+
+
+def _of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> _Found:
+    (a, of_a), (b, of_b) = (by_itself(one, sides.by) for one in (a, b))
+    made = of_two(a, b, asked, sides)
+    own = replace(sides, group=DATA)
+    pairs = tuple(pair for part in made.parts for pair in pairs_of(part, made.names, own))
+    notes = (f"{name}: {note}" for name, note in zip(made.names, (of_a, of_b), strict=True) if note)
+    return _Found(pairs, "it is given first", made.left_out, (*notes, *made.warnings))
+
+
+def _of_groups(source: Source, asked: Asked, sides: Sides) -> _Found:
+    if source.store is not None and sides.group is None and not sides.published:
+        raise InputError("--group is missing", _choices(source))
+    wanted = ChosenLevels((), "it is given as A") if sides.group is None else chosen_levels(source, sides.group, sides)
+    parts = list(of_store(source, asked, sides) if source.store is not None else of_table(source, asked, sides))
+    pairs, left_out = [], []
+    for part in parts:
+        found = list(pairs_of(part, wanted.levels, sides))
+        left_out += [] if found or not part.cell else [part]
+        pairs += found
+    return _Found(tuple(pairs), wanted.why, _one_sided(left_out, sides), _confounded(source, sides, wanted))
+
+
+def _choices(source: Source) -> str:
+    """How to say it."""
+    names = source.known.names
+    group = f"name a factor with --group: {', '.join(names)}; or give " if names else "give "
+    return f"{group}a second store: compare BASE OTHER"
+
+
+def _one_sided(parts: Sequence[ComparedPart], sides: Sides) -> tuple[str, ...]:
+    """The cells of which one level alone was measured."""
+    if sides.group is None:
+        return ()
+    said: dict[str, list[str]] = {}
+    for part in parts:
+        column = part.rows.column(sides.group)
+        there = ", ".join(level_shown(level, column.level_unit) for level in column.codes()[1])
+        said.setdefault(f"{sides.group}={there} alone has", []).append(part.said)
+    return tuple(f"{who} {some(cells)}" for who, cells in said.items())
+
+
+def _confounded(source: Source, sides: Sides, wanted: ChosenLevels) -> tuple[str, ...]:
+    """What always changes with the group, so that nothing tells whose the difference is; the time, too."""
+    if source.store is None or sides.group is None:
+        return ()
+    own = source.table.column(sides.group).name
+    twins = [(name, twin) for name, twin in source.known.confounded.items() if own in (name, twin)]
+    named = {name for pair in twins for name in pair}
+    twins += [(name, own) for name in with_group(source, own) if name not in named]
+    said = [f"{name} always changes with {twin}: nothing here tells them apart" for name, twin in twins]
+    return (*said, *_in_turn(source, own, wanted))
+
+
+def _in_turn(source: Source, own: str, wanted: ChosenLevels) -> Iterator[str]:
+    """ChosenLevels of which one was measured wholly before the other."""
+    whole = source.whole
+    starts = {}
+    unit = whole.column(own).level_unit
+    codes, levels = whole.column(own).codes()
+    for level in wanted.levels:
+        times = texts(whole.take(codes == levels.index(level)), "started_at")
+        if len(times) and all(times):
+            starts[level] = (min(times), max(times))
+    if len(starts) < 2 or len(starts) < len(wanted.levels):
+        return
+    ordered = sorted(starts, key=lambda level: starts[level])
+    pairs = list(zip(ordered, ordered[1:], strict=False))
+    if all(starts[one][1] < starts[other][0] for one, other in pairs):
+        shown = ", then ".join(level_shown(level, unit) for level in ordered)
+        yield f"{plain(own)} was measured one after the other ({shown}): a change with time is in the difference, too"
+
+
+def _of_columns(source: Source, asked: Asked, sides: Sides) -> Iterator[SidePair]:
+    """Two columns of a wide table as A and B; with --response and a published side, that column."""
+    wanted = tuple(sides.levels) or asked.response
+    if len(wanted) + len(sides.published) < 2:
+        raise InputError("--group is missing", "name the column that tells A from B, two columns as A and B, or a "
+                                               "second file: compare BASE OTHER")  # fmt: skip
+    table, names = with_computed(source, source.table, replace(asked, response=wanted), sides.by)
+    published = [sample_of(one) for one in sides.published]
+    first = responses(source, replace(asked, response=wanted[:1], on=sides.by or tuple(source.table.names[:1])))[0]
+    for key, rows in table.groups(sides.by):
+        part = part_of(first, dict(zip(sides.by, key, strict=True)), table.take(rows), ())
+        measured = [sample(part.rows, name, table.column(name).name) for name in names]
+        yield from (SidePair(part, a, b) for a, b in sides.pairs(measured, published))
+
+
+# From pairs to an answer
+
+
+def _made(found: _Found, asked: Asked, sides: Sides) -> Comparisons:
+    every = [in_bring_ups(adjusted(pair)) for pair in found.pairs]
+    # Where nothing else is left, the estimator says what is missing.
+    ready = [one for one in every if not _single(one)] or every
+    if all(_single(one) and one.pair.a.bring_ups for one in ready):
+        raise DataError(f"{_single(ready[0])}: nothing tells what it does from what differs between bring-ups (S119)",
+                        "more repetitions: each brings everything up anew")  # fmt: skip
+    made = estimates.with_holm([_compared(one, asked, sides) for one in ready])
+    items = tuple(_cell(one, comparison, sides) for one, comparison in zip(ready, made, strict=True))
+    said = dict.fromkeys(text for one in ready for text in (*one.pair.part.warnings, *one.warnings))
+    single = [] if len(ready) == len(every) else [_single(one) for one in every if _single(one)]
+    left_out = dict.fromkeys([*found.left_out, *single, *(text for one in ready for text in one.left_out)])
+    pairs = [one.pair for one in ready]
+    judged = None
+    several = len({item.sides for item in items}) > 1
+    if sides.gate is not None:
+        judged = sides.gate.judged([(item.name(several), item.comparison, item.metric) for item in items])
+    return Comparisons(
+        items, sides.group, asked.level, tuple(dict.fromkeys([*found.warnings, *said])), found.base, tuple(left_out),
+        overall(pairs, asked.level, sides.margin, sides.group or ""), judged,
+    )  # fmt: skip
+
+
+def _single(one: InCells) -> str:
+    """That a side has a single trial there, and so no spread; '' where each has more."""
+    if one.cells:
+        return ""
+    few = [side.name for side in (one.pair.a, one.pair.b) if side.published is None and side.values.size < 2]
+    what = "bring-up" if one.pair.a.bring_ups else "trial"
+    return f"{one.pair.part.said or 'all'} has one {what} of {listed(few)}" if few else ""
+
+
+def _cell(one: InCells, comparison: Comparison, sides: Sides) -> ComparedCell:
+    part = one.pair.part
+    # The spread of iterations says nothing of how many trials would tell.
+    comparison = replace(comparison, n_needed=None) if part.within_run else comparison
+    group = None if sides.other is not None else sides.group
+    return ComparedCell(part.cell, comparison, group, part.within_run, part.metric, part.unit, one.names,
+                        part.units)  # fmt: skip
+
+
+def _compared(one: InCells, asked: Asked, sides: Sides) -> Comparison:
+    pair = one.pair
+    part = pair.part
+    if one.cells:
+        names = (pair.a.name, pair.b.name)
+        return compare_within(names, one.cells, asked.level, sides.margin, part.base, shown=one.shown)
+    made = estimates.compare(
+        pair.a.group(), pair.b.group(), asked.level, sides.margin, pairs=bool(sides.pair), base=part.base,
+        sealed=part.sealed,
+    )  # fmt: skip
+    return _cut(part, made)
+
+
+def _cut(part: ComparedPart, one: Comparison) -> Comparison:
+    """The comparison with intervals of means that end where a mean can be; those that were published stay."""
+    means = []
+    for group, estimate in ((one.a, one.mean_a), (one.b, one.mean_b)):
+        positive = group.values is not None and bool(np.all(group.values > 0))
+        means.append(estimate.within(low=lowest(part.unit, positive)))
+    return replace(one, mean_a=means[0], mean_b=means[1])

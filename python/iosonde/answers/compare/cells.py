@@ -1,0 +1,110 @@
+"""Settings that vary besides the group: which can be adjusted for, and which of their cells have both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.answers.caveats import some
+from iosonde.core.errors import DataError
+from iosonde.core.level_text import level_texts
+from iosonde.core.words import listed
+
+from .bring_ups import SAID, InEach, Key, each_once, repeats
+from .bring_ups import in_bring_ups as averaged
+from .parts import ComparedPart
+from .samples import SidePair, SideTrials
+
+
+@dataclass(frozen=True)
+class InCells:
+    """The pair with the trials of cells that have both sides, the columns that make them, and what is to be said.
+    ``shown``: the cells whose means are shown, where they are not those that are compared (None)."""
+
+    pair: SidePair
+    names: tuple[str, ...]
+    cells: tuple[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]], ...]
+    warnings: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    shown: InEach | None = None
+
+
+def adjusted(pair: SidePair) -> InCells:
+    """The pair within the cells of what varies besides. Raises DataError where no cell has both sides."""
+    names = pair.part.adjust
+    if not names or pair.a.published or pair.b.published:
+        return InCells(pair, (), ())
+    varying = [place for place in range(len(names)) if len({cell[place] for cell in _cells(pair)}) > 1]
+    kept = [place for place in varying if _shared(pair, [place])]
+    said = tuple(_gone(pair, names[place]) for place in varying if place not in kept)
+    pair = _on(pair, kept)
+    names = tuple(names[place] for place in kept)
+    if not names:
+        return InCells(pair, (), (), said)
+    both = _shared(pair, range(len(names)))
+    if not both:
+        raise DataError(f"no setting of {listed(names)} has trials of both {pair.a.name} and {pair.b.name}",
+                        "choose what to hold with --adjust or --where")  # fmt: skip
+    left_out = tuple(
+        f"{one.name} alone has {_shown(pair, names, sorted(set(one.cells) - both, key=str))}"
+        for one in (pair.a, pair.b) if set(one.cells) - both
+    )  # fmt: skip
+    pair = replace(pair, a=_of(pair.a, both), b=_of(pair.b, both))
+    a, b = pair.a.by_cell(), pair.b.by_cell()
+    return InCells(pair, names, tuple((a[cell], b[cell]) for cell in a), said, left_out)
+
+
+def in_bring_ups(one: InCells) -> InCells:
+    """With one value a bring-up where sides are set once for several trials. Of positive values the logs are averaged
+    over cells, as ``compare_within`` takes them."""
+    a, b = one.pair.a, one.pair.b
+    units = (a.bring_ups, b.bring_ups)
+    if not any(repeats(each) for each in units):
+        return one
+    if not one.names:
+        a, b = (replace(x, values=each_once(x.values, x.bring_ups), bring_ups=()) if x.bring_ups else x for x in (a, b))
+        return replace(one, pair=replace(one.pair, a=a, b=b), warnings=(*one.warnings, SAID))
+    if min(len(set(each)) for each in units) < 2:
+        a, b = (replace(x, values=each_once(x.values, x.bring_ups)) for x in (a, b))
+        return replace(one, pair=replace(one.pair, a=a, b=b), names=(), cells=())
+    both, cells = (a.values, b.values), (a.cells, b.cells)
+    plain = averaged(both, cells, units)
+    logs = one.pair.part.base is None and all(np.all(x > 0) for x in both)
+    made = averaged((np.log(both[0]), np.log(both[1])), cells, units) if logs else plain
+    compared = [(np.exp(x), np.exp(y)) for x, y in made] if logs else plain
+    return replace(one, cells=tuple(compared), shown=plain, warnings=(*one.warnings, SAID))
+
+
+def _cells(pair: SidePair) -> list[Key]:
+    return [*pair.a.cells, *pair.b.cells]
+
+
+def _shared(pair: SidePair, places: Sequence[int]) -> set[Key]:
+    """The cells of these columns that have both sides."""
+    a, b = ({tuple(cell[place] for place in places) for cell in one.cells} for one in (pair.a, pair.b))
+    return a & b
+
+
+def _gone(pair: SidePair, name: str) -> str:
+    return f"{name} has no value that both {pair.a.name} and {pair.b.name} have: nothing here tells them apart"
+
+
+def _on(pair: SidePair, places: Sequence[int]) -> SidePair:
+    """The cells of some of the columns."""
+
+    def of(one: SideTrials) -> SideTrials:
+        return replace(one, cells=tuple(tuple(cell[place] for place in places) for cell in one.cells))
+
+    part: ComparedPart = replace(pair.part, adjust=tuple(pair.part.adjust[place] for place in places))
+    return SidePair(part, of(pair.a), of(pair.b))
+
+
+def _of(one: SideTrials, cells: set[Key]) -> SideTrials:
+    return one.take([place for place, cell in enumerate(one.cells) if cell in cells])
+
+
+def _shown(pair: SidePair, names: Sequence[str], cells: Sequence[Key]) -> str:
+    return some(["/".join(level_texts(dict(zip(names, cell, strict=True)), pair.part.units)) for cell in cells])

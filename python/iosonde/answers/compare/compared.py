@@ -1,0 +1,122 @@
+"""What a comparison came to: each cell with its words, all operations together, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from iosonde.answers.answer import Answer
+from iosonde.core.gate import GateVerdict
+from iosonde.core.level_text import level_texts
+from iosonde.core.table import show
+from iosonde.core.types import Metric
+from iosonde.stats.estimate.compare import Comparison
+from iosonde.stats.estimate.compare_words import Wording, sentence
+
+from .overall import Overall
+
+WITHIN_RUN = "iterations within one run are compared: the noise of another execution is not seen"
+
+
+@dataclass(frozen=True)
+class ComparedCell:
+    """One comparison, and the cell that it is of. ``within_run``: of iterations of single executions, and no trials.
+    ``group`` is the column that tells A from B; ``unit`` that of the values, ``units`` of the
+    levels; ``adjusted`` those inside whose cells was
+    compared."""
+
+    cell: dict[str, Any]
+    comparison: Comparison
+    group: str | None = None
+    within_run: bool = False
+    metric: Metric = Metric("", "")
+    unit: str = ""
+    adjusted: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def words(self) -> Wording:
+        """What the words need."""
+        return Wording(self.metric, self.unit, self.group, self.adjusted, self.units.get(self.group or "", ""))
+
+    @property
+    def sentence(self) -> str:
+        """What the interval that decides says."""
+        return sentence(self.comparison, self.words)
+
+    @property
+    def said(self) -> str:
+        """The verdict in a word: ``faster``, ``slower``, ``more``, ``less``, …"""
+        return self.words.said(self.comparison)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """A and B as people say them: ``before``, but ``nodes=1``."""
+        return self.words.called(self.comparison.a.name), self.words.called(self.comparison.b.name)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What speaks against it."""
+        return [*self.comparison.warnings, *([WITHIN_RUN] if self.within_run else [])]
+
+    def name(self, several: bool) -> str:
+        """Which comparison it is, among others; with its sides where there are ``several`` pairs."""
+        said = zip(self.cell.items(), level_texts(self.cell, self.units), strict=True)
+        shown = [show(value) if key in ("operation", "metric", "response") else text
+                 for (key, value), text in said if key != "unit"]  # fmt: skip
+        a, b = self.sides
+        return ", ".join([*shown, *([f"{b} against {a}"] if several or not shown else [])])
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        return {"by": self.cell, "unit": self.unit, **self.comparison.to_json(), "adjusted": list(self.adjusted),
+                "warnings": self.warnings, "said": self.said, "sentence": self.sentence}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Comparisons(Answer):
+    """Each comparison; p is corrected over all of them (Holm). ``base`` says why A is the base, ``left_out`` what has
+    only one side; ``overall`` are all operations together; ``warnings`` are about all.
+
+    Versions of the JSON: 1 repeated a single comparison's keys at the top. 2 does not; `decides`, `method`,
+    `ratio_of_geometric_means`, `difference`, `cells`, `n_more` and `said` are new, `ratio` may be null.
+    """
+
+    schema: ClassVar[int] = 2
+    items: tuple[ComparedCell, ...]
+    group: str | None
+    level: float
+    warnings: tuple[str, ...] = ()
+    base: str = ""
+    left_out: tuple[str, ...] = ()
+    overall: tuple[Overall, ...] = ()
+    judged: GateVerdict | None = None
+
+    @property
+    def problem(self) -> bool:
+        """Whether a condition of ``--fail-if`` holds."""
+        return self.judged is not None and self.judged.problem
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde compare --json``."""
+        return {
+            "level": self.level, "group": self.group, "base": self.base, "warnings": list(self.warnings),
+            "left_out": list(self.left_out), "comparisons": [one.to_json() for one in self.items],
+            "geometric_means": [one.to_json() for one in self.overall],
+            "fail_if": None if self.judged is None else self.judged.to_json(),
+        }  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a comparison."""
+        return [
+            {**one.cell, "a": c.a.name, "b": c.b.name, "n_a": c.a.side.n, "n_b": c.b.side.n, "mean_a": c.mean_a.value,
+             "mean_b": c.mean_b.value, **_flat(c), "p": c.p, "p_holm": c.p_holm, "verdict": c.verdict, "said": one.said}
+            for one in self.items
+            for c in [one.comparison]
+        ]  # fmt: skip
+
+
+def _flat(one: Comparison) -> dict[str, float | None]:
+    ratio = {"ratio": None, "ratio_low": None, "ratio_high": None} if one.ratio is None else one.ratio.flat("ratio")
+    return {**ratio, **one.difference.flat("difference")}

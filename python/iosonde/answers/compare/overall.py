@@ -1,0 +1,178 @@
+"""All operations in one number: the geometric mean of a trial's speeds, and its ratio over trials.
+
+As the last line of benchstat, with an interval: each trial's logs are averaged over the operations, times turned
+around, so what the operations of one trial share is in the interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.headlines import USUAL
+from iosonde.core.metrics import is_speed
+from iosonde.core.table import Cell
+from iosonde.core.types import Better, Estimate
+from iosonde.core.units import ratio_text
+from iosonde.core.words import counted, listed
+from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, verdict
+from iosonde.stats.estimate.compare_words import called
+from iosonde.stats.estimate.ratio import ratio_of_geometric_means, side
+from iosonde.stats.estimate.within_cells import compare_within
+
+from .bring_ups import Key, in_bring_ups, repeats
+from .samples import SidePair
+
+_WHAT = ("operation", "metric", "unit", "response")
+
+
+@dataclass(frozen=True)
+class Overall:
+    """The speed of B by that of A over ``operations``; ``settings``: in so many each on its own; ``unit``: that of the
+    levels ``a`` and ``b`` of ``group``, where they are sizes."""
+
+    a: str
+    b: str
+    operations: tuple[str, ...]
+    settings: int
+    n_a: int
+    n_b: int
+    speed: Estimate
+    margin: float
+    left_out: tuple[str, ...]
+    unit: str = ""
+    group: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """As of a comparison."""
+        return verdict(self.speed, self.margin)
+
+    @property
+    def said(self) -> str:
+        """``faster`` or ``slower``, else the verdict."""
+        if self.verdict in (CANNOT_TELL, EQUAL):
+            return self.verdict
+        return "faster" if self.speed.value is not None and self.speed.value > 1 else "slower"
+
+    @property
+    def sentence(self) -> str:
+        """What it says, over what."""
+        e = self.speed
+        if e.value is None:
+            return f"The geometric mean of {listed(self.operations)} cannot be told."
+        interval = "~" if e.low is None or e.high is None else f"{ratio_text(e.low)} to {ratio_text(e.high)}"
+        over = f"{counted(len(self.operations), 'operation')} ({listed(self.operations)})"
+        within = f" within {counted(self.settings, 'setting')}" if self.settings > 1 else ""
+        gone = f"; left out: {', '.join(self.left_out)}" if self.left_out else ""
+        a, b = (called(name, self.group, self.unit) for name in (self.a, self.b))
+        return (f"Geometric mean of {over}, each trial's own: {b} {_is(self.said)} {a}, "
+                f"{ratio_text(e.value)} ({interval}) times the speed{within}, n = {self.n_a} and {self.n_b}{gone}."
+                )  # fmt: skip
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        return {"a": self.a, "b": self.b, "operations": list(self.operations), "settings": self.settings,
+                "n_a": self.n_a, "n_b": self.n_b, "speed": self.speed.to_json(), "verdict": self.verdict,
+                "said": self.said, "left_out": list(self.left_out), "sentence": self.sentence}  # fmt: skip
+
+
+def _is(said: str) -> str:
+    if said == CANNOT_TELL:
+        return "cannot be told from"
+    return "is practically equal to" if said == EQUAL else f"is {said} than"
+
+
+def overall(pairs: Sequence[SidePair], level: float, margin: float, group: str = "") -> tuple[Overall, ...]:
+    """One for each pair of sides, levels of ``group``, that was compared in two operations or more, trial by trial."""
+    by_sides: dict[tuple[str, str], list[SidePair]] = {}
+    for pair in pairs:
+        by_sides.setdefault((pair.a.name, pair.b.name), []).append(pair)
+    made = [_of(sides, found, level, margin, group) for sides, found in by_sides.items()]
+    return tuple(one for one in made if one is not None)
+
+
+def _of(sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin: float, group: str) -> Overall | None:
+    usable = [pair for pair in pairs if _usable(pair)]
+    names = _headlines(usable)
+    chosen = [pair for pair in usable if _title(pair) in names]
+    operations = tuple(dict.fromkeys(_operation(pair) for pair in chosen))
+    if len(operations) < 2:
+        return None
+    cells = _cells(chosen, len(operations))
+    if not cells or min(sum(cell[side].size for cell in cells) for side in (0, 1)) < 2:
+        return None
+    a, b = (np.concatenate([cell[side] for cell in cells]) for side in (0, 1))
+    if len(cells) == 1:
+        speed = ratio_of_geometric_means(side(np.exp(b)), side(np.exp(a)), level)
+    else:
+        ratio = compare_within(sides, [(np.exp(x), np.exp(y)) for x, y in cells], level, margin, None).ratio
+        assert ratio is not None
+        speed = ratio
+    gone = dict.fromkeys(_operation(pair) for pair in pairs if _operation(pair) not in operations)
+    left_out = [*gone, *_incomplete(chosen, a.size + b.size)]
+    unit = chosen[0].part.units.get(group, "")
+    return Overall(*sides, operations, len(cells), a.size, b.size, speed, margin, tuple(left_out), unit, group)
+
+
+def _usable(pair: SidePair) -> bool:
+    """Rates and times above 0 of trials that can be told from each other."""
+    return (is_speed(pair.part.metric) and pair.part.base is None and not pair.part.within_run
+            and all(one.trials and np.all(one.values > 0) for one in (pair.a, pair.b)))  # fmt: skip
+
+
+def _title(pair: SidePair) -> tuple[str, str]:
+    return _operation(pair), pair.part.metric.name
+
+
+def _operation(pair: SidePair) -> str:
+    cell = pair.part.cell
+    return str(cell.get("operation") or cell.get("response") or pair.part.column)
+
+
+def _headlines(pairs: Sequence[SidePair]) -> set[tuple[str, str]]:
+    """One metric of each operation: its bandwidth, else its rate, else its time, else its first."""
+    metrics: dict[str, list[str]] = {}
+    for pair in pairs:
+        metrics.setdefault(_operation(pair), []).append(pair.part.metric.name)
+
+    def place(metric: str) -> int:
+        return next((i for i, head in enumerate(USUAL) if metric.startswith(head)), len(USUAL))
+
+    return {(operation, min(found, key=place)) for operation, found in metrics.items()}
+
+
+def _cells(pairs: Sequence[SidePair], n_operations: int) -> list[tuple[Any, Any]]:
+    """The mean logs of the trials that have every operation, by setting, for A and B."""
+    logs: list[dict[tuple[Key, Cell], dict[str, float]]] = [{}, {}]
+    bring_ups: dict[tuple[Key, Cell], Key] = {}
+    for pair in pairs:
+        setting = tuple((name, level) for name, level in pair.part.cell.items() if name not in _WHAT)
+        sign = 1 if pair.part.metric.better is Better.HIGHER else -1
+        for side_logs, one in zip(logs, (pair.a, pair.b), strict=True):
+            held = one.bring_ups or [(trial,) for trial in one.trials]
+            for value, cell, trial, unit in zip(one.values, one.cells, one.trials, held, strict=True):
+                key = ((*map(str, setting), *cell), trial)
+                bring_ups[key] = unit
+                side_logs.setdefault(key, {})[_operation(pair)] = sign * float(np.log(value))
+    whole = [{key: float(np.mean(list(each.values()))) for key, each in side_logs.items() if len(each) == n_operations}
+             for side_logs in logs]  # fmt: skip
+    units = [[bring_ups[key] for key in side] for side in whole]
+    if any(map(repeats, units)):
+        values = tuple(np.array(list(side.values())) for side in whole)
+        cells = tuple([setting for setting, _ in side] for side in whole)
+        return in_bring_ups((values[0], values[1]), (cells[0], cells[1]), (units[0], units[1]))
+    found: list[dict[Key, list[float]]] = [{}, {}]
+    for side_found, mine in zip(found, whole, strict=True):
+        for (setting_key, _), value in mine.items():
+            side_found.setdefault(setting_key, []).append(value)
+    return [(np.array(values), np.array(found[1][key])) for key, values in found[0].items() if key in found[1]]
+
+
+def _incomplete(pairs: Sequence[SidePair], used: int) -> list[str]:
+    every = {(side, trial) for pair in pairs for side, one in enumerate((pair.a, pair.b)) for trial in one.trials}
+    without = len(every) - used
+    return [f"{counted(without, 'trial')} without all of them"] if without > 0 else []

@@ -1,0 +1,168 @@
+"""The cells of DATA that a comparison is made in: the rows of each, its column, and what it is adjusted for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import DataError
+from iosonde.core.level_text import level_texts
+from iosonde.core.schema import BRING_UPS
+from iosonde.core.table import Column, Table
+from iosonde.core.transforms import LOGARITHMS
+from iosonde.core.types import Estimate, Metric
+from iosonde.data import derived, roles
+from iosonde.data.asked import Asked
+from iosonde.data.responses import Response, responses
+from iosonde.data.source import Source
+
+from .asked import Sides
+
+# Of an exported store: they name a trial, and set nothing.
+NAMES = ("run", "experiment", "started_at", "complete", *BRING_UPS)
+ROW = " row"  # no name that somebody gives a column
+DATA = "DATA"  # the column that tells two DATA apart
+_BASES = dict(zip(LOGARITHMS, (math.e, 2.0, 10.0), strict=True))
+
+
+@dataclass(frozen=True)
+class ComparedPart:
+    """The rows of one cell and the column that is compared; ``warnings`` are about the response.
+
+    ``base``: of the logarithms that it holds; None: of values. ``words``: the metric that tells what is faster.
+    ``adjust``: columns inside whose cells is compared. ``sealed``: the interval of a campaign of A against B that
+    stopped by it, which decides in the place of ours.
+    """
+
+    cell: dict[str, Any]
+    rows: Table
+    column: str
+    metric: Metric = Metric("", "")
+    base: float | None = None
+    adjust: tuple[str, ...] = ()
+    within_run: bool = False
+    warnings: tuple[str, ...] = ()
+    sealed: Estimate | None = None
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Those of the levels of its columns that have one."""
+        return self.rows.level_units()
+
+    @property
+    def said(self) -> str:
+        """Its cell in words."""
+        setting = {name: value for name, value in self.cell.items() if name not in ("metric", "unit")}
+        return "/".join(level_texts(setting, self.units))
+
+    @property
+    def unit(self) -> str:
+        """The unit of the values, which a logarithm has not."""
+        return self.metric.unit if self.base is None else ""
+
+
+def of_table(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPart]:
+    """Each column within each combination of ``by``."""
+    by = tuple(source.table.column(name).name for name in sides.by)
+    own = () if sides.group is None else (source.table.column(sides.group).name,)
+    found = [one for one in responses(source, replace(asked, on=(*by, *own))) if one.title not in own]
+    for response in found:
+        settings = settings_of(response, (*by, *own), sides)
+        response = replace(response, rows=numbered(response.rows))
+        several = {"response": response.title} if len(found) > 1 else {}
+        for key, at in response.rows.groups(by):
+            cell = {**dict(zip(sides.by, key, strict=True)), **several}
+            yield part_of(response, cell, response.rows.take(np.sort(at)), settings)
+
+
+def of_store(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPart]:
+    """Each response at each setting of the other factors that are not adjusted for; with ``by``, at each of these,
+    adjusted for the others."""
+    known = source.known
+    own = [] if sides.group is None else [source.table.column(sides.group).name]
+    twins = [known.confounded.get(name) for name in own]
+    nested = with_group(source, sides.group)
+    others = tuple(name for name in known.names if name not in (*own, *twins, *nested))
+    settings = tuple(name for name in others if name not in (sides.adjust or ()))
+    if sides.by:
+        settings = tuple(name for name in source.apart((*sides.by, *own)) if name not in own)
+    adjust = () if sides.pair or sides.published else tuple(name for name in others if name not in settings)
+    adjust = adjust if sides.adjust is None else sides.adjust
+    found = responses(source, replace(asked, on=(*sides.by, *own)))
+    for response in found:
+        for key, rows in response.rows.groups(settings):
+            cell = {**kind_of(response, len(found) > 1), **dict(zip(settings, key, strict=True))}
+            yield of_runs(part_of(response, cell, response.rows.take(np.sort(rows)), adjust), own)
+
+
+def numbered(rows: Table) -> Table:
+    """With the column ROW: each row of somebody's table is a trial."""
+    return replace(rows, columns={**rows.columns, ROW: Column(ROW, np.arange(len(rows), dtype=float))})
+
+
+def _measured(response: Response) -> list[str]:
+    """The columns that a response is computed from."""
+    names = [name for name in response.rows.names if name != response.title]
+    made = derived.parse(response.title, names) if response.measured else None
+    return [response.title] if made is None else list(made.names)
+
+
+def with_group(source: Source, group: str | None) -> tuple[str, ...]:
+    """The other factors of a store of which each level of the group has one: no cell of theirs has both sides."""
+    if group is None:
+        return ()
+    own, rows = source.table.column(group).name, source.whole
+    levels = len(rows.groups([own]))
+    return tuple(name for name in source.known.names if name != own and len(rows.groups([own, name])) == levels)
+
+
+def part_of(response: Response, cell: dict[str, Any], rows: Table, adjust: tuple[str, ...]) -> ComparedPart:
+    """A cell of a response."""
+    base = _BASES.get(response.transform)
+    metric = response.metric if base is None else replace(response.metric, unit=response.measured_unit)
+    return ComparedPart(cell, rows, response.title, metric, base, adjust, response.within_run, response.warnings)
+
+
+def kind_of(response: Response, several: bool) -> dict[str, Any]:
+    """What tells a response from others in the cells."""
+    named = {"response": response.title} if response.measured or (several and not response.operation) else {}
+    if not response.operation:
+        return named
+    return {"operation": response.operation, "metric": response.metric.name, "unit": response.unit, **named}
+
+
+def settings_of(response: Response, named: Sequence[str], sides: Sides) -> tuple[str, ...]:
+    """The columns of a table to adjust for: those that were named, else every other one that looks set and varies."""
+    if sides.adjust is not None:
+        return tuple(response.rows.column(name).name for name in sides.adjust)
+    if sides.pair or sides.published or sides.group is None:
+        return ()
+    measured = _measured(response)
+    try:
+        seen = roles.guess(response.rows, measured).settings
+    except DataError:  # of a column that nobody asked about
+        return ()
+    return tuple(
+        name for name in seen
+        if name not in (*NAMES, *named, response.title) and len(response.rows.column(name).codes()[1]) > 1
+    )  # fmt: skip
+
+
+def of_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:
+    """Iterations of single runs as they are; where a side has several runs, their means: the two never mix."""
+    if not part.within_run:
+        return part
+    sides = [part.rows.take(rows).groups(["run"]) for _, rows in part.rows.groups(group)]
+    if all(len(runs) == 1 for runs in sides):
+        return part
+    runs = [rows for _, rows in part.rows.groups(["run"])]
+    values = part.rows.numbers(part.column).copy()
+    for rows in runs:
+        values[rows[0]] = np.mean(values[rows])
+    column = replace(part.rows.column(part.column), values=values)
+    table = replace(part.rows, columns={**part.rows.columns, column.name: column})
+    return replace(part, rows=table.take(np.sort([rows[0] for rows in runs])), within_run=False)

@@ -1,0 +1,208 @@
+"""The sides of a cell: which levels are meant, which is the base, and the trials of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.level_text import level_shown
+from iosonde.core.stored import plain
+from iosonde.core.table import Cell, Table, show
+from iosonde.core.units import size_of
+from iosonde.data.experiments import EXPERIMENT
+from iosonde.data.source import Source
+from iosonde.stats.estimate import compare as estimates
+from iosonde.stats.estimate.compare import Group
+from iosonde.stats.overview.cells import means_of
+
+from .asked import Sides
+from .bring_ups import Key, numbered, shared_by
+from .parts import DATA, ROW, ComparedPart
+
+
+@dataclass(frozen=True)
+class SideTrials:
+    """The trials of one side: ``cells`` are those of the settings that are adjusted for, ``trials`` name the
+    executions, ``bring_ups`` those that hold the side for several of them (empty: none does). Of a side that is
+    published only ``published`` is known."""
+
+    name: str
+    values: npt.NDArray[np.float64]
+    cells: tuple[Key, ...] = ()
+    trials: tuple[Cell, ...] = ()
+    published: Group | None = None
+    bring_ups: tuple[Key, ...] = ()
+
+    def group(self) -> Group:
+        """What the estimators take. Raises DataError below two trials."""
+        return self.published or estimates.group(self.name, self.values)
+
+    def by_cell(self) -> dict[Key, npt.NDArray[np.float64]]:
+        """Cell → its values."""
+        places: dict[Key, list[int]] = {}
+        for place, cell in enumerate(self.cells):
+            places.setdefault(cell, []).append(place)
+        return {cell: self.values[at] for cell, at in places.items()}
+
+    def take(self, places: Sequence[int]) -> SideTrials:
+        """Some of its trials."""
+        return replace(self, values=self.values[list(places)], cells=tuple(self.cells[i] for i in places),
+                       trials=tuple(self.trials[i] for i in places),
+                       bring_ups=tuple(self.bring_ups[i] for i in places) if self.bring_ups else ())  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SidePair:
+    """A and B in one cell; ``part.adjust`` are the columns that the samples' cells are of."""
+
+    part: ComparedPart
+    a: SideTrials
+    b: SideTrials
+
+
+@dataclass(frozen=True)
+class ChosenLevels:
+    """The levels that are meant, the base first, and why it is the base."""
+
+    levels: tuple[Cell, ...]
+    why: str
+
+
+def sample(
+    rows: Table, column: str, name: str, adjust: Sequence[str] = (), bring_ups: Sequence[Key] = ()
+) -> SideTrials:
+    """The trials of these rows that have a value. ``bring_ups``: of each row, see ``SideTrials``."""
+    values = rows.numbers(column)
+    there = np.flatnonzero(~np.isnan(values))
+    kept = rows.take(there)
+    cells: list[Key] = [()] * len(kept)
+    for key, at in kept.groups(adjust) if adjust else ():
+        for place in at:
+            cells[place] = key
+    named = next((kept.columns[one] for one in (ROW, "run") if one in kept.columns), None)
+    trials = () if named is None else tuple(named.values.tolist())
+    held = tuple(bring_ups[int(row)] for row in there) if bring_ups else ()
+    return SideTrials(name, values[there], tuple(cells), trials, bring_ups=held)
+
+
+def sample_of(published: Group) -> SideTrials:
+    """A side of which only the summary is known."""
+    return SideTrials(published.name, np.empty(0), published=published)
+
+
+def chosen_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
+    """The levels of the group that are meant: those given, in their order, else all, as the experiment declares."""
+    column = source.table.column(group)
+    name, known = column.name, [level for level in column.codes()[1] if level is not None]
+    declared = [str(level) for one in source.experiments for factor in one.factors
+                if factor.name == plain(name) for level in factor.levels]  # fmt: skip
+    known.sort(key=lambda level: declared.index(str(level)) if str(level) in declared else len(declared))
+    by_text = {str(level): level for level in known}
+    by_text |= {f"{level:g}": level for level in known if not isinstance(level, str)}
+    unit = column.level_unit
+    by_text |= {text: level for level in known if unit == "bytes"
+                for said in [level_shown(level, unit)] for text in (said, said.replace(" ", ""))}  # fmt: skip
+    if unit == "bytes":  # as people type a size: 64k, 1m
+        by_text |= {text: level for text in sides.levels for level in known if size_of(text) == level}
+    unknown = next((text for text in sides.levels if text not in by_text), None)
+    shown = ", ".join(level_shown(level, unit) for level in known[:20])
+    if unknown is not None:
+        raise InputError(f"column '{name}' has no value '{unknown}'", f"its values: {shown}")
+    chosen = tuple(by_text[text] for text in sides.levels) or tuple(known)
+    if len(chosen) + len(sides.published) < 2:
+        raise InputError(f"one value of '{name}' cannot be compared with anything", f"its values: {shown}")
+    return ChosenLevels(chosen, _why(sides, column.numeric, str(chosen[0]) in declared))
+
+
+def _why(sides: Sides, numeric: bool, declared: bool) -> str:
+    if sides.a is not None:
+        return "it is given as A"
+    if sides.levels:
+        return "it is given first"
+    if declared:
+        return "the experiment declares it first"
+    return "it is the smallest" if numeric else "it stands first in the data; name the base and B to choose"
+
+
+def pairs_of(part: ComparedPart, wanted: Sequence[Cell], sides: Sides) -> Iterator[SidePair]:
+    """The pairs of one cell; a level without a value is left out where there are several cells."""
+    published = [sample_of(one) for one in sides.published]
+    if sides.group is None:
+        measured = [sample(part.rows, part.column, part.column)]
+        yield from (SidePair(part, a, b) for a, b in sides.pairs(measured, published))
+        return
+    name = part.rows.column(sides.group).name
+    chosen = [np.flatnonzero(_rows_of(part, name, level)) for level in wanted]
+    parts = [part.rows.take(rows) for rows in chosen]
+    gone = [str(level) for level, rows in zip(wanted, parts, strict=True) if not len(rows)]
+    if gone and not part.cell:
+        raise DataError(
+            f"{part.rows.source}: no value of {part.column} where {name} is {', '.join(gone)}", "look at the data"
+        )
+    by_name = {str(level): rows for level, rows in zip(wanted, parts, strict=True) if len(rows)}
+    keys = shared_by(part.rows, name, (EXPERIMENT, DATA))
+    held = {str(level): [keys[row] for row in rows] for level, rows in zip(wanted, chosen, strict=True)} if keys else {}
+    measured = [sample(rows, part.column, level, part.adjust, held.get(level, ())) for level, rows in by_name.items()]
+    for a, b in sides.pairs(measured, published):
+        yield (
+            SidePair(part, *_matched(by_name, (a, b), name, part.column, sides.pair, held))
+            if sides.pair
+            else SidePair(part, a, b)
+        )
+
+
+def _rows_of(part: ComparedPart, name: str, level: Cell) -> Any:
+    """Rows of one level that have a response."""
+    codes, levels = part.rows.column(name).codes()
+    place = levels.index(level) if level in levels else -1
+    return (codes == place) & ~np.isnan(part.rows.numbers(part.column))
+
+
+def _matched(
+    by_name: dict[str, Table],
+    both: tuple[SideTrials, SideTrials],
+    name: str,
+    column: str,
+    pair: Sequence[str],
+    held: dict[str, list[Key]],
+) -> tuple[SideTrials, SideTrials]:
+    """The trials of A and B that have a partner, in the same order; pairs of the same two bring-ups averaged. Raises
+    DataError where a key is not unique."""
+    keyed: list[dict[Key, float]] = []
+    for one in both:
+        if one.published is not None:
+            raise InputError("a published side cannot be paired", "leave --pair out")
+        rows, values = by_name[one.name], by_name[one.name].numbers(column)
+        groups = rows.groups(pair)
+        twice = next(((key, at) for key, at in groups if at.size > 1), None)
+        if twice is not None:
+            shown = ", ".join(f"{k}={show(v)}" for k, v in zip(pair, twice[0], strict=True))
+            raise DataError(f"{name}={one.name} has {twice[1].size} trials with {shown}: which one is the partner?",
+                            "add a column to --pair")  # fmt: skip
+        keyed.append({key: float(values[at[0]]) for key, at in groups})
+    common = [key for key in keyed[0] if key in keyed[1]]
+    if held:
+        return _averaged(both, keyed, common, held, {one.name: by_name[one.name].groups(pair) for one in both})
+    a, b = (
+        SideTrials(one.name, np.array([side[key] for key in common])) for one, side in zip(both, keyed, strict=True)
+    )
+    return a, b
+
+
+def _averaged(
+    both: tuple[SideTrials, SideTrials], keyed: Sequence[dict[Key, float]], common: Sequence[Key],
+    held: dict[str, list[Key]], groups: dict[str, list[tuple[Key, npt.NDArray[np.intp]]]],
+) -> tuple[SideTrials, SideTrials]:  # fmt: skip
+    """One pair for each two bring-ups: what differs between these is the same in all of their pairs."""
+    units = [{key: held[one.name][int(at[0])] for key, at in groups[one.name]} for one in both]
+    of = numbered([(*units[0][key], *units[1][key]) for key in common])
+    a, b = (
+        SideTrials(one.name, means_of(np.array([side[key] for key in common]), of))
+        for one, side in zip(both, keyed, strict=True)
+    )
+    return a, b

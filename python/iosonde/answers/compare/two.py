@@ -1,0 +1,197 @@
+"""Two DATA as A and B: each response in each cell of the factors that both know, and what only one of them has.
+
+They were measured apart, so what else changed meanwhile is in the difference, too: that is said, with the dates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from iosonde.answers.caveats import some
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.level_text import level_shown, level_texts
+from iosonde.core.table import Cell, Column, Table, column_of
+from iosonde.core.words import counted
+from iosonde.data import factors, roles, stored
+from iosonde.data.asked import Asked
+from iosonde.data.experiments import EXPERIMENT
+from iosonde.data.responses import Response, responses
+from iosonde.data.source import Source
+
+from .asked import Sides
+from .parts import DATA, NAMES, ROW, ComparedPart, kind_of, numbered, of_runs, part_of
+
+
+@dataclass(frozen=True)
+class Two:
+    """The cells that both have, with the column DATA; the names of the two, what only one has, what is to be said."""
+
+    parts: tuple[ComparedPart, ...]
+    names: tuple[str, str]
+    left_out: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
+    """The cells of two DATA. Raises InputError, DataError."""
+    if sides.group is not None or sides.levels or sides.published:
+        raise InputError("two DATA are A and B themselves", "leave --group, its levels and published sides out")
+    names = names_of(a, b)
+    if several := next((name for name, one in zip(names, (a, b), strict=True) if EXPERIMENT in one.known.names), None):
+        raise InputError(f"{several} holds several experiments, and none is one of the other's", "--experiment last")
+    known, other = _known(a, b, names, asked)
+    of_a, of_b = (_responses(source, asked) for source in (a, b))
+    left_out = [f"{name} alone has {some(gone)}"
+                for name, gone in ((names[0], [t for t in of_a if t not in of_b]),
+                                   (names[1], [t for t in of_b if t not in of_a])) if gone]  # fmt: skip
+    common = [title for title in of_a if title in of_b]
+    if not common:
+        raise DataError(f"{names[0]} and {names[1]} have no response in common", f"{'; '.join(left_out)}")
+    parts: list[ComparedPart] = []
+    for title in common:
+        made, alone = _of_response((of_a[title], of_b[title]), names, known, sides, len(common) > 1)
+        parts += made
+        left_out += [one for one in alone if one not in left_out]
+    if not parts:
+        raise DataError(f"{names[0]} and {names[1]} have no setting in common", "; ".join(left_out))
+    guessed = [] if sides.by or not known or a.store or b.store else [f"matched on {', '.join(known)}, which look set: "
+                                                                      "--by chooses"]  # fmt: skip
+    return Two(tuple(parts), names, tuple(left_out), (*_apart(a, b, names), *other, *guessed))
+
+
+def _responses(source: Source, asked: Asked) -> dict[str, Response]:
+    """By title; each row of somebody's table is a trial."""
+    found = responses(source, asked)
+    if source.store is None:
+        found = [replace(one, rows=numbered(one.rows), warnings=()) for one in found]
+    return {one.title: one for one in found}
+
+
+def names_of(a: Source, b: Source) -> tuple[str, str]:
+    """Two names that differ: the last part of the paths, else the paths, else A and B."""
+    for of in (lambda one: Path(one.name).name, lambda one: one.name):
+        names = of(a), of(b)
+        if names[0] != names[1]:
+            return names
+    return f"{a.name} (A)", f"{b.name} (B)"
+
+
+def _of_response(
+    both: tuple[Response, Response], names: tuple[str, str], known: Sequence[str], sides: Sides, several: bool
+) -> tuple[list[ComparedPart], list[str]]:
+    """The cells of one response that both have, and in words those of one alone."""
+    first = both[0]
+    if both[0].unit != both[1].unit:
+        raise DataError(f"{first.title} is in {both[0].unit or 'no unit'} in {names[0]} and in "
+                        f"{both[1].unit or 'no unit'} in {names[1]}", "write both in one unit")  # fmt: skip
+    table = stacked([one.rows for one in both], names)
+    present = [name for name in known if name in table.columns and name != first.title]
+    settings = [table.column(name).name for name in sides.by] or present
+    adjust = sides.adjust if sides.adjust is not None else () if sides.pair else (
+        tuple(name for name in present if name not in settings))  # fmt: skip
+    within = all(one.within_run for one in both)
+    parts: list[ComparedPart] = []
+    alone: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in names}
+    for key, rows in table.groups(settings):
+        part = table.take(np.sort(rows))
+        there = set(part.columns[DATA].values)
+        if len(there) < 2:
+            alone[there.pop()].append(key)
+            continue
+        cell = {**kind_of(first, several), **dict(zip(settings, key, strict=True))}
+        made = replace(part_of(first, cell, part, tuple(adjust)), within_run=within)
+        parts.append(of_runs(made, [DATA]))
+    return parts, [f"{name} alone has {_cells(settings, keys, table)}" for name, keys in alone.items() if keys]
+
+
+def _cells(settings: Sequence[str], keys: Sequence[tuple[Cell, ...]], table: Table) -> str:
+    units = table.level_units(settings)
+    return some(["/".join(level_texts(dict(zip(settings, key, strict=True)), units)) for key in keys])
+
+
+def stacked(tables: Sequence[Table], names: Sequence[str]) -> Table:
+    """The rows of all with the column DATA that names whose they are; a column that one lacks is missing there."""
+    columns: dict[str, Column] = {}
+    for name in dict.fromkeys(name for table in tables for name in table.columns):
+        parts = [table.columns.get(name) for table in tables]
+        first = next(one for one in parts if one is not None)
+        if all(one is not None and one.numeric for one in parts):
+            values: Any = np.concatenate([one.values for one in parts if one is not None])
+            columns[name] = replace(first, values=values)
+            continue
+        cells = [cell for one, table in zip(parts, tables, strict=True) for cell in _values(one, len(table))]
+        columns[name] = column_of(name, cells, first.label, first.unit)
+    if ROW in columns and "run" in columns:  # a store and a table: which trial is which is not known of both
+        del columns[ROW]
+    whose = [name for name, table in zip(names, tables, strict=True) for _ in range(len(table))]
+    return Table({**columns, DATA: column_of(DATA, whose)}, " and ".join(names))
+
+
+def _values(column: Column | None, n: int) -> list[Any]:
+    if column is None:
+        return [None] * n
+    return [None if value != value else value for value in column.values.tolist()]
+
+
+def _known(a: Source, b: Source, names: tuple[str, str], asked: Asked) -> tuple[list[str], tuple[str, ...]]:
+    """The columns that make cells: factors that vary in one of the two; and in words those that differ between them,
+    each the same in all trials of its side."""
+    table = stacked([_whole(one) for one in (a, b)], names)
+    if a.store is not None and b.store is not None:
+        found = factors.of_runs(table, [*a.runs, *b.runs], [*a.experiments, *b.experiments])
+        candidates = [*found.names, *found.confounded]
+        twins = set(found.confounded)
+    else:
+        candidates, twins = list(dict.fromkeys(name for one in (a, b) for name in _settings(one, asked))), set()
+    candidates = [name for name in candidates if name in table.columns]
+    between = [name for name in candidates if _constant(table, name)]
+    said = tuple(f"{name} differs, too: {_levels(table, name, names)}" for name in between
+                 if len(table.column(name).codes()[1]) > 1)  # fmt: skip
+    return [name for name in candidates if name not in between and name not in twins], said
+
+
+def _whole(source: Source) -> Table:
+    return source.table if source.store is None else source.table.take(stored.whole_rows(source.table))
+
+
+def _settings(source: Source, asked: Asked) -> list[str]:
+    """What is known of a store, or looks set in a table."""
+    if source.store is not None:
+        return source.known.names
+    measured = [one.measured or one.title for one in responses(source, asked)]
+    return [name for name in roles.guess(source.table, measured).settings if name not in NAMES]
+
+
+def _constant(table: Table, name: str) -> bool:
+    """Whether each side has one level."""
+    return len(table.groups([DATA, name])) == len(table.groups([DATA]))
+
+
+def _levels(table: Table, name: str, names: Sequence[str]) -> str:
+    unit = table.column(name).level_unit
+    found = {key[0]: level_shown(key[1], unit) for key, _ in table.groups([DATA, name])}
+    return ", ".join(f"{found.get(one)} in {one}" for one in names)
+
+
+def _apart(a: Source, b: Source, names: tuple[str, str]) -> tuple[str, ...]:
+    """That they were measured apart, and when; and what they have in common that they should not."""
+    spans = [_span(one) for one in (a, b)]
+    said = [f"{name} ({span})" if span else name for name, span in zip(names, spans, strict=True)]
+    found = [f"{said[0]} and {said[1]} were measured apart: whatever else changed in between is in the difference, too"]
+    same = {run.id for run in a.runs} & {run.id for run in b.runs}
+    if same:
+        found.append(f"both hold the same {counted(len(same), 'run')}: of these there is no difference")
+    return tuple(found)
+
+
+def _span(source: Source) -> str:
+    """``2026-11-21 10:00 to 10:23``; '' where nothing says when."""
+    times = sorted(str(run.started_at)[:16].replace("T", " ") for run in source.runs if run.started_at)
+    if not times:
+        return ""
+    return times[0] if times[0] == times[-1] else f"{times[0]} to {times[-1].removeprefix(times[0][:11])}"

@@ -1,0 +1,300 @@
+"""Why was this operation slow? Classes of operations by how long they took, what each has in common, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.answers import path_study
+from iosonde.answers.answer import Answer
+from iosonde.answers.path_study import PathStudy
+from iosonde.core.errors import InputError
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Estimate
+from iosonde.data.asked import LAST_DONE
+from iosonde.data.source import Source
+from iosonde.explain import readings
+from iosonde.explain.causes import s410_trials
+from iosonde.explain.causes.s413_drift import FastDrift, drift
+from iosonde.explain.causes.target import Suspect
+from iosonde.explain.classes import DensityClasses, density_classes
+from iosonde.explain.cost import ClassShares, Cost, cost_of, shares_of
+from iosonde.explain.places import ClassPlaces, of_class, together
+from iosonde.explain.readings import Reading, Times, reading
+from iosonde.explain.seen import in_memory
+from iosonde.explain.seen.drawn import DrawnOperations
+from iosonde.explain.seen.group import OperationGroup, OperationTrials, TrialLook, TrialOperations
+from iosonde.explain.seen.why import Reason, reasons
+from iosonde.stats.density import kernel
+from iosonde.stats.density.histogram import LogHistogram, merged
+from iosonde.stats.estimate.summarise import mean
+
+from .table import TableTrials
+from .trials import StoredTrials
+
+TAIL = 0.01
+_MOST = 40  # groups
+FAST, SLOW, UNEXPECTED, FASTER = "fast", "slow", "unexpectedly slow", "faster still"
+LIMITS = (
+    "an operation of mixed condition (partly cached, partly not) is in the class of its whole time",
+    "what would be gained is the most that can be: a slow operation that does the work of fast ones cannot become one",
+)
+
+
+@dataclass(frozen=True)
+class OperationClass:
+    """One class: from ``low_s`` to ``high_s``, ``typical_s`` in the middle of its operations. ``label``: one of the
+    words above, ``name``: what somebody calls it; ``reasons``: what its operations have in common, what explains most
+    first; ``reading``: what that reads like, None where it cannot be told."""
+
+    label: str
+    low_s: float
+    high_s: float
+    typical_s: float
+    n: int
+    shares: ClassShares
+    where: ClassPlaces
+    reasons: tuple[Reason, ...]
+    reading: Reading | None
+    name: str | None = None
+
+    @property
+    def called(self) -> str:
+        """Its name, else the label."""
+        return self.name or self.label
+
+    @property
+    def cause(self) -> str | None:
+        """The likely one, in a few words; None where nothing was found."""
+        return self.reasons[0].suspect.cause if self.reasons else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form."""
+        return {
+            "label": self.label, "name": self.name,
+            "low": self.low_s, "high": self.high_s, "typical": self.typical_s, "n": self.n,
+            "share": self.shares.share.to_json(), "time_share": self.shares.time_share.to_json(),
+            "cost_s": self.shares.cost_s.to_json(), "cause": self.cause,
+            "mechanism": self.reading.mechanism if self.reading else None,
+            "reading": self.reading.words if self.reading else None,
+            "where": {"run": list(self.where.run), "offset": list(self.where.offset),
+                      "ranks": {str(rank): share for rank, share in self.where.ranks.items()},
+                      "words": self.where.words},
+            "findings": [one.to_json() for one in self.reasons],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DiagnosedOperations:
+    """The operations of one kind and size of an operation, at one setting, over its trials. ``drift``: of fast
+    operations over a trial, None where there is none; ``tail``: the share of the time that the slowest 1 % take;
+    ``step_s``: of the clock's ticks in the durations, 0 where it is none. ``notes``: what was not there to see;
+    ``reading``: what all of them together read like, None where nothing."""
+
+    group: OperationGroup
+    trials: int
+    n: int
+    failed: int
+    classes: tuple[OperationClass, ...]
+    density: DensityClasses
+    cost: Cost
+    drift: FastDrift | None
+    tail: Estimate
+    drawn: DrawnOperations
+    step_s: float
+    notes: tuple[str, ...]
+    reading: Reading | None
+
+    @property
+    def slow(self) -> list[OperationClass]:
+        """The classes that are slower than the fast one, that which costs most first."""
+        return sorted(self.classes[self.density.fast + 1 :], key=lambda one: -(one.shares.cost_s.value or 0.0))
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form, without the classes."""
+        found, test = self.density.hills, self.density.test
+        return {
+            **self.group.to_json(), "trials": self.trials, "n": self.n, "failed": self.failed,
+            "bandwidth": found.bandwidth, "stability": found.stability,
+            "stable_from": found.stable_from, "stable_to": found.stable_to,
+            "hills": [list(one) for one in found.counts_at],
+            "one_hill_p": None if test is None else test.p,
+            "mixture": {"components": len(self.density.mixture.weights), "hills": self.density.mixture.hills},
+            "cost_s": self.cost.cost_s.to_json(), "elapsed_s": self.cost.elapsed_s.to_json(), "unit": self.cost.unit,
+            "rate": self.cost.rate.to_json(), "rate_if_fast": self.cost.rate_if_fast.to_json(),
+            "tail_time_share": self.tail.to_json(), "drift": self.drift.change.to_json() if self.drift else None,
+            "mechanism": self.reading.mechanism if self.reading else None,
+            "reading": self.reading.words if self.reading else None,
+            "step_s": self.step_s, "notes": list(self.notes),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OperationCauses(Answer):
+    """What was diagnosed, that with the highest cost first. ``study``: the study of paths that the store holds, None
+    without one; ``notes``: what was left out."""
+
+    groups: tuple[DiagnosedOperations, ...]
+    study: PathStudy | None
+    level: float
+    notes: tuple[str, ...]
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What no diagnosis can see."""
+        return LIMITS
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde diagnose --json``."""
+        return {
+            "level": self.level,
+            "classes": [{**group.group.to_json(), **one.to_json()} for group in self.groups for one in group.classes],
+            "groups": [group.to_json() for group in self.groups],
+            "studies": self.study.content()["studies"] if self.study else [], "limits": list(self.limits),
+            "notes": list(self.notes),
+        }  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a class."""
+        return list(self._records())
+
+    def _records(self) -> Iterator[dict[str, Any]]:
+        for group in self.groups:
+            for one in group.classes:
+                first = one.reasons[0].suspect if one.reasons else None
+                yield {
+                    **group.group.flat(), "class": one.called, "low_s": one.low_s, "high_s": one.high_s,
+                    "typical_s": one.typical_s, "n": one.n, **one.shares.share.flat("share"),
+                    **one.shares.time_share.flat("time_share"), **one.shares.cost_s.flat("cost_s"),
+                    "cause": one.cause, "mechanism": one.reading.mechanism if one.reading else None,
+                    "code": first.code if first else None,
+                    "kappa": first.agreement.kappa if first else None,
+                }  # fmt: skip
+
+
+def bandwidth_of(text: str | float) -> str | float:
+    """A rule's name, or a number of natural logarithms. Raises InputError."""
+    if text in kernel.RULES:
+        return text
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0.001 <= found <= 2:
+        raise InputError(f"'{text}' is no bandwidth", f"one of {', '.join(kernel.RULES)}, or a number, as 0.05 for 5 %")
+    return found
+
+
+def check_clock(clock: str) -> None:
+    """Raises InputError for any but the default: it is about rates of phases, and here are durations."""
+    if clock != LAST_DONE:
+        raise InputError("a clock ends a rate, and operations have durations", "leave --clock out")
+
+
+def diagnose(
+    source: Source, level: float, names: Sequence[str] = (), response: Sequence[str] = (),
+    bandwidth: str | float = kernel.STABLE,
+) -> OperationCauses:  # fmt: skip
+    """Of every operation, kind and size with recorded operations; ``names``: only these operations; ``response``: the
+    column of durations of a table. Raises InputError, DataError."""
+    found: OperationTrials = StoredTrials(source, names) if source.store else TableTrials(source, names, response)
+    groups, notes = _groups(found, level, bandwidth, _MOST)
+    return OperationCauses(groups, path_study.of_some(source, level, names), level, notes)
+
+
+def of_run(source: Source, run: StoredRun, level: float, most: int) -> OperationCauses:
+    """One run of a store, those operations that took most time. Raises DataError where none has enough."""
+    groups, notes = _groups(StoredTrials(source, (), [run]), level, kernel.STABLE, most)
+    return OperationCauses(groups, None, level, notes)
+
+
+def _groups(
+    found: OperationTrials, level: float, bandwidth: str | float, most: int
+) -> tuple[tuple[DiagnosedOperations, ...], tuple[str, ...]]:
+    """(those that took most time, that with the highest cost first; what was left out)."""
+    counted: dict[OperationGroup, list[LogHistogram]] = {}
+    for group, made in found.histograms():
+        counted.setdefault(group, []).append(made)
+    found.check(counted)
+    longest = sorted(counted, key=lambda one: -sum(part.total() for part in counted[one]))
+    kept = {group: density_classes(merged(counted[group]), bandwidth) for group in longest[:most]}
+    seen: dict[OperationGroup, list[TrialLook]] = {group: [] for group in kept}
+    for group, look in found.looks(kept):
+        seen[group].append(look)
+    done = [_group(group, kept[group], seen[group], counted[group], level) for group in kept]
+    notes = list(found.notes)
+    if len(longest) > most:
+        notes.append(f"{most} of {len(longest)} kinds of operations are shown, those that took most time: --metric "
+                     "names others")  # fmt: skip
+    done.sort(key=lambda one: -(one.cost.cost_s.value or 0.0))
+    return tuple(done), tuple(notes)
+
+
+def of_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
+    """One trial alone; None where no operation took any time."""
+    counted = [made for _, made in in_memory.histograms([(group, trial)])]
+    if not counted:
+        return None
+    classes = density_classes(counted[0])
+    [(_, look)] = in_memory.looks([(group, trial)], {group: classes})
+    return _group(group, classes, [look], counted, level)
+
+
+def _group(
+    group: OperationGroup,
+    density: DensityClasses,
+    seen: Sequence[TrialLook],
+    histograms: Sequence[LogHistogram],
+    level: float,
+) -> DiagnosedOperations:
+    accounts = [one.account for one in seen]
+    shares = shares_of(accounts, density, level)
+    where = together([one.places for one in seen])
+    bounds = (density.ends_ns[0], *density.bounds_ns, density.ends_ns[1])
+    counts = np.sum([one.counts.sum(axis=0) for one in accounts], axis=0)
+    found = [tuple(reasons([one.suspects.get(place, []) for one in seen], _between(seen, density, place)))
+             for place in range(density.count)]  # fmt: skip
+    classes = tuple(
+        OperationClass(_label(density, place), bounds[place] / 1e9, bounds[place + 1] / 1e9,
+                       density.typical_ns[place] / 1e9, int(counts[place]), shares[place], of_class(where, place),
+                       found[place], _reading(group, density, place, found[place], seen))
+        for place in range(density.count)
+    )  # fmt: skip
+    notes = dict.fromkeys(note for one in seen for note in one.notes)
+    return DiagnosedOperations(
+        group, len(seen), int(counts.sum()), sum(one.failed for one in seen), classes, density,
+        cost_of(accounts, density, level), drift(accounts, density.fast, level),
+        mean([one.slowest(TAIL) for one in histograms], level).within(0.0, 1.0),
+        seen[-1].drawn, max(one.step_s for one in seen), tuple(notes), _of_all(seen),
+    )  # fmt: skip
+
+
+def _reading(
+    group: OperationGroup, density: DensityClasses, place: int, found: Sequence[Reason], seen: Sequence[TrialLook]
+) -> Reading | None:  # fmt: skip
+    first = seen[0]
+    times = Times(group.kind, group.size, density.typical_ns[density.fast] / 1e9, density.typical_ns[place] / 1e9,
+                  first.path, first.servers, first.whole.sent if first.whole else None, len(seen))  # fmt: skip
+    return reading([one.suspect for one in found], times)
+
+
+def _of_all(seen: Sequence[TrialLook]) -> Reading | None:
+    """What all operations read like, where those of each trial do."""
+    found = [readings.of_all(one.whole) if one.whole else None for one in seen]
+    return found[0] if len({one.mechanism if one else None for one in found}) == 1 else None
+
+
+def _between(seen: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:
+    if place <= density.fast:
+        return []
+    return s410_trials.between(place, [one.trial for one in seen], [one.account.counts[:, place].sum() for one in seen],
+                               [one.account.counts.sum() for one in seen])  # fmt: skip
+
+
+def _label(density: DensityClasses, place: int) -> str:
+    if place == density.unexpected:
+        return UNEXPECTED
+    return FAST if place == density.fast else FASTER if place < density.fast else SLOW

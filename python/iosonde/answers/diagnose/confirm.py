@@ -1,0 +1,51 @@
+"""Which finding of a diagnosis an experiment would confirm, and that experiment as the text of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iosonde.core import yaml_text
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.stored import plain
+from iosonde.core.whole_file import replace_file
+from iosonde.data.source import Source
+from iosonde.explain.causes.target import Suspect
+from iosonde.explain.confirm import confirmation
+
+from .answer import DiagnosedOperations, OperationCauses
+
+
+def write(source: Source, made: OperationCauses, path: Path) -> Path:
+    """Its file, which must not be there yet: an experiment may be somebody's work. Raises InputError for one that is,
+    DataError as ``confirm_text``."""
+    if path.is_file():
+        raise InputError(f"{path} is there already", "name a file that is not")
+    return replace_file(path, confirm_text(source, made).encode())
+
+
+def confirm_text(source: Source, made: OperationCauses) -> str:
+    """Of the finding of the class that costs most. Raises DataError where there is none, or no way to measure again."""
+    if source.store is None:
+        raise DataError(f"{source.name} is a table: it does not say how it was measured",
+                        "--confirm is for stores that iosonde run wrote")  # fmt: skip
+    group, suspect = _first(source, made)
+    setting = dict(group.group.setting)
+    names = {plain(name): name for name in source.known.names}
+    runs = [run for run in source.runs
+            if all(run.level(names[name]) == level for name, level in setting.items() if name in names)]  # fmt: skip
+    experiment = source.store.experiment(runs[-1].experiment)
+    asked = group.group
+    told = confirmation(experiment.settings, setting, asked.operation, asked.kind, asked.size, suspect)
+    head = [f"{suspect.code} of {source.name}: {suspect.cause}", "What it shows if that is right:",
+            *(f"  {line}" for line in told.expected),
+            "iosonde run FILE --store confirm; iosonde diagnose confirm"]  # fmt: skip
+    return yaml_text.written(told.document, head)
+
+
+def _first(source: Source, made: OperationCauses) -> tuple[DiagnosedOperations, Suspect]:
+    found = [(one.shares.cost_s.value or 0.0, place, group, one.reasons[0].suspect)
+             for place, group in enumerate(made.groups) for one in group.slow if one.reasons]  # fmt: skip
+    if not found:
+        raise DataError(f"{source.name}: nothing was found that could be confirmed", "see what diagnose says of it")
+    _, _, group, suspect = max(found, key=lambda one: one[:2])
+    return group, suspect

@@ -1,0 +1,26 @@
+"""Names that people give to the classes of a diagnosis, as "client-side cached": kept with the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from iosonde.core.errors import InputError
+from iosonde.core.words import listed
+
+from .answer import OperationCauses
+
+
+def named(made: OperationCauses, names: Mapping[str, str]) -> OperationCauses:
+    """With these ``names``: of a class by its label, as ``slow``, or by its place from the fastest on, as ``class 2``.
+    Raises InputError for a class that there is not."""
+    groups = tuple(
+        replace(group, classes=tuple(replace(one, name=names.get(f"class {at}", names.get(one.label)))
+                                     for at, one in enumerate(group.classes, 1)))
+        for group in made.groups
+    )  # fmt: skip
+    there = dict.fromkeys(key for group in made.groups for at, one in enumerate(group.classes, 1)
+                          for key in (f"class {at}", one.label))  # fmt: skip
+    if unknown := [key for key in names if key not in there]:
+        raise InputError(f"--name: there is no class '{unknown[0]}'", f"there are {listed(list(there))}")
+    return replace(made, groups=groups)

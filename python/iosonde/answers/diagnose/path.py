@@ -1,0 +1,46 @@
+"""What a run knows of the way to its servers and of these themselves, for a diagnosis: from the lab that it was
+measured in, and from what its servers counted (`profile: true`)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from iosonde.answers.bound import lab_truth
+from iosonde.core.stored import StoredRun
+from iosonde.explain.known_path import KnownPath, ServerTimes
+
+if TYPE_CHECKING:
+    from iosonde.store import Store
+
+_COUNTS = "servers-profile.json"
+
+
+def path_of(run: StoredRun) -> KnownPath | None:
+    """Of the lab of a run, the shortest round trip that was measured there; None where it was measured in none."""
+    network = lab_truth.truth_of(run).get("network")
+    emulated = ((run.facts.get("machine") or {}).get("lab") or {}).get("emulated") or {}
+    trips = [float(one["rtt_s"]) for one in emulated.get("links") or () if one.get("rtt_s")]
+    if not trips or not network:
+        return None
+    from iosonde.lab.links import burst_bytes
+
+    return KnownPath(min(trips), float(network), burst_bytes(8 * float(network)))
+
+
+def servers_of(store: Store, run: StoredRun) -> dict[str, ServerTimes]:
+    """Kind of operation → what the servers' own counts in this run say of it; empty where they did not count."""
+    kept = store.raw_file(run.id, _COUNTS)
+    if kept is None:
+        return {}
+    servers = json.loads(kept).get("servers") or ()
+    told: dict[str, dict[str, Any]] = {}
+    for one in servers:
+        for each in one["operations"]:
+            told.setdefault(each["operation"], {})[one["server"]] = each
+    return {
+        kind: ServerTimes({name: (int(each["count"]), float(each["mean_s"])) for name, each in by_server.items()},
+                          max(float(each["max_s"] or 0.0) for each in by_server.values()),
+                          min(float(each["min_s"] or 0.0) for each in by_server.values()))
+        for kind, by_server in told.items()
+    }  # fmt: skip

@@ -1,0 +1,141 @@
+"""The trials of a store whose operations are diagnosed, one run after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+from iosonde.core.errors import DataError
+from iosonde.core.level_text import setting_text
+from iosonde.core.schema import OPERATION
+from iosonde.core.stored import StoredPhase, StoredRun, incomplete_among, plain
+from iosonde.core.words import counted, listed
+from iosonde.data.source import Source
+from iosonde.engine import _native
+from iosonde.explain import sizes
+from iosonde.explain.classes import DensityClasses
+from iosonde.explain.operations import LEAST, Operations, split
+from iosonde.explain.seen import in_memory
+from iosonde.explain.seen.group import OperationGroup, TrialLook, TrialOperations
+from iosonde.stats.density.histogram import LogHistogram, of_buckets
+
+from . import path as diagnose_path
+from .large import LargeRun
+
+COLUMNS = OPERATION.names or ()
+IN_MEMORY = 1 << 24  # operations of a run, of 65 bytes: a larger one is read a part at a time
+GroupOf = Callable[[StoredPhase, int, int], OperationGroup]
+_WAITING = {"direct", "sync", "dsync"}
+
+
+class StoredTrials:
+    """The complete runs of a store with recorded operations; one run, or of a large one a part, is in memory at a time.
+    The last one stays."""
+
+    def __init__(self, source: Source, names: Sequence[str], runs: Sequence[StoredRun] | None = None) -> None:
+        """Of these ``runs`` alone, or of all."""
+        assert source.store is not None
+        self._store = source.store
+        self._name = source.name
+        self._only = set(names)
+        recorded = [run for run in (source.runs if runs is None else runs) if run.n_operations]
+        self._runs = [run for run in recorded if run.counts] or recorded
+        self._factors = source.known.names
+        self._units = source.units()
+        self._last: tuple[str, list[tuple[OperationGroup, TrialOperations]]] = ("", [])
+        self._large: dict[str, LargeRun] = {}
+        self.notes: list[str] = []
+        if not recorded:
+            raise DataError(f"{source.name} holds no recorded operations", "iosonde run records those of its own "
+                            "engine; of other tools import a trace, or give a .csv with a row for each")  # fmt: skip
+        if left := len(recorded) - len(self._runs):
+            self.notes.append(f"{counted(left, 'incomplete run')} left out")
+        elif not recorded[0].counts:
+            self.notes.append("no run is complete: these are what there is")
+        if taken := incomplete_among(self._runs):
+            self.notes.append(taken)
+        told = dict.fromkeys((str(run.factors.get("tool", "")), one) for run in self._runs for one in run.cannot_tell)
+        self.notes += [f"{tool}: {one}" if tool else one for tool, one in told]
+
+    def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
+        """The durations of every group of every run."""
+        for run in self._runs:
+            if is_large(run):
+                yield from self._of_large(run).histograms()
+            else:
+                yield from in_memory.histograms(self._in_memory(run))
+
+    def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
+        """What is seen of them."""
+        for run in self._runs:
+            if is_large(run):
+                yield from self._of_large(run).looks(classes)
+            else:
+                yield from in_memory.looks(self._in_memory(run), classes)
+
+    def check(self, found: Collection[OperationGroup]) -> None:
+        """Raises DataError where nothing was found."""
+        if not found:
+            there = dict.fromkeys(phase.operation for run in self._runs for phase in run.phases if phase.is_step)
+            wanted = f" of {listed(sorted(self._only))}" if self._only else ""
+            raise DataError(f"{self._name} holds no {LEAST} recorded operations of one kind and size{wanted}",
+                            f"there are: {', '.join(there)}")  # fmt: skip
+
+    def _of_large(self, run: StoredRun) -> LargeRun:
+        self._last = ("", [])
+        if run.id not in self._large:
+            self._large[run.id] = LargeRun(self._store, run, self._phases(run), self._group_of(run))
+        return self._large[run.id]
+
+    def _in_memory(self, run: StoredRun) -> Iterator[tuple[OperationGroup, TrialOperations]]:
+        if self._last[0] != run.id:
+            self._last = ("", [])  # before the next one is read
+            self._last = (run.id, list(self._of_run(run)))
+        yield from self._last[1]
+
+    def _phases(self, run: StoredRun) -> list[StoredPhase]:
+        """Those that are asked for."""
+        return [phase for phase in run.phases
+                if phase.is_step and (not self._only or {phase.operation, phase.name} & self._only)]  # fmt: skip
+
+    def _group_of(self, run: StoredRun) -> GroupOf:
+        """(phase, kind, size) → what is diagnosed together."""
+        levels = {plain(name): run.level(name) for name in self._factors}
+        units = {plain(name): unit for name, unit in self._units.items()}
+        setting, words = tuple(levels.items()), setting_text(levels, units)
+        return lambda phase, kind, size: OperationGroup(phase.operation, _native.KINDS[kind], size, setting, words)
+
+    def _of_run(self, run: StoredRun) -> Iterator[tuple[OperationGroup, TrialOperations]]:
+        group_of, known = self._group_of(run), sizes.units_of(run)
+        columns = self._store.operation_columns(run.id, COLUMNS)
+        path, servers = diagnose_path.path_of(run), diagnose_path.servers_of(self._store, run)
+        for phase in self._phases(run):
+            waits = bool(phase.open_flags & _WAITING)
+            for kind, operations, failed in split(columns, phase, _native.KINDS, units=known):
+                exact = None if phase.recorded_all else _exact(phase, _native.KINDS[kind], operations.size)
+                group, notes = group_of(phase, kind, operations.size), tuple(_notes(operations, exact))
+                yield group, TrialOperations(run.id, operations, failed, notes, exact, path, servers.get(group.kind),
+                                             waits)  # fmt: skip
+
+
+def is_large(run: StoredRun) -> bool:
+    """Whether its operations are more than should be in memory."""
+    return (run.n_operations or 0) > IN_MEMORY
+
+
+def _exact(phase: StoredPhase, kind: str, size: int) -> LogHistogram | None:
+    """The durations of all operations of a kind, from the histogram that was kept beside a sample; None where there is
+    none, or where they are not all of this size, or some of them failed."""
+    made = phase.totals.get(kind) or {}
+    if made.get("errors") or made.get("bytes", 0) != size * made.get("count", 0):
+        return None
+    found = of_buckets(_native.bucket_edges_ns(), phase.histograms.get(kind) or ())
+    return found if found is not None and found.n == made.get("count") else None
+
+
+def _notes(operations: Operations, exact: LogHistogram | None) -> Iterator[str]:
+    if not operations.in_order:
+        said = f"a sample of {len(operations):,} operations was recorded: which was before which is not known"
+        yield said if exact is None else f"{said}; classes and shares are those of the histogram of all {exact.n:,}, " \
+                                         "whose bins are up to 1.6 % wide"  # fmt: skip
+    if not operations.comparable and len(operations.ranks) > 1:
+        yield "the clocks of the nodes are not comparable: times are after each rank's own start"

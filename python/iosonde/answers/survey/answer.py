@@ -1,0 +1,301 @@
+"""What a tree of files holds: sizes, ages and owners from the walk of all, kinds and compressibility from a sample."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.answers.answer import Answer
+from iosonde.core.errors import InputError
+from iosonde.core.levels import check_level
+from iosonde.core.types import Estimate
+from iosonde.engine._native import give_way
+from iosonde.stats.sampling.population import CAPACITY, COUNT
+from iosonde.stats.sampling.shares import OfWhole
+from iosonde.stats.sampling.size import sample_size
+from iosonde.stats.sampling.stopping import StopRule
+from iosonde.survey.codecs import codec_name
+from iosonde.survey.contents import LookAsked, look_at_all
+from iosonde.survey.from_list import walk_list
+from iosonde.survey.opening import held_root
+from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, inodes_in_use, walk
+
+from .content import BlocksRead, blocks_read, bytes_of, kinds, not_beaten, quantiles
+from .estimate import SurveyEstimate
+from .reading import ReadSpeed, read_speeds
+from .sample import FileSample
+from .stop import ALL, Drawn, Read, read_in_order
+from .strata import StratifiedSample, SurveyStratum, allocated, parse_by
+from .walk import WalkSummary, walk_summary
+from .what_if import StorageChange, SurveyWhatIf, parse_change, what_if, with_codecs
+
+CODECS = ("lz4", "zstd:3")  # cheap ones: reading is to take longer than packing
+MOST_DRAWS = 1_000_000
+_DRAWS_IN_TIME = 100_000  # of each sample, where only time ends the reading
+WalkAll = Callable[[WalkAsked, Callable[[int], object] | None], Walked]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SurveyAsked:
+    """``precision``: half the width of the interval of a share, at worst; ``files``: instead, so many are read at most.
+
+    ``codecs``: what the bytes that are read are compressed by (``zstd:3``), none for kinds alone; ``what_if``:
+    changes of what is stored, as :func:`parse_change` reads them. ``allocated``: the capacity is what is allocated,
+    not the sizes. ``files_from``: a list of the tree's files (``-``: standard input), instead of a walk. ``until``:
+    end as soon as the intervals of all shares are so narrow; ``seconds``: or when so much time was spent reading;
+    what was read until then is the sample. ``by``: each ``directory`` (``directory:2``) or ``owner`` has draws of its
+    own. ``rate``: the walk looks at so many entries a second at most (0: no limit). ``nice``: this thread, and what
+    it starts, gets the least priority.
+    """
+
+    path: str
+    precision: float = 0.05
+    files: int | None = None
+    level: float = 0.95
+    seed: int = 0
+    codecs: tuple[str, ...] = CODECS
+    allocated: bool = False
+    other_file_systems: bool = False
+    snapshots: bool = False
+    files_from: str | None = None
+    until: float | None = None
+    seconds: float | None = None
+    by: str | None = None
+    rate: int = 0
+    nice: bool = False
+    what_if: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> tuple[StorageChange, ...]:
+        """What might be done with the files. Raises InputError."""
+        return tuple(map(parse_change, self.what_if))
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """The codecs, with those that changes need, each by its whole name. Raises InputError."""
+        return with_codecs(tuple(map(codec_name, self.codecs)), self.changes)
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the interval of a share, at worst."""
+        return self.precision if self.until is None else self.until
+
+    @property
+    def draws(self) -> int:
+        """How many are drawn by count, and as many by size, at most. Raises InputError."""
+        if self.files is None:
+            timed = self.seconds is not None and self.until is None
+            draws = _DRAWS_IN_TIME if timed else sample_size(self.margin, self.level)
+        elif self.files < 2:
+            raise InputError("two files is the least that is drawn: one by count, one by size", "ask for some hundred")
+        else:
+            draws = self.files // 2
+        if draws > MOST_DRAWS:
+            raise InputError(f"{draws:,} draws are too many", "ask for less precision, as 1%")
+        return draws
+
+
+@dataclass(frozen=True)
+class SurveySample:
+    """One of the two samples: how many were drawn of how many, how many of them with certainty, and what share of it
+    (of the files, or the capacity) could not be looked at, as estimated."""
+
+    by: str
+    drawn: int
+    certain: int
+    missing: OfWhole
+
+    def to_json(self) -> dict[str, Any]:
+        """Its numbers."""
+        return {"by": self.by, "drawn": self.drawn, "certain": self.certain, "missing": self.missing.estimate.to_json()}
+
+
+@dataclass(frozen=True)
+class Survey(Answer):
+    """What the walk knows of all files, and what the sample tells of their contents."""
+
+    path: str
+    seed: int
+    walked: WalkSummary
+    samples: tuple[SurveySample, ...]
+    estimates: tuple[SurveyEstimate, ...]
+    files_read: int
+    bytes_read: int
+    no_answer: dict[str, int]
+    touched: int
+    seconds: float
+    stopped: str = ALL
+    strata: tuple[SurveyStratum, ...] = ()
+    blocks: BlocksRead | None = None
+    not_beaten: tuple[str, ...] = ()
+    what_if: tuple[SurveyWhatIf, ...] = ()
+    quantiles: tuple[SurveyEstimate, ...] = ()
+    allocated: bool = False
+    bytes_covered: int | None = None
+    reading: tuple[ReadSpeed, ...] = ()
+
+    @property
+    def covered(self) -> tuple[float, float] | None:
+        """The share of the files, and of their bytes, that was read; None where that is not known."""
+        files, size = self.walked.files, self.walked.numbers["bytes"]
+        if self.bytes_covered is None or not files or not size:
+            return None
+        return self.files_read / files, self.bytes_covered / size
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde survey --json``. No name of a file is in it."""
+        return {
+            "path": self.path, "files_seen": self.walked.files, "files_read": self.files_read,
+            "bytes_read": self.bytes_read, "bytes_covered": self.bytes_covered, "seconds": self.seconds,
+            "seed": self.seed,
+            "walk": self.walked.to_json(), "samples": [one.to_json() for one in self.samples],
+            "stopped": self.stopped, "no_answer": self.no_answer, "access_times_changed": self.touched,
+            "estimates": [one.to_json() for one in self.estimates],
+            "strata": [one.to_json() for one in self.strata],
+            "blocks": None if self.blocks is None else self.blocks.to_json(),
+            "codecs_not_beaten": list(self.not_beaten), "what_if": [one.to_json() for one in self.what_if],
+            "quantiles": [one.to_json() for one in self.quantiles],
+            "reading": [one.to_json() for one in self.reading],
+        }  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row an estimate."""
+        return [
+            {"what": one.what, "name": one.name, "of": one.of, "unit": one.unit,
+             **one.found.estimate.flat("value"), "n": one.found.estimate.n, "design_effect": one.found.design_effect}
+            for one in self.estimates
+        ]  # fmt: skip
+
+    def of(self, what: str, over: str) -> Iterator[SurveyEstimate]:
+        """The estimates of one kind."""
+        return (one for one in self.estimates if (one.what, one.of) == (what, over))
+
+
+def survey(
+    asked: SurveyAsked, on_progress: Callable[[str, int], object] | None = None, walk_all: WalkAll = walk
+) -> Survey:
+    """Walk a tree, draw, read what was drawn, and say what that tells of the whole.
+
+    ``walk_all``: who walks, if not this process alone. Raises InputError.
+    """
+    began = time.monotonic()
+    check_asked(asked)
+    if asked.nice:
+        give_way()
+    with held_root(asked.path) as root:
+        return _survey(asked, root, on_progress, began, walk_all)
+
+
+def check_asked(asked: SurveyAsked) -> None:
+    """Before anything is walked. Raises InputError."""
+    check_level(asked.level)
+    _ = asked.tried
+    if asked.by and (asked.files_from or asked.until is not None or asked.seconds is not None):
+        raise InputError("parts of a tree are drawn from in a walk, and in numbers that are known before",
+                         "leave out --by, or --files-from, --until and --for")  # fmt: skip
+    if asked.rate < 0 or (asked.rate and asked.files_from):
+        raise InputError("a rate is that of a walk, in looks a second", "write --rate 1000, without --files-from")
+    StopRule(asked.until, asked.seconds)
+
+
+def _survey(
+    asked: SurveyAsked, root: str, on_progress: Callable[[str, int], object] | None, began: float, walk_all: WalkAll
+) -> Survey:  # fmt: skip
+    level = asked.level
+    there = inodes_in_use(root)
+    seen = "files seen" if there is None else f"files seen, of {there:,} in the file system"
+    walked = _walked(asked, root, on_progress and (lambda files: on_progress(seen, files)), walk_all)
+    drawn = _drawn(asked, walked)
+    wanted = LookAsked(asked.tried, asked.seed)
+    read = read_in_order(
+        drawn, StopRule(asked.until, asked.seconds),
+        lambda files, before: look_at_all(
+            root, files, wanted, on_progress and (lambda done: on_progress("files read", before + done))),
+        partial(_shares, walked, asked),
+    )  # fmt: skip
+    looked = list(read.contents.values())
+    samples, strata = _samples(walked, asked, read.drawn, read.contents)
+    summary, codecs = walk_summary(walked, asked.allocated), asked.tried
+    return Survey(
+        asked.path, asked.seed, summary,
+        tuple(_said(one, level) for one in samples.values()),
+        (*kinds(samples, level), *bytes_of(samples, codecs, level)),
+        sum(one.read_bytes > 0 for one in looked), sum(one.read_bytes for one in looked),
+        dict(Counter(one.why for one in looked if one.why)),
+        sum(one.touched for one in looked), time.monotonic() - began, read.why, strata,
+        blocks_read(looked) if codecs else None,
+        not_beaten(samples, codecs, level),
+        tuple(what_if(one, samples, summary, walked.now_s, level) for one in asked.changes),
+        tuple(quantiles(samples, level, walked.now_s, summary.old is not None)) if walked.files else (),
+        asked.allocated, sum(sum(piece.size for piece in one.pieces) or one.read_bytes for one in looked),
+        read_speeds(looked, level),
+    )  # fmt: skip
+
+
+def _drawn(asked: SurveyAsked, walked: Walked) -> dict[Drawn, DrawnFiles]:
+    """What is to be read, of each stratum by itself if there are any."""
+    by_count = asked.draws
+    if asked.files is None and asked.seconds is None:  # of a small tree fewer are enough
+        by_count = sample_size(asked.margin, asked.level, population=walked.files)
+    if not asked.by:
+        return {(COUNT, ""): walked.by_count.first(by_count), (CAPACITY, ""): walked.by_size}
+    sizes = "allocated_bytes" if asked.allocated else "bytes"
+    draws = {COUNT: by_count, CAPACITY: asked.draws}
+    return {(by, name): one for by, name, one in allocated(walked.strata, draws, sizes)}
+
+
+def _samples(
+    walked: Walked, asked: SurveyAsked, drawn: Mapping[Drawn, DrawnFiles], contents: Read
+) -> tuple[dict[str, FileSample | StratifiedSample], tuple[SurveyStratum, ...]]:
+    """Of the whole, and what the strata say by themselves."""
+    if not asked.by:
+        return {by: FileSample(by, one, walked, asked.allocated, contents) for (by, _), one in drawn.items()}, ()
+    parts = {(by, name): FileSample(by, one, walked.strata[name], asked.allocated, contents)
+             for (by, name), one in drawn.items()}  # fmt: skip
+    whole: dict[str, FileSample | StratifiedSample] = {
+        of: StratifiedSample(of, [one for (by, _), one in parts.items() if by == of]) for of in (COUNT, CAPACITY)
+    }
+    return whole, tuple(_stratum(name, one, asked, parts) for name, one in walked.strata.items())
+
+
+def _stratum(name: str, walked: Walked, asked: SurveyAsked, parts: dict[Drawn, FileSample]) -> SurveyStratum:
+    mine = {by: parts[by, name] for by in (COUNT, CAPACITY)}
+    files, size, blocks = (walked.found[one] for one in ("files", "bytes", "allocated_bytes"))
+    looked = len({file for one in mine.values() for file, content in zip(one.files, one.contents, strict=True)
+                  if not content.why})  # fmt: skip
+    return SurveyStratum(name, files, size, blocks, blocks if asked.allocated else size, looked,
+                         tuple(kinds(mine, asked.level)))  # fmt: skip
+
+
+def _shares(
+    walked: Walked, asked: SurveyAsked, drawn: Mapping[Drawn, DrawnFiles], contents: Read
+) -> Iterator[Estimate]:  # fmt: skip
+    samples, _ = _samples(walked, asked, drawn, contents)
+    return (one.found.estimate for one in kinds(samples, asked.level))
+
+
+def _walked(
+    asked: SurveyAsked, root: str, on_files: Callable[[int], object] | None, walk_all: WalkAll
+) -> Walked:  # fmt: skip
+    if asked.files_from is None:
+        return walk_all(walk_of(asked, root), on_files)
+    return walk_list(walk_of(asked, asked.path), root, asked.files_from, on_files)
+
+
+def walk_of(asked: SurveyAsked, path: str) -> WalkAsked:
+    """What is to be walked; ``path``: of the tree. Raises InputError."""
+    by_owner, by_depth = parse_by(asked.by)
+    return WalkAsked(path, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots,
+                     by_owner=by_owner, by_depth=by_depth, rate=asked.rate)  # fmt: skip
+
+
+def _said(sample: FileSample | StratifiedSample, level: float) -> SurveySample:
+    return SurveySample(sample.by, len(sample.contents), sample.certain, sample.missing(level))

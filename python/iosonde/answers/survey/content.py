@@ -1,0 +1,154 @@
+"""What the files that were read say of the whole tree: kinds, codecs, entropy, zeros, quantiles of sizes and ages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from iosonde.core.types import Estimate
+from iosonde.stats.sampling.population import CAPACITY, COUNT
+from iosonde.stats.sampling.shares import OfWhole
+from iosonde.survey.contents import DIGEST_BYTES, Contents, Piece
+from iosonde.survey.magic import EMPTY
+from iosonde.survey.opening import WalkedFile
+
+from .estimate import SurveyEstimate
+from .sample import FileSample
+from .strata import StratifiedSample
+
+Samples = Mapping[str, FileSample | StratifiedSample]
+QUANTILES = (0.1, 0.5, 0.9, 0.99)
+
+
+@dataclass(frozen=True)
+class BlocksRead:
+    """Whole blocks of 4 KiB that were read: how many, of zeros, and of the others how many had been met before.
+
+    Of a whole tree more are met twice than of a sample: what is met here is there at least, and how much deduplication
+    would save a sample of files cannot tell (Harnik et al., FAST 2016).
+    """
+
+    read: int
+    zeros: int
+    met_before: int
+
+    def to_json(self) -> dict[str, int]:
+        """Its numbers."""
+        return vars(self)
+
+
+def blocks_read(contents: Iterable[Contents]) -> BlocksRead:
+    """Of all files that were read."""
+    pieces = [piece for one in contents for piece in one.pieces]
+    digests = np.frombuffer(b"".join(piece.digests for piece in pieces), f"V{DIGEST_BYTES}").view(np.uint64)
+    met = len(digests) - len(np.unique(digests))
+    return BlocksRead(sum(one.blocks for one in pieces), sum(one.zeros for one in pieces), met)
+
+
+def kinds(samples: Samples, level: float) -> Iterator[SurveyEstimate]:
+    """The share of each kind, of the files and of the capacity, the largest first."""
+    every = Counter(one.kind for sample in samples.values() for one in sample.contents if one.kind)
+    for of, sample in samples.items():
+        found = {kind: sample.share(partial(_is, kind), level) for kind in every if of == COUNT or kind != EMPTY}
+        for kind in sorted(found, key=lambda kind: (-(found[kind].estimate.value or 0.0), kind)):
+            yield SurveyEstimate("type", kind, of, "share", found[kind])
+
+
+def _is(kind: str, file: WalkedFile, content: Contents) -> bool:
+    return content.kind == kind
+
+
+def bytes_of(samples: Samples, codecs: Sequence[str], level: float) -> Iterator[SurveyEstimate]:
+    """Of the capacity: what codecs leave of it and how fast one core is, its entropy, its zeros."""
+    by_size = samples[CAPACITY]
+    mass = by_size.mass
+    if not codecs or not mass:
+        return
+    for codec in codecs:
+        ratio = by_size.mean(partial(left, codec), level)
+        packing, unpacking = (
+            by_size.mean(partial(of, codec), level, bounded=False) for of in (pack_per_byte, unpack_per_byte)
+        )
+        yield SurveyEstimate("compressed", codec, CAPACITY, "share", ratio)
+        yield SurveyEstimate("saved", codec, CAPACITY, "bytes", _rest_of(ratio, mass))
+        yield SurveyEstimate("cpu", codec, CAPACITY, "s", packing.times(mass))
+        yield SurveyEstimate("pack", codec, CAPACITY, "bytes/s", rate_of(packing))
+        yield SurveyEstimate("unpack", codec, CAPACITY, "bytes/s", rate_of(unpacking))
+    yield SurveyEstimate("entropy", "single bytes", CAPACITY, "bits",
+                         by_size.mean(lambda piece: piece.entropy / 8, level).times(8))  # fmt: skip
+    zeros = by_size.mean(lambda piece: piece.zeros / piece.blocks if piece.blocks else 0.0, level)
+    yield SurveyEstimate("zeros", "4 KiB blocks", CAPACITY, "share", zeros)
+
+
+def quantiles(samples: Samples, level: float, now_s: int, dated: bool) -> Iterator[SurveyEstimate]:
+    """Sizes of files, and where they are known the ages since files were modified, of files and of capacity."""
+    of: dict[str, tuple[str, Callable[[WalkedFile], float], tuple[str, ...]]] = {
+        "size": ("bytes", lambda file: file.size, (COUNT, CAPACITY))
+    }
+    if dated:
+        of["age"] = ("s", lambda file: max(0.0, now_s - file.modified_ns / 1e9), (COUNT, CAPACITY))
+    for name, (unit, value, overs) in of.items():
+        for over in overs:
+            for q in QUANTILES:
+                found = samples[over].quantile(value, q, level)
+                yield SurveyEstimate(name, f"{q:g}", over, unit, found)
+
+
+def not_beaten(samples: Samples, codecs: Sequence[str], level: float) -> tuple[str, ...]:
+    """Codecs than which none is surely both smaller and faster, on the same pieces of the same files."""
+    by_size = samples[CAPACITY]
+    if not by_size.mass:
+        return ()
+
+    def beats(better: str, worse: str) -> bool:
+        return all(_surely_less(by_size, partial(of, better), partial(of, worse), level)
+                   for of in (left, pack_per_byte))  # fmt: skip
+
+    return tuple(one for one in codecs if not any(beats(other, one) for other in codecs if other != one))
+
+
+def _surely_less(
+    sample: FileSample | StratifiedSample, a: Callable[[Piece], float], b: Callable[[Piece], float], level: float
+) -> bool:
+    """Whether the mean of ``a`` is below that of ``b``, piece by piece, beyond the interval of the difference."""
+    pieces = [piece for one in sample.contents for piece in one.pieces]
+    largest = max((abs(a(piece) - b(piece)) for piece in pieces), default=0.0)
+    if not largest:
+        return False
+    found = sample.mean(lambda piece: (1 + (a(piece) - b(piece)) / largest) / 2, level).estimate
+    return found.high is not None and found.high < 0.5
+
+
+def left(codec: str, piece: Piece) -> float:
+    """What a codec makes of it; who compresses keeps the original where that is smaller."""
+    return min(1.0, piece.compressed[codec] / piece.size)
+
+
+def pack_per_byte(codec: str, piece: Piece) -> float:
+    """CPU seconds for each byte, there."""
+    return piece.cpu_s[codec] / piece.size
+
+
+def unpack_per_byte(codec: str, piece: Piece) -> float:
+    """And back, for each byte of the original."""
+    return piece.unpack_s[codec] / piece.size
+
+
+def rate_of(per_byte: OfWhole) -> OfWhole:
+    """Bytes/s of one core, from its seconds for a byte."""
+    one = per_byte.estimate
+    value, high, low = (1 / x if x else None for x in (one.value, one.low, one.high))
+    found = Estimate(value, low, high, one.level, one.n, one.warnings)
+    return OfWhole(found, per_byte.design_effect, 0.0, 0.0)
+
+
+def _rest_of(ratio: OfWhole, mass: float) -> OfWhole:
+    """What compression saves of a mass."""
+    one = ratio.estimate
+    value, high, low = (None if x is None else max(0.0, 1 - x) * mass for x in (one.value, one.low, one.high))
+    saved = Estimate(value, low, high, one.level, one.n, one.warnings)
+    return OfWhole(saved, ratio.design_effect, (1 - ratio.if_all) * mass, (1 - ratio.if_none) * mass)

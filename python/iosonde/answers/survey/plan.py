@@ -1,0 +1,77 @@
+"""How many files a survey has to read for what precision, and what that costs, against reading everything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.answers.answer import Answer
+from iosonde.core.errors import InputError
+from iosonde.core.levels import check_level
+from iosonde.stats.sampling.size import sample_size
+from iosonde.survey.contents import WHOLE_BYTES
+
+USUAL = (0.1, 0.05, 0.02, 0.01)
+_HOUR_S = 3600.0
+
+
+@dataclass(frozen=True)
+class PlannedSurvey:
+    """For one precision: how many are drawn by count, and at most as many by size; bytes read at most, seconds on one
+    node. ``precision`` None: everything is read."""
+
+    precision: float | None
+    files: int
+    bytes: float
+    seconds: float
+
+    @property
+    def node_hours(self) -> float:
+        """Of one node that reads alone."""
+        return self.seconds / _HOUR_S
+
+    def to_json(self) -> dict[str, Any]:
+        """Its numbers."""
+        return {"precision": self.precision, "files": self.files, "bytes": self.bytes, "seconds": self.seconds,
+                "node_hours": self.node_hours}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SurveyPlan(Answer):
+    """One row a precision, the last for reading everything."""
+
+    population: int
+    capacity: int
+    level: float
+    rows: tuple[PlannedSurvey, ...]
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde survey plan --json``."""
+        return {"population": self.population, "capacity": self.capacity, "level": self.level, "plans": self.records()}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a precision."""
+        return [one.to_json() for one in self.rows]
+
+
+def plan(
+    population: int, capacity: int, rate: float, per_file_s: float, precisions: tuple[float, ...] = USUAL,
+    level: float = 0.95,
+) -> SurveyPlan:  # fmt: skip
+    """``rate``: bytes/s that one node reads; ``per_file_s``: what each file takes besides. Raises InputError."""
+    check_level(level)
+    if population < 1 or capacity < 1 or rate <= 0 or per_file_s < 0:
+        raise InputError(
+            "a plan needs files, a capacity and a rate above 0", "as --population 300000000 --capacity 50PB"
+        )
+    rows = []
+    for precision in precisions:
+        draws = sample_size(precision, level, population=population)
+        files = min(population, 2 * draws)
+        rows.append(_row(precision, files, min(files * WHOLE_BYTES, capacity), rate, per_file_s))
+    everything = _row(None, population, capacity, rate, per_file_s)
+    return SurveyPlan(population, capacity, level, (*rows, everything))
+
+
+def _row(precision: float | None, files: int, amount: float, rate: float, per_file_s: float) -> PlannedSurvey:
+    return PlannedSurvey(precision, files, amount, files * per_file_s + amount / rate)

@@ -1,0 +1,85 @@
+"""A survey kept as a run of a store: its shares over time are a history as any other. No name of a file is in it.
+
+Before the walk the place is checked, so that no hour of walking is lost for a wrong word.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Experiment, Factor, Observation, Run
+from iosonde.store import Store
+
+from .answer import Survey, SurveyAsked
+
+EXPERIMENT = "survey"
+SOURCE, FACT = "survey", "survey"  # what measured such a run; what is kept of it
+_OF = {"files": "share of files", "capacity": "share of capacity"}
+_NUMBERS = {"files": "files", "bytes": "bytes", "allocated_bytes": "bytes", "directories": "directories"}
+_SHOWN = 0.01  # of files or capacity: the types that are looked at first
+
+
+@dataclass(frozen=True)
+class SurveyStore:
+    """Where surveys are kept."""
+
+    path: Path
+    experiment: str = EXPERIMENT
+
+    def check(self, tree: str) -> None:
+        """Before anything is walked: the place may be a store, and is not in the tree. Raises InputError."""
+        if self.path.resolve().is_relative_to(Path(tree).resolve()):
+            raise InputError(f"{self.path} is in the tree that is surveyed, where nothing is written",
+                             "name a store elsewhere")  # fmt: skip
+        Store.check_place(self.path)
+        Store.check_name(self.experiment)
+
+    def keep(self, made: Survey, asked: SurveyAsked) -> str:
+        """Append it as a run, whose id is returned."""
+        store = Store.create(self.path)
+        trees = {"tree": str(Path(made.path).absolute()), "capacity_is": "allocated" if asked.allocated else "sizes"}
+        before = store.runs(self.experiment)
+        repetition = sum(all(one["factors"].get(key) == value for key, value in trees.items()) for one in before)
+        run = run_of(made, asked, self.experiment, {**trees, "repetition": repetition})
+        if self.experiment not in {one.id for one in store.experiments()}:
+            factors = [Factor("tree"), Factor("capacity_is")]
+            store.save_experiment(Experiment(self.experiment, "surveys", factors, {}, [], asked.seed, run.started_at))
+        store.append(run)
+        return run.id
+
+
+def run_of(made: Survey, asked: SurveyAsked, experiment: str, factors: dict[str, str | int]) -> Run:
+    """What a survey found, as rows of results; its intervals, and all else that ``--json`` has, are in the facts."""
+    began = datetime.now(UTC) - timedelta(seconds=made.seconds)
+    rows = list(_rows(made))
+    shown = {operation: [row.metric for row in rows if row.operation == operation and row.value >= _SHOWN]
+             for operation in dict.fromkeys(row.operation for row in rows)}  # fmt: skip
+    return Run(
+        f"survey-{began:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}", experiment, SOURCE,
+        began.isoformat(timespec="seconds").replace("+00:00", "Z"), made.seconds, dict(factors), rows,
+        facts={FACT: {**made.content(), "strata": []}, "target": made.path}, seed=made.seed,
+        headlines={operation: kinds for operation, kinds in shown.items() if kinds},
+    )  # fmt: skip
+
+
+def _rows(made: Survey) -> Iterator[Observation]:
+    """What the walk counted, and each estimate: the operation is what it is of, the metric which."""
+    numbers = made.walked.numbers
+    for name, unit in (
+        ("files", "files"),
+        ("bytes", "bytes"),
+        ("allocated_bytes", "bytes"),
+        ("directories", "directories"),
+    ):
+        if name in numbers:
+            yield Observation("tree", name, float(numbers[name]), unit)
+    for one in made.estimates:
+        value = one.found.estimate.value
+        if value is not None:
+            operation = _OF[one.of] if one.what == "type" else f"{one.what} of {one.of}"
+            yield Observation(operation, one.name, value, one.unit, count=one.found.estimate.n)

@@ -1,0 +1,115 @@
+"""How good a survey of a tree is: the truth from a full scan, against samples that are drawn again and again; by count,
+by size, and the wrong way, in which equal draws are taken for the capacity."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from iosonde.answers.answer import Answer
+from iosonde.core.errors import InputError
+from iosonde.core.levels import check_level
+from iosonde.stats.sampling.population import Population
+from iosonde.stats.sampling.resampling import DrawnAgain, SimulatedEstimate, resampled
+from iosonde.stats.sampling.size import sample_size
+from iosonde.survey.codecs import codec_name
+from iosonde.survey.scan import TreeScan, load_scan, scan_tree
+
+from .strata import parse_by
+
+DRAWS = (64, 256, 1024, 4096)
+
+
+@dataclass(frozen=True)
+class SimulationAsked:
+    """``draws``: sizes of the samples. ``codecs``: read all bytes, for what these leave of them. ``by``: parts have
+    draws of their own (``directory``, ``directory:2``); ``until``: end as soon as the intervals of all shares are so
+    narrow. ``scan``: a file in which the full scan is kept, or from which it is taken."""
+
+    path: str
+    repetitions: int = 100
+    seed: int = 0
+    level: float = 0.95
+    draws: tuple[int, ...] = DRAWS
+    codecs: tuple[str, ...] = ()
+    by: str | None = None
+    until: float | None = None
+    scan: str | None = None
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        if not 2 <= self.repetitions <= 100_000:
+            raise InputError(f"{self.repetitions} repetitions are not possible", "ask for 2 to 100,000")
+        if not self.draws or min(self.draws) < 2:
+            raise InputError("two files are the least that is drawn", "write --draws 64,256,1024")
+        if self.by and self.until is not None:
+            raise InputError("parts of a tree are drawn from in numbers that are known before",
+                             "leave out --by or --until")  # fmt: skip
+        if parse_by(self.by)[0]:
+            raise InputError("a simulation knows the directories, not the owners", "write --by directory")
+
+    @property
+    def depth(self) -> int:
+        """Of the directories that are parts."""
+        return parse_by(self.by)[1] or 1
+
+    @property
+    def resampled(self) -> DrawnAgain:
+        """How files are drawn. Raises InputError."""
+        sizes = self.draws if self.until is None else (sample_size(self.until, self.level),)
+        return DrawnAgain(self.repetitions, self.seed, self.level, sorted(sizes), self.by is not None, self.until)
+
+
+@dataclass(frozen=True)
+class Simulation(Answer):
+    """What surveys of a tree that is known would have said."""
+
+    asked: SimulationAsked
+    files: int
+    capacity: int
+    left_out: int
+    shares: tuple[SimulatedEstimate, ...]
+    seconds: float
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde survey simulate --json``."""
+        asked = self.asked
+        return {
+            "path": asked.path, "files": self.files, "capacity": self.capacity, "left_out": self.left_out,
+            "repetitions": asked.repetitions, "level": asked.level, "seed": asked.seed, "by": asked.by,
+            "until": asked.until, "seconds": self.seconds, "shares": [one.to_json() for one in self.shares],
+        }  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a way, a number of draws, and what was estimated."""
+        return [{**one.to_json(), "coverage": one.coverage.value} for one in self.shares]
+
+
+def simulate(asked: SimulationAsked, on_progress: Callable[[str, int], object] | None = None) -> Simulation:
+    """Look at every file of a tree, or take what was kept of that, then draw from it. Raises InputError."""
+    began = time.monotonic()
+    how = asked.resampled
+    scan = _scan(asked, on_progress)
+    if not len(scan.sizes) or not scan.sizes.sum():
+        raise InputError(f"{asked.path}: there is no file with contents that can be read", "name another tree")
+    if len(scan.sizes) < 2:
+        raise InputError(f"{asked.path}: of one file no samples are drawn", "name a tree with more files")
+    shares = tuple(resampled(Population(scan), how))
+    return Simulation(asked, len(scan.sizes), int(scan.sizes.sum()), scan.left_out, shares, time.monotonic() - began)
+
+
+def _scan(asked: SimulationAsked, on_progress: Callable[[str, int], object] | None) -> TreeScan:
+    codecs = tuple(map(codec_name, asked.codecs))
+    if asked.scan is None or not Path(asked.scan).exists():
+        found = scan_tree(asked.path, codecs, asked.depth, on_progress)
+        if asked.scan is not None:
+            found.save(asked.scan)
+        return found
+    kept = load_scan(asked.scan)
+    if not set(codecs) <= kept.pieces.keys() or (asked.by and asked.depth != kept.depth):
+        raise InputError(f"{asked.scan} was scanned without these codecs, or with directories of another depth",
+                         "scan anew, into another file")  # fmt: skip
+    return kept

@@ -1,0 +1,130 @@
+"""A survey of each part of a tree: projects or owners, each with draws of its own; the whole follows from the parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from iosonde.core.errors import InputError
+from iosonde.stats.sampling.quantiles import quantile
+from iosonde.stats.sampling.shares import DrawnSample, OfWhole
+from iosonde.stats.sampling.strata import StratumValues, allocate, stratified_mean, stratified_share
+from iosonde.survey.contents import Contents
+from iosonde.survey.opening import WalkedFile
+from iosonde.survey.walk import DrawnFiles, Walked
+
+from .estimate import SurveyEstimate
+from .sample import Floats, OfPiece, Where
+
+OWNER, DIRECTORY = "owner", "directory"
+
+
+def parse_by(text: str | None) -> tuple[bool, int | None]:
+    """``owner``, ``directory`` or ``directory:2``: whether by owner, and down to which depth. Raises InputError."""
+    if text is None:
+        return False, None
+    if text == OWNER:
+        return True, None
+    found = re.fullmatch(rf"{DIRECTORY}(?::([1-9]\d{{0,2}}))?", text)
+    if not found:
+        raise InputError(f"a tree has no parts by {text!r}", "write --by directory, --by directory:2 or --by owner")
+    return False, int(found[1] or 1)
+
+
+@dataclass(frozen=True)
+class SurveyStratum:
+    """One part: its name (a directory, the number of an owner), what the walk knows of it, how many files of it were
+    looked at, and the shares of types in it."""
+
+    name: str
+    files: int
+    bytes: int
+    allocated_bytes: int
+    capacity: int
+    looked_at: int
+    estimates: tuple[SurveyEstimate, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Its numbers."""
+        return {"name": self.name, "files": self.files, "bytes": self.bytes, "allocated_bytes": self.allocated_bytes,
+                "looked_at": self.looked_at, "estimates": [one.to_json() for one in self.estimates]}  # fmt: skip
+
+    @property
+    def mostly(self) -> SurveyEstimate | None:
+        """The type that holds most of its capacity."""
+        found = [one for one in self.estimates if one.of == "capacity" and one.found.estimate.value is not None]
+        return max(found, key=lambda one: one.found.estimate.value or 0.0, default=None)
+
+
+class StratumSample(Protocol):
+    """Files drawn one way in one stratum, with what was found in them."""
+
+    files: list[WalkedFile]
+    contents: list[Contents]
+    drawn: DrawnSample
+
+    def are(self, where: Where) -> StratumValues:
+        """Which files are ``where``."""
+
+    def of_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
+        """The mean of each file's pieces; of files that are not ``where``, ``outside``."""
+
+    def known(self, of: Callable[[WalkedFile], float]) -> Floats:
+        """What the walk knows of each drawn file."""
+
+    def silent(self) -> StratumValues:
+        """Which gave no answer."""
+
+
+class StratifiedSample:
+    """Those of all strata, drawn one way, as one sample of the whole."""
+
+    def __init__(self, by: str, parts: Sequence[StratumSample]) -> None:
+        self.by, self.parts = by, parts
+        self.mass = sum(one.drawn.mass for one in parts)
+        self.files = [file for one in parts for file in one.files]
+        self.contents = [content for one in parts for content in one.contents]
+        self.certain = sum(int(one.drawn.certain.sum()) for one in parts)
+
+    def share(self, where: Where, level: float) -> OfWhole:
+        """The share of the mass in files that are ``where``."""
+        return stratified_share([one.are(where) for one in self.parts], level)
+
+    def mean(
+        self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0, bounded: bool = True
+    ) -> OfWhole:  # fmt: skip
+        """Over the mass, of what each piece of a file has (0 to 1; not ``bounded``: always small); of files that are
+        not ``where``, ``outside``."""
+        return stratified_mean([one.of_pieces(of, where, outside) for one in self.parts], level, bounded)
+
+    def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> OfWhole:
+        """Of something that the walk knows of every file that it drew."""
+        if not self.parts:
+            return quantile([], [], q, level, lambda _: stratified_share([], level))
+        values = [one.known(of) for one in self.parts]
+        weights = np.concatenate([one.drawn.weights for one in self.parts])
+
+        def below(at: float) -> OfWhole:
+            each = zip(self.parts, values, strict=True)
+            return stratified_share([StratumValues(one.drawn, mine <= at) for one, mine in each], level)
+
+        return quantile(np.concatenate(values), weights, q, level, below)
+
+    def missing(self, level: float) -> OfWhole:
+        """The share of what gave no answer."""
+        return stratified_share([one.silent() for one in self.parts], level)
+
+
+def allocated(
+    strata: Mapping[str, Walked], draws: Mapping[str, int], sizes: str
+) -> Iterator[tuple[str, str, DrawnFiles]]:
+    """(how drawn, stratum, its draws): those by count in proportion to the files, those by size to the bytes."""
+    files = [one.files for one in strata.values()]
+    masses = {"files": files, "capacity": [one.found[sizes] for one in strata.values()]}
+    for by, count in draws.items():
+        for (name, one), given in zip(strata.items(), allocate(count, masses[by], files), strict=True):
+            yield by, name, (one.by_count if by == "files" else one.by_size).first(given)

@@ -1,0 +1,178 @@
+"""What a change of what is stored would do: compressing all of it or a part, moving small files into archives.
+
+From the files that a survey read, without reading anything again. The part that would be compressed is a domain of the
+sample: its totals are means of values that are 0 outside of it, its ratio a quotient of two such means, whose interval
+is that of the linearised residual (Särndal, Swensson and Wretman, *Model Assisted Survey Sampling*, 1992, 5.6 and 5.8).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.pairs import pairs_of
+from iosonde.core.types import Estimate
+from iosonde.core.units import parse_seconds, parse_size
+from iosonde.stats.estimate.distributions import t_critical
+from iosonde.stats.sampling.population import CAPACITY
+from iosonde.stats.sampling.shares import OfWhole
+from iosonde.survey.codecs import codec_name
+from iosonde.survey.contents import Contents
+from iosonde.survey.opening import WalkedFile
+
+from .content import Samples, left, pack_per_byte, rate_of, unpack_per_byte
+from .sample import FileSample, OfPiece, Where
+from .strata import StratifiedSample
+from .walk import WalkSummary
+
+ARCHIVE_BYTES = 1 << 30
+_FEW = 30
+_BOUNDS = "low and high are bounds, whatever the level: how full the last blocks of members are is not known"
+_TAR_BLOCK = 512  # a header before each member, whose end is filled up to whole ones
+_HINT = "write compress=zstd:3, compress=zstd:19,older=1y,type=NetCDF classic, or archive=64KiB"
+
+
+@dataclass(frozen=True)
+class StorageChange:
+    """``text`` as it was written. Either files are compressed by ``codec``: those that were not modified for
+    ``older_s``, of a ``kind``, of at least ``larger`` bytes; or those below ``archive`` bytes are put into archives."""
+
+    text: str
+    codec: str = ""
+    older_s: float = 0.0
+    kind: str = ""
+    larger: int = 0
+    archive: int = 0
+
+    @property
+    def all_files(self) -> bool:
+        """Whether every file is compressed."""
+        return not (self.older_s or self.kind or self.larger)
+
+    def touches(self, now_s: int) -> Where:
+        """Which files are compressed."""
+
+        def where(file: WalkedFile, content: Contents) -> bool:
+            old = not self.older_s or now_s - file.modified_ns / 1e9 >= self.older_s  # clocks may be ahead of ours
+            return old and file.size >= self.larger and self.kind in ("", content.kind)
+
+        return where
+
+
+def parse_change(text: str) -> StorageChange:
+    """``compress=zstd:3,older=1y,type=TIFF,larger=1MiB`` or ``archive=64KiB``. Raises InputError."""
+    found = pairs_of(text, "--what-if", _HINT)
+    unknown = set(found) - {"compress", "older", "type", "larger", "archive"}
+    if unknown or ("compress" in found) == ("archive" in found) or ("archive" in found and len(found) > 1):
+        raise InputError(f"--what-if: '{text}' is not a change that is known", _HINT)
+    if "archive" in found:
+        size = int(parse_size(found["archive"]))
+        if size < 2 or size & (size - 1):
+            raise InputError(f"--what-if: archive={found['archive']} is not a power of two",
+                             "the walk counts files by such sizes: write archive=64KiB")  # fmt: skip
+        return StorageChange(text, archive=size)
+    years = re.fullmatch(r"([0-9.]+)y", found.get("older", ""))
+    older_s = float(years[1]) * 365 * 86_400 if years else parse_seconds(found.get("older", "0s"))
+    larger = int(parse_size(found["larger"])) if "larger" in found else 0
+    return StorageChange(text, codec_name(found["compress"]), older_s, found.get("type", ""), larger)
+
+
+@dataclass(frozen=True)
+class SurveyWhatIf:
+    """What a change does. Of compression: the share of the capacity that it ``touches``, bytes ``saved``, CPU seconds
+    once (``cpu``), what is ``left`` of the part, and the rates of one core that packs and unpacks it (bytes/s of the
+    original). Of archives: ``files`` that go into ``archives``, and bytes of allocated space ``saved``. What cannot be
+    told is None, and ``warnings`` say why."""
+
+    change: StorageChange
+    saved: Estimate | None = None
+    touches: Estimate | None = None
+    cpu: Estimate | None = None
+    left: Estimate | None = None
+    pack: Estimate | None = None
+    unpack: Estimate | None = None
+    files: int | None = None
+    archives: int | None = None
+    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Its numbers; of what it is not about null."""
+        names = ("saved", "touches", "cpu", "left", "pack", "unpack")
+        values = {name: None if (one := getattr(self, name)) is None else one.to_json() for name in names}
+        return {"what_if": self.change.text, **values, "files": self.files, "archives": self.archives,
+                "warnings": list(self.warnings)}  # fmt: skip
+
+
+def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s: int, level: float) -> SurveyWhatIf:
+    """What a change would do. Nothing is refused after hours of reading: what cannot be told has a reason."""
+    if change.archive:
+        return _archived(change, walked, level)
+    if change.older_s and walked.old is None:
+        return SurveyWhatIf(change, warnings=("the list of files does not say how old they are",))
+    by_size, where = samples[CAPACITY], change.touches(now_s)
+    inside = by_size.share(where, level).estimate
+    saved = by_size.mean(lambda piece: 1 - left(change.codec, piece), level, where).times(by_size.mass).estimate
+    if not inside.value:
+        return SurveyWhatIf(change, None if inside.value is None else saved, inside, warnings=_not_met(change, samples))
+    cpu = by_size.mean(partial(pack_per_byte, change.codec), level, where, bounded=False).times(by_size.mass).estimate
+    rest, packing, unpacking = (_of_part(by_size, partial(of, change.codec), where, level)
+                                for of in (left, pack_per_byte, unpack_per_byte))  # fmt: skip
+    return SurveyWhatIf(change, saved, inside, cpu, rest and rest.within(low=0.0, high=1.0), _rate(packing),
+                        _rate(unpacking))  # fmt: skip
+
+
+def _not_met(change: StorageChange, samples: Samples) -> tuple[str, ...]:
+    kinds = {one.kind for sample in samples.values() for one in sample.contents if one.kind}
+    met = f"; types that were: {', '.join(sorted(kinds))}" if change.kind and change.kind not in kinds else ""
+    return (f"no file of that part was met{met}",)
+
+
+def _rate(per_byte: Estimate | None) -> Estimate | None:
+    return per_byte and rate_of(OfWhole(per_byte, None, 0.0, 0.0)).estimate
+
+
+def _of_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Where, level: float) -> Estimate | None:
+    """The mean over the part alone; None where nothing of it was drawn."""
+    inside = sample.mean(lambda _: 1.0, level, where).estimate
+    total = sample.mean(of, level, where).estimate
+    if not inside.value or total.value is None:
+        return None
+    mean = total.value / inside.value
+    met = [one.pieces for file, one in zip(sample.files, sample.contents, strict=True) if where(file, one)]
+    n = sum(map(bool, met))
+    scale = 2 * max((abs(of(piece) - mean) for pieces in met for piece in pieces), default=0.0)
+    if not scale:
+        return Estimate(mean, mean, mean, level, n)
+    # The residuals as values from 0 to 1: outside of the part there is none, which is one half.
+    spread = sample.mean(lambda piece: 0.5 + (of(piece) - mean) / scale, level, where, outside=0.5).estimate
+    if spread.low is None or spread.high is None:
+        return Estimate(mean, None, None, level, n, spread.warnings)
+    # Of the files that were drawn only those of the part tell: their number is that of the degrees of freedom.
+    fewer = t_critical(level, max(1, n - 1)) / t_critical(level, max(1, len(sample.contents) - 1))
+    half = max(spread.high - 0.5, 0.5 - spread.low) * scale / inside.value * fewer
+    few = (f"{n} files of the part are few: its interval may be too narrow",) if n < _FEW else ()
+    return Estimate(mean, mean - half, mean + half, level, n, (*spread.warnings, *few)).within(low=0.0)
+
+
+def _archived(change: StorageChange, walked: WalkSummary, level: float) -> SurveyWhatIf:
+    """Exact but for how full the last blocks of members are: between the least and the most that they can be."""
+    if "allocated_bytes" not in walked.numbers:
+        return SurveyWhatIf(change, warnings=("the list of files does not say what is allocated",))
+    rows = [row for row in walked.sizes if row.up_to is not None and 0 < row.up_to < change.archive]
+    files, size, allocated = (sum(getattr(row, name) for row in rows) for name in ("files", "bytes", "allocated_bytes"))
+    named = "a file with several names is one member of an archive: its other names go"
+    notes = (named,) if walked.numbers.get("hard_links") else ()
+    least = size + _TAR_BLOCK * files  # the fill is from 0 to 511 bytes, about half of that on average
+    saved = [float(allocated - least - fill * files) for fill in (_TAR_BLOCK / 2, _TAR_BLOCK - 1, 0)]
+    archives = math.ceil((least + _TAR_BLOCK / 2 * files) / ARCHIVE_BYTES)
+    found = Estimate(saved[0], saved[1], saved[2], level, files, (_BOUNDS,))
+    return SurveyWhatIf(change, found, files=files, archives=archives, warnings=notes)
+
+
+def with_codecs(codecs: tuple[str, ...], changes: tuple[StorageChange, ...]) -> tuple[str, ...]:
+    """The codecs that are tried, those of changes with them, each once."""
+    return tuple(dict.fromkeys((*codecs, *(one.codec for one in changes if one.codec))))
