@@ -172,10 +172,12 @@ def test_a_layout_is_changed_without_a_moment_that_ceph_refuses(told, options, o
     assert [said.split()[2].rpartition(".")[2] for _, said in told.asked if said.startswith("setfattr")] == order
 
 
-def test_ceph_tells_of_each_osd_and_of_what_troubles_it(told):
+def test_ceph_tells_of_each_osd_and_of_what_troubles_it(told, monkeypatch):
     how, lab = lab_of("ceph")
+    assert how.health(lab) == ["monitor: its metadata server is down"]
+    monkeypatch.setattr(LabHost, "processes", lambda self, name: [7])
     dump = {"osds": [{"osd": 0, "up": 1, "in": 1}, {"osd": 1, "up": 0, "in": 0}]}
-    fsmap = {"fsmap": {"filesystems": [{"mdsmap": {"info": {"gid_4": {"state": "up:active"}}}}]}}
+    fsmap = {"fsmap": {"filesystems": [{"mdsmap": {"info": {"gid_4": {"gid": 4, "state": "up:active"}}}}]}}
     health = {"status": "HEALTH_WARN", "checks": {"OSD_DOWN": {"summary": {"message": "1 osds down"}, "muted": False}}}
     told.answers += [("osd dump", json.dumps(dump)), ("mds stat", json.dumps(fsmap)), ("health", json.dumps(health))]
     assert how.states(lab) == {
