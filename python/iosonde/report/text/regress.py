@@ -25,7 +25,9 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     divisor, unit = answer.scale
     named = f", {unit}," if unit else ""
     errors = "robust standard errors (HC3); " if f.robust else ""
-    yield from wrapped(f"{made.response}{named} on {', '.join(made.terms)}; {errors}{100 * f.level:g} % intervals; n = {f.n}")
+    yield from wrapped(
+        f"{made.response}{named} on {', '.join(made.terms)}; {errors}{100 * f.level:g} % intervals; n = {f.n}"
+    )
     yield ""
     share = [100 * f.ssr / (f.ssr + f.sse), 100 * f.sse / (f.ssr + f.sse)]
     rows = [

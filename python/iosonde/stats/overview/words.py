@@ -78,7 +78,9 @@ def _what(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str, str
     alike = [one for one in among if one.operation == item.operation]
     names = [
         item.operation,
-        split_unit(item.metric)[0].replace("_", " ") if len({one.metric for one in alike}) > 1 or not item.operation else "",
+        split_unit(item.metric)[0].replace("_", " ")
+        if len({one.metric for one in alike}) > 1 or not item.operation
+        else "",
     ]
     varying = {name: level for name, level in item.by.items() if any(one.by.get(name) != level for one in alike)}
     what = " ".join(name for name in names if name)
