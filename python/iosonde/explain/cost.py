@@ -145,7 +145,7 @@ def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) ->
         made: Array = work(one) / (one.elapsed_s * busy)
         return made
 
-    def unhindered(n: Array, s: Array, one: Account) -> Array:
+    def if_fast(n: Array, s: Array, one: Account) -> Array:
         made: Array = work(one) / np.maximum(one.elapsed_s - lost(n, s, one), 1e-9)
         return made
 
@@ -153,7 +153,7 @@ def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) ->
         _estimate(trials, lost, level).within(0.0),
         mean([one.elapsed_s for one in trials], level),
         _estimate(trials, rate, level).within(0.0),
-        _told(_estimate(trials, unhindered, level)),
+        _told(_estimate(trials, if_fast, level)),
         "bytes/s" if trials[0].size else "operations/s",
     )  # fmt: skip
 
