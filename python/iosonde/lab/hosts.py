@@ -26,6 +26,9 @@ _READY_S = 20.0
 _LOOK_S = 10.0
 NAME_SPACES = ("--net", "--uts", "--mount", "--ipc", "--pid")
 _ADMIN_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
+# From host to host: a new connection takes half a second of CPU, and every trial asks every server how it is.
+_ONE_CONNECTION = ("-o", "ControlMaster=auto", "-o", "ControlPath=/run/iosonde-to-%h", "-o", "ControlPersist=60",
+                   "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2")  # fmt: skip
 # Arguments: the lab's directory, the host's name. The last line waits for whatever ends on the host, as init does.
 _INIT = """\
 set -e
@@ -77,7 +80,7 @@ class LabHost:
     def words(self, *command: str, directory: str = "/") -> list[str]:
         """The command, to be started on this host with its share of the CPU; from another host, by ssh."""
         if place.around() is not None and os.uname().nodename != self.name:
-            return ["ssh", self.name, f"cd {shlex.quote(directory)} && exec {shlex.join(command)}"]
+            return ["ssh", *_ONE_CONNECTION, self.name, f"cd {shlex.quote(directory)} && exec {shlex.join(command)}"]
         enter = ["nsenter", "--target", str(self.pid), "--net", "--uts", "--mount", "--ipc", "--pid"]
         enter += [f"--wd={directory}", "--", *command]
         if joined := cgroups.joined(self.lab_directory, self.name):

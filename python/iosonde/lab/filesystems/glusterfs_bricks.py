@@ -36,7 +36,9 @@ import json, os, stat, sys, uuid
 brick, below = sys.argv[1:]
 files, pieces = {}, {}
 top = os.path.join(brick, below)
-for where, _, names in os.walk(top):
+for where, folders, names in os.walk(top):
+    if os.path.samefile(where, brick):
+        folders[:] = [one for one in folders if one not in (".glusterfs", ".shard", ".trashcan")]
     for name in names:
         file = os.path.join(where, name)
         told = os.lstat(file)
