@@ -30,7 +30,7 @@ def start_on(lab: Lab, host: LabHost) -> None:
     path = f"{Path(sys.executable).parent}:{host.environment()['PATH']}"
     told = {
         "AuthorizedKeysFile": str(keys / "authorized"), "StrictModes": "no", "PermitRootLogin": "yes", "UsePAM": "no",
-        "PidFile": "/run/sshd.pid", "SetEnv": f"PATH={path} TMPDIR={TEMPORARY}", "MaxStartups": "200",
+        "PidFile": "/run/sshd.pid", "SetEnv": f"PATH={path} TMPDIR={TEMPORARY} SHLVL=1", "MaxStartups": "200",
         "Subsystem": "sftp internal-sftp",
     }  # fmt: skip
     options = [word for key, value in told.items() for word in ("-o", f"{key}={value}")]
