@@ -243,6 +243,12 @@ def test_the_interval_of_a_rate_is_cut_at_zero_and_says_so(unit, cut):
     assert any("cut" in warning for warning in row.mean.warnings) == cut
 
 
+def test_the_harmonic_mean_of_iterations_in_one_run_counts_that_run():
+    row = overview.row_of(TrialCell({}, "y", "bytes/s", np.array([1.0, 1.2, 1.1]), within_run=True), 0.95)
+    assert row.harmonic_mean.n == row.mean.n == 1
+    assert any("within one run" in warning for warning in row.harmonic_mean.warnings)
+
+
 def test_a_cache_that_varied_is_said_of_reads_alone():
     rows = [(op, "warm" if trial % 3 else "cold-verified", trial) for trial in range(6) for op in ("create", "read_x")]
     table = table_of({
