@@ -142,6 +142,10 @@ def test_latency_is_of_what_was_asked_for(measured):
     assert as_json(measured, "--response", "log(create)")["latency"] == []
 
 
+def test_columns_that_were_asked_for_have_no_durations_beside_them(measured):
+    assert "durations" in invoke(measured) and "durations" not in invoke(measured, "--columns", "nodes")
+
+
 def test_efficiency_against_one_node(measured):
     by_operation = {e["operation"]: e for e in as_json(measured)["efficiency"]}
     assert by_operation["create"]["efficiency"] == pytest.approx(0.95, abs=0.03)
