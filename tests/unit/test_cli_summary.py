@@ -139,7 +139,7 @@ def test_latency_is_per_trial_and_hides_the_tail_it_did_not_see(measured):
 
 def test_latency_is_of_what_was_asked_for(measured):
     assert {one["operation"] for one in as_json(measured, "--response", "create")["latency"]} == {"create"}
-    assert as_json(measured, "--response", "log(create)")["latency"] == []
+    assert {one["operation"] for one in as_json(measured, "--response", "log(create)")["latency"]} > {"create"}
 
 
 def test_columns_that_were_asked_for_have_no_durations_beside_them(measured):

@@ -25,6 +25,7 @@ from .survey.stored import SEE_PAGE, are_surveys
 from .tools import own_clock, told_by
 from .trials import measured
 
+NETWORK = "network_"
 Latencies = Mapping[str, Sequence[TrialPercentiles]]
 
 
@@ -96,13 +97,14 @@ def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Over
     """The overview of a store's trials by the factors that are known, or by ``asked.on``. ``percentiles``: of the
     operations of each run."""
     trials = measured(source, asked)
-    if asked.response:
-        percentiles = _of_speeds(percentiles, {cell.operation for cell in trials.cells if is_rate(cell.unit)})
+    speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
+    if asked.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
+        percentiles = _of_speeds(percentiles, speeds)
     return overview.of_store(trials, asked.level, source.runs, percentiles, pilot_of(source), source.units())
 
 
 def _of_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
-    """Those of the operations whose speed was asked for: beside other numbers, durations say nothing."""
+    """Those of the operations whose speed was asked for: beside bytes on the network durations say nothing."""
     return {run: [one for one in found if one.operation in operations] for run, found in percentiles.items()}
 
 
