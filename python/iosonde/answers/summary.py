@@ -76,7 +76,9 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
         return Summary(made, own_clock(source, asked), told_by(source, asked), faults, calls(source.runs, asked.level))
     if asked.response:
         if source.store is not None and columns != [VALUE]:  # n counts trials: a run has a row for each of its results
-            refuse_many_kinds(source.trials().rows, [name for name in ("operation", "metric") if name not in (by or ())])
+            refuse_many_kinds(
+                source.trials().rows, [name for name in ("operation", "metric") if name not in (by or ())]
+            )
         return Summary(_of_columns(source, asked, by or ()))
     found = responses(source, replace(asked, on=tuple(by or ())))
     titles, names = tuple(one.title for one in found), by or found[0].names
