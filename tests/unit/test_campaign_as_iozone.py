@@ -6,13 +6,12 @@ import shlex
 
 import pytest
 
-from iosonde.campaign.as_iozone import IozoneCell, IozonePlan, iozone_plan
+from iosonde.campaign.as_iozone import iozone_plan
 from iosonde.campaign.plan import plan
 from iosonde.campaign.request import Request
 from iosonde.core.errors import InputError
 from iosonde.measure.workloads.foreign import translate
 from iosonde.measure.workloads.foreign.as_iozone import of_settings
-from iosonde.report.text.plan_iozone import lines
 
 PHASE = (
     "- {{name: {name}, files: 'r${{RANK}}', "
@@ -114,8 +113,3 @@ def test_the_way_back_is_the_way_there(options):
 def test_commands_are_no_native_steps(tmp_path):
     with pytest.raises(InputError, match="nothing here is measured natively"):
         iozone_plan(plan(Request(what="true", target=(str(tmp_path),))))
-
-
-def test_a_setting_of_many_factors_is_wrapped():
-    cell = IozoneCell({f"factor_{n}": "a long level" for n in range(6)}, (), ("it has two sizes of operations",), ())
-    assert max(map(len, lines(IozonePlan((cell,), {})))) < 80

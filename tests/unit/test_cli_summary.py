@@ -247,6 +247,13 @@ def test_the_interval_of_a_rate_is_cut_at_zero_and_says_so(unit, cut):
     assert any("cut" in warning for warning in row.mean.warnings) == cut
 
 
+def test_what_is_the_same_in_all_rows_of_a_run_is_not_counted_row_by_row(measured):
+    with pytest.raises(InputError, match="the values are of .* operations and metrics"):
+        CliRunner().invoke(
+            summary.command, [measured, "--response", "nodes"], catch_exceptions=False, standalone_mode=False
+        )
+
+
 def test_the_harmonic_mean_of_iterations_in_one_run_counts_that_run():
     row = overview.row_of(TrialCell({}, "y", "bytes/s", np.array([1.0, 1.2, 1.1]), within_run=True), 0.95)
     assert row.harmonic_mean.n == row.mean.n == 1
