@@ -360,3 +360,10 @@ def test_a_response_with_wide_numbers_does_not_spread_out_the_others(tmp_path):
     assert "record=64" in block and block in text, "as it is alone"
     assert text.count("median") > alone.count("median"), "the other one has a line a cell, with medians"
     assert "needs at least 6 trials for a 95 % interval of the median" in text
+
+
+def test_a_logarithm_is_called_what_it_is(tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("fs,write (MiB/s)\na,10\na,11\nb,20\nb,21\n")
+    done = CliRunner().invoke(summary.command, [str(path), "--response", "log(write)", "--by", "fs"])
+    assert "\nlog(write)\n" in done.output
