@@ -85,3 +85,10 @@ def test_a_summary_may_have_a_column_for_each_level(store):
 def _of_store(store, **one):
     (made,) = answered(questions.read([{"question": "?", **one}]), lambda where: open_data(str(store), where), Asked())
     return made
+
+
+def test_a_word_that_is_yes_or_no_is_an_option_without_a_value():
+    (asked,) = questions.read([{"question": "?", "compare": {"group": "fs", "base_only": True}}])
+    assert asked.command("s")[-3:] == ["--group", "fs", "--base-only"]
+    (asked,) = questions.read([{"question": "?", "compare": {"group": "fs", "base_only": False}}])
+    assert "--base-only" not in asked.command("s")

@@ -59,9 +59,9 @@ def test_all_levels_are_compared_pairwise_and_corrected():
 
 
 def test_each_level_with_the_first_only():
-    made = as_json(*CP_ARGS, "--pairs", "base")
+    made = as_json(*CP_ARGS, "--base-only")
     assert [(c["a"]["name"], c["b"]["name"]) for c in made["comparisons"]] == [("1", "2"), ("1", "3")]
-    text = invoke(*CP_ARGS, "--pairs", "base")
+    text = invoke(*CP_ARGS, "--base-only")
     assert "Holm-corrected for 2" in text and "A, the base of all: replicas=1 " in text
     assert any(line.startswith("B  ") and "B ÷ A" in line for line in text.splitlines())
 

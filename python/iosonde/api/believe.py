@@ -164,7 +164,7 @@ class CompareOptions(DataOptions, total=False):
     response: Annotated[Names, None]
     by: Annotated[Names, None]
     pair: Annotated[Names, None]
-    pairs: Annotated[str, "all"]
+    base_only: Annotated[bool, False]
     adjust: Annotated[Names, None]
     margin: Annotated[str | float, 0.02]
     fail_if: Annotated[Names, None]
@@ -194,7 +194,7 @@ def compare(
     **options
         ``response``: what is compared; of a store everything without it. ``by``: within each combination of these
         columns; of a store by default its other factors. ``pair``: columns whose equal values pair a trial of A with
-        one of B. ``pairs``: ``"base"`` compares each level with the first only. ``adjust``: columns inside whose cells
+        one of B. ``base_only``: each level is compared with the first only. ``adjust``: columns inside whose cells
         is compared, ``[]`` for none; by default every setting that varies. ``margin``: what counts as practically
         equal, ``0.02`` or ``"2%"``. ``fail_if``: conditions as ``"slower>5%"``, ``strict``: also where one cannot be
         told; ``.answer.problem`` is what they come to.
@@ -226,7 +226,7 @@ def compare(
         levels_of(levels, "levels"), group, names(options["by"], "by"), names(options["pair"], "pair"),
         parse_share(str(options["margin"])), _published(options["a_summary"], "a"),
         _published(options["b_summary"], "b"), other, adjust,
-        gate_of(names(options["fail_if"], "fail_if"), options["strict"]), options["pairs"],
+        gate_of(names(options["fail_if"], "fail_if"), options["strict"]), options["base_only"],
     )  # fmt: skip
     return Result(answer(source, wanted, sides), markdown if options["markdown"] else lines)
 

@@ -37,7 +37,10 @@ class AskedQuestion:
         """The words of the command that answers the same."""
         words = list(self.names("levels"))
         options = {name: value for name, value in self.words.items() if name not in ("levels", "at")}
-        given = [one for name, value in options.items() for one in (f"--{name}", ",".join(listed_names(value)))]
+        given = [
+            one for name, value in options.items() if value is not False
+            for one in (f"--{name.replace('_', '-')}", *(() if value is True else (",".join(listed_names(value)),)))
+        ]  # fmt: skip
         given += [one for point in self.words.get("at", ()) for one in ("--at", str(point))]
         given += ["--metric" if self.kind == DIAGNOSE else "--response", ",".join(self.metric)] if self.metric else []
         given += ["--experiment", experiment] if experiment else []

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeVar
 
-from iosonde.core.errors import InputError
 from iosonde.core.gate import Gate
 from iosonde.data.source import Source
 from iosonde.stats.estimate.compare import Group
 
 SideT = TypeVar("SideT")
-ALL, BASE = "all", "base"  # which pairs of more than two sides
 
 
 @dataclass(frozen=True)
@@ -24,8 +22,8 @@ class Sides:
     ``by``: within each combination of these; of a store by default its other factors. ``adjust``: columns inside whose
     combinations is compared before all are put together; None: every setting that varies besides. ``pair``: columns
     whose equal values pair a trial of A with one of B. ``a``, ``b``: published sides. ``margin``: what counts as equal.
-    ``gate``: what makes it a problem. ``pairs_with``: "all" compares every side with every later one, "base" each
-    with the first.
+    ``gate``: what makes it a problem. ``base_only``: each side is compared with the first only, not with
+    every other.
     """
 
     levels: Sequence[str] = ()
@@ -38,13 +36,7 @@ class Sides:
     other: Source | None = None
     adjust: tuple[str, ...] | None = None
     gate: Gate | None = None
-    pairs_with: str = ALL
-
-    def __post_init__(self) -> None:
-        if self.pairs_with not in (ALL, BASE):
-            raise InputError(
-                f"pairs: {self.pairs_with}: not known", f"{ALL} (each with each) or {BASE} (each with the first)"
-            )
+    base_only: bool = False
 
     @property
     def published(self) -> list[Group]:
@@ -54,4 +46,4 @@ class Sides:
     def pairs(self, measured: Sequence[SideT], published: Sequence[SideT]) -> Iterator[tuple[SideT, SideT]]:
         """Every pair of sides, a published one in its place."""
         sides = [*published, *measured] if self.a is not None else [*measured, *published]
-        return combinations(sides, 2) if self.pairs_with == ALL else ((sides[0], other) for other in sides[1:])
+        return ((sides[0], other) for other in sides[1:]) if self.base_only else combinations(sides, 2)

@@ -15,7 +15,6 @@ from iosonde.answers.bound.inputs import Said, own_probe
 from iosonde.answers.bound.inputs import read as inputs_of
 from iosonde.answers.bound.lab_truth import LabTruths
 from iosonde.answers.compare.answer import Sides, compare
-from iosonde.answers.compare.asked import ALL
 from iosonde.answers.diagnose.answer import diagnose
 from iosonde.answers.path_study import is_asked, path_study
 from iosonde.answers.plot.layout import PlotRoles
@@ -99,7 +98,7 @@ def _summary(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
 
 def _compare(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
     sides = Sides(one.names("levels"), str(one.words.get("group", "")) or None, one.names("by"), pair=one.names("pair"),
-                  adjust=one.names("adjust") or None, pairs_with=str(one.words.get("pairs", ALL)))  # fmt: skip
+                  adjust=one.names("adjust") or None, base_only=bool(one.words.get("base_only")))  # fmt: skip
     return compare(source, asked, sides)
 
 

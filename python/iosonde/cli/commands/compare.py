@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 @click.argument("levels", nargs=-1, metavar="[OTHER | A B …]")
 @click.option("--group", metavar="G", help="The column that tells A from B; its first level is the base.")
 @click.option("--pair", metavar="K,…", help="Columns whose equal values pair a trial of A with one of B.")
-@click.option(
-    "--pairs", type=click.Choice(["all", "base"]), default="all", help="Each level with each, or with the first."
-)
+@click.option("--base-only", is_flag=True, help="Of several levels, each with the first only.")
 @click.option("--adjust", metavar="X,…|none", help="Compare inside the cells of these; else of all settings that vary.")
 @click.option("--margin", default="2%", show_default=True, help="What counts as practically equal.")
 @click.option("--a-summary", metavar="mean=…,n=…", help="A published side: mean, n, and sd or low, high, level.")
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
 @click.option("--strict", is_flag=True, help="With --fail-if: also where that cannot be told.")
 @click.option("--markdown", is_flag=True, help="A Markdown table, for a pull request.")
 def command(
-    asked: DataOptions, levels: tuple[str, ...], group: str | None, pair: str | None, pairs: str,
+    asked: DataOptions, levels: tuple[str, ...], group: str | None, pair: str | None, base_only: bool,
     adjust: str | None, margin: str, a_summary: str | None, b_summary: str | None,
     fail_if: tuple[str, ...], strict: bool, markdown: bool,
 ) -> None:  # fmt: skip
@@ -74,7 +72,7 @@ def command(
         other,
         _adjusted(adjust),
         gate,
-        pairs,
+        base_only,
     )
     made = answers.compare.answer.compare(source, asked.asked, sides)
     lines = report.text.compare_markdown.markdown(made) if markdown else report.text.compare.lines(made)
