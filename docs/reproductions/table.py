@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from iosonde.store import Store
 
 UNITS = {"seconds": "s", "rate_last_done": "op/s", "bandwidth_last_done": "bytes/s"}
+SAID = ("bytes", "s")  # units of factors that are named
 RECEIVED = "network_received"
 
 
@@ -30,7 +31,7 @@ def main(store: str, file: str, also: str = "") -> None:
             continue
         known = [name for name in (*factors, "repetition", "bring_up") if one.get(name) is not None]
         row = rows.setdefault(one["run"], {})
-        row |= {_with(name, factors.get(name), named): one[name] for name in known}
+        row |= {_with(name, factors.get(name) if factors.get(name) in SAID else "", named): one[name] for name in known}
         if (title := _title(one, named, also)) is not None:
             row[title] = float(f"{one['value']:.6g}")
     columns = list(dict.fromkeys(name for row in rows.values() for name in row))

@@ -73,3 +73,15 @@ def test_a_figure_whose_lines_nothing_tells_apart_is_drawn_all_the_same(applicat
 def test_what_nothing_but_constants_can_answer_says_why(applications):
     one = _asked_of(applications, regress={"on": ["net"]})
     assert one.answer is None and "one level" in one.missing and one.constant == ()
+
+
+def test_a_summary_may_have_a_column_for_each_level(store):
+    made = _of_store(store, summary={"by": ["fs", "nodes"], "columns": "nodes"})
+    assert made.columns == "nodes" and made.command.endswith("--columns nodes")
+    wrong = _of_store(store, summary={"by": ["fs"], "columns": "nodes"})
+    assert wrong.answer is None and "cells do not differ by it" in wrong.missing
+
+
+def _of_store(store, **one):
+    (made,) = answered(questions.read([{"question": "?", **one}]), lambda where: open_data(str(store), where), Asked())
+    return made

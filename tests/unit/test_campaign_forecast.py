@@ -52,6 +52,8 @@ def test_without_any_trial_the_speeds_are_the_guess_and_are_shown():
     given_speeds = forecast.forecast(trials(), [], moved, SPEEDS)
     assert given_speeds.basis == "at 1 MB/s and 100 files/s in all"
     assert given_speeds.total_s == pytest.approx(2 * (2 + 1) + 2 * (2 + 100))
+    stated = forecast.forecast(trials(), [], moved, Speeds(bytes_per_s=1.5e9))
+    assert stated.basis == "at 1500 MB/s and 2000 files/s in all"
 
 
 def test_the_same_cell_is_known_best_whatever_else_its_run_carries():

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from iosonde.cli.commands import plan, run
 from iosonde.core import filesystems
-from iosonde.measure import cannot
+from iosonde.measure import cannot, items
 from iosonde.store import Store
 
 FILE = """\
@@ -22,7 +22,7 @@ steps:
     phases:
       - name: write
         files: f
-        steps: [create, {kind: write, transfer_size: 4KiB, size: 64KiB}, close]
+        steps: [create, {kind: write, transfer_size: 4KiB, size: 64KiB, offsets: seq}, close]
       - name: rewrite
         files: f
         steps: [open, {kind: write, transfer_size: 4KiB, size: 64KiB}, close]
@@ -56,3 +56,16 @@ def test_what_writes_inside_a_file_is_skipped_and_the_reason_is_said_and_kept(he
     assert set(kept["facts"]["skipped"]) == {"rewrite", "scattered"} and kept["complete"]
     assert [phase["name"] for phase in kept["phases"]] == ["write", "read"]
     assert "takes a file from beginning to end, once" in json.dumps(kept["facts"]["skipped"])
+
+
+def test_of_the_envelope_only_what_several_write_into_one_file_is_skipped(here):
+    done = CliRunner().invoke(plan.command, ["--target", "t", "--nodes", "2"])
+    skipped = [line.partition(" ")[0] for line in done.output.splitlines() if " is skipped: " in line]
+    assert skipped == ["write_shared_segmented", "write_shared_strided"], done.output
+
+
+def test_a_rank_that_begins_inside_a_file_is_seen_too():
+    writes = {"kind": "write", "transfer_size": 4096, "size": 4096, "base": "${RANK}"}
+    phase = {"name": "parts", "files": "f", "steps": ["create", writes, "close"]}
+    item = {"kind": items.NATIVE, "workload": "phases", "settings": {"phases": [phase]}}
+    assert ["skip" in items.skipping([item], ranks, "fuse.hdfs")[0] for ranks in (1, 2)] == [False, True]

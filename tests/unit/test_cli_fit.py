@@ -77,6 +77,11 @@ def test_what_was_predicted_from_the_file_is_what_was_fitted(runs, model):
     assert judged["r2"] > 0.999 and judged["n_intervals"] == 64 and judged["coverage"] >= 0.95
 
 
+def test_a_stored_model_has_no_figure_and_that_is_said(runs, model):
+    with pytest.raises(InputError, match="--plot draws models that were fitted here"):
+        invoke("validate", runs, "--model", model, "--plot", "unseen.svg")
+
+
 @pytest.mark.parametrize(
     "args",
     [

@@ -139,7 +139,11 @@ def test_latency_is_per_trial_and_hides_the_tail_it_did_not_see(measured):
 
 def test_latency_is_of_what_was_asked_for(measured):
     assert {one["operation"] for one in as_json(measured, "--response", "create")["latency"]} == {"create"}
-    assert as_json(measured, "--response", "log(create)")["latency"] == []
+    assert {one["operation"] for one in as_json(measured, "--response", "log(create)")["latency"]} > {"create"}
+
+
+def test_columns_that_were_asked_for_have_no_durations_beside_them(measured):
+    assert "durations" in invoke(measured) and "durations" not in invoke(measured, "--columns", "nodes")
 
 
 def test_efficiency_against_one_node(measured):
@@ -241,6 +245,19 @@ def test_the_interval_of_a_rate_is_cut_at_zero_and_says_so(unit, cut):
     assert (row.mean.low == 0) == cut
     assert (row.mean.low < 0) != cut
     assert any("cut" in warning for warning in row.mean.warnings) == cut
+
+
+def test_what_is_the_same_in_all_rows_of_a_run_is_not_counted_row_by_row(measured):
+    with pytest.raises(InputError, match="the values are of .* operations and metrics"):
+        CliRunner().invoke(
+            summary.command, [measured, "--response", "nodes"], catch_exceptions=False, standalone_mode=False
+        )
+
+
+def test_the_harmonic_mean_of_iterations_in_one_run_counts_that_run():
+    row = overview.row_of(TrialCell({}, "y", "bytes/s", np.array([1.0, 1.2, 1.1]), within_run=True), 0.95)
+    assert row.harmonic_mean.n == row.mean.n == 1
+    assert any("within one run" in warning for warning in row.harmonic_mean.warnings)
 
 
 def test_a_cache_that_varied_is_said_of_reads_alone():

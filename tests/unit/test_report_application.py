@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import sample_store
 from iosonde.answers.bound.application import PredictedTimes
 from iosonde.answers.page.content.question import AnsweredQuestion
+from iosonde.answers.summary import summary
 from iosonde.core.types import Estimate
+from iosonde.data.asked import Asked
+from iosonde.data.source import open_data
 from iosonde.model.bound.application import PredictedTime
 from iosonde.report.page.questions import question_sentences, question_text
 from iosonde.report.text.application import lines
@@ -38,3 +44,11 @@ def test_a_question_says_which_factors_it_could_not_be_about():
     assert question_sentences(one)[-1] == "Of cache_size and io_cache one level was tried: what it does is not seen."
     shown, printed = question_text(one), list(lines(_beside()))
     assert " ".join(shown).split() == " ".join(printed).split()  # the same words, in longer lines
+
+
+def test_a_summary_with_columns_is_a_table_of_them(tmp_path):
+    sample_store.main(str(tmp_path / "results"))
+    answer = summary(open_data(str(tmp_path / "results")), Asked(), ("fs", "nodes"))
+    one = AnsweredQuestion("?", "summary", "iosonde summary results", answer, columns="nodes")
+    assert "read rate, kop/s: by nodes" in question_text(one)
+    assert "read rate, kop/s" in question_text(replace(one, columns=""))

@@ -41,6 +41,14 @@ def test_hosts_are_drawn_by_what_they_are():
     assert all(word in image for word in ("lab m1: MooseFS", "metadata: master", "watch", "server2", "client1"))
 
 
+def test_clients_that_are_servers_are_drawn_on_both_sides():
+    of = lab(200)
+    asked = LabDescription("moosefs", servers=2, clients=2, clients_on_servers=1)
+    made = cluster_of(LabStatus(**{**vars(of), "description": asked}))
+    assert made.asked.nodes.by_role()["client"] == ["server1", "client1"] and made.asked.nodes.both == ["server1"]
+    assert "stands on both sides" in cluster_plot(made).image("svg").decode()
+
+
 def test_a_local_lab_has_hosts_and_no_bound():
     of = lab(200)
     local = LabStatus(**{**vars(of), "description": LabDescription("local", servers=1, clients=1)})

@@ -21,6 +21,8 @@ def test_calls_are_counted_for_each_operation_of_the_rate_over_trials():
     assert (one.operation, one.setting, one.per, one.in_all.n) == ("read", "", "read", 3)
     low, high = scipy.stats.t.interval(0.95, 2, 1.2, 0.2 / 3**0.5)
     assert (one.servers["lookup"].value, one.servers["lookup"].low) == pytest.approx((1.2, low))
+    (wild,) = calls([run(i, {"read": n}) for i, n in enumerate((1, 90))], 0.95)
+    assert wild.in_all.low == wild.servers["read"].low == 0, "no operation costs less than no call"
     assert (one.in_all.value, one.in_all.high) == pytest.approx((2.2, 1 + high))
     assert {kind: each.value for kind, each in one.client.items()} == {"open": 1, "read": 1}
 
@@ -32,4 +34,7 @@ def test_settings_are_apart_and_a_bring_up_counts_once():
     assert [(one.setting, one.in_all.n, one.in_all.value) for one in made] == [
         ("quick=on", 2, 2.5), ("quick=off", 2, 2.5),
     ]  # fmt: skip
+    seen = [run(0, {"read": 10}, client_cache="cold-verified", network_bandwidth=1e8, centre_trial=True),
+            run(1, {"read": 20}, client_cache="served-by-cache", network_bandwidth=2e8)]  # fmt: skip
+    assert [(one.setting, one.in_all.n) for one in calls(seen, 0.95)] == [("", 2)], "what is observed splits no setting"
     assert calls([run(0, {})], 0.95) == () == calls([run(0, {"read": 1}, reads=0)], 0.95)

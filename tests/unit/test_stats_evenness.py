@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from iosonde.stats.overview import evenness as module
 from iosonde.stats.overview.evenness import evenness, places_of
 
 ABCD = ("a", "b", "c", "d")
@@ -53,3 +54,10 @@ def test_places_are_servers_or_sets_that_never_mix():
     assert places_of(sets("ab", "bc", "ad"), ABCD) == (list(ABCD), 2)
     assert len(places_of(sets("a", "b"), ABCD)[0]) == 4
     assert places_of(sets("a", "bc"), ABCD) is None
+
+
+def test_at_a_high_level_draws_are_as_many_as_it_needs(monkeypatch):
+    """With fewer than 1 ÷ (1 − level) draws nothing could ever be called uneven."""
+    monkeypatch.setattr(module, "_NUMBERS", 1.0)  # as of very many files
+    files, _ = module.evenness([[0]] * 30, [1] * 30, 4, 0.999)
+    assert files.index == 4 and files.uneven

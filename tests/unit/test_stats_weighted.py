@@ -82,3 +82,12 @@ def test_what_cannot_be_weighted_is_said():
     few = {name: values[20:] for name, values in campaigns(3, loud=24).items()}
     with pytest.raises(DataError, match="the noise of campaign=hardware cannot be known from 4 rows"):
         anova(table(few), "y", TERMS, 0.95, block=Block("campaign", True))
+
+
+def test_a_campaign_without_noise_is_refused_and_does_not_hide_the_other():
+    """Rounding errors are no noise: with weights from them the other campaign has no degrees of freedom left."""
+    data = campaigns(2)
+    quiet = data["campaign"] == "tunables"
+    data["y"][quiet] = 5.0 + 0.1 * data["opened"][quiet] + 1e-9 * (np.arange(quiet.sum()) == 3)
+    with pytest.raises(DataError, match="the noise of campaign=tunables cannot be known"):
+        anova(table(data), "y", TERMS, 0.95, block=Block("campaign", True))

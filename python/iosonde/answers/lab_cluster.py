@@ -24,7 +24,9 @@ def cluster_of(lab: LabStatus, level: float = 0.95) -> Upgrade:
     truth = told(lab.description, lab.emulated, lab.layout)
     today = {name: f"{value}B/s" if name in _RATES else str(value)
              for name, value in truth.items() if name not in _FOLLOW}  # fmt: skip
-    nodes = {one.name: {"role": _role(one.role)} | ({"disks": 1} if one.role == "server" else {}) for one in lab.hosts}
+    both = [one.name for one in lab.hosts if one.role == "server"][: lab.description.clients_on_servers]
+    nodes = {one.name: {"role": ["client", "server"] if one.name in both else _role(one.role)}
+             | ({"disks": 1} if one.role == "server" else {}) for one in lab.hosts}  # fmt: skip
     name = f"lab {lab.name}: {lab.file_system}"
     return upgrade(read_cluster({"name": name, "nodes": nodes, "today": {"operation": "write", **today}}), level=level)
 

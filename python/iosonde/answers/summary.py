@@ -8,8 +8,9 @@ from typing import Any
 
 from iosonde.core.column_units import is_rate
 from iosonde.data.asked import Asked
-from iosonde.data.responses import responses
+from iosonde.data.responses import VALUE, responses
 from iosonde.data.source import Source
+from iosonde.data.stored import refuse_many_kinds
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
 from iosonde.stats.overview import overview
@@ -25,6 +26,7 @@ from .survey.stored import SEE_PAGE, are_surveys
 from .tools import own_clock, told_by
 from .trials import measured
 
+NETWORK = "network_"
 Latencies = Mapping[str, Sequence[TrialPercentiles]]
 
 
@@ -74,6 +76,10 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
             made = replace(made, warnings=(*made.warnings, SEE_PAGE))
         return Summary(made, own_clock(source, asked), told_by(source, asked), faults, calls(source.runs, asked.level))
     if asked.response:
+        if source.store is not None and columns != [VALUE]:  # n counts trials: a run has a row for each of its results
+            refuse_many_kinds(
+                source.trials().rows, [name for name in ("operation", "metric") if name not in (by or ())]
+            )
         return Summary(_of_columns(source, asked, by or ()))
     found = responses(source, replace(asked, on=tuple(by or ())))
     titles, names = tuple(one.title for one in found), by or found[0].names
@@ -96,13 +102,14 @@ def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Over
     """The overview of a store's trials by the factors that are known, or by ``asked.on``. ``percentiles``: of the
     operations of each run."""
     trials = measured(source, asked)
-    if asked.response:
-        percentiles = _of_speeds(percentiles, {cell.operation for cell in trials.cells if is_rate(cell.unit)})
+    speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
+    if asked.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
+        percentiles = _of_speeds(percentiles, speeds)
     return overview.of_store(trials, asked.level, source.runs, percentiles, pilot_of(source), source.units())
 
 
 def _of_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
-    """Those of the operations whose speed was asked for: beside other numbers, durations say nothing."""
+    """Those of the operations whose speed was asked for: beside bytes on the network durations say nothing."""
     return {run: [one for one in found if one.operation in operations] for run, found in percentiles.items()}
 
 

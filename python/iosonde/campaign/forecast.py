@@ -247,7 +247,8 @@ def _speeds_of(speeds: Speeds | SpeedsOf | None) -> SpeedsOf:
 
 def _basis(counts: Counter[str], n_measured: int, speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]) -> str:
     used = [_speeds_of(speeds)(trial.factors) for trial in trials] or [Speeds()]
-    rates = sorted({f"{one.bytes_per_s / 1e6:.3g}" for one in used}, key=float)
+    digits = 3 if callable(speeds) else 6  # what was stated is told as it was
+    rates = sorted({f"{one.bytes_per_s / 1e6:.{digits}g}" for one in used}, key=float)
     numbers = f"{' to '.join(dict.fromkeys((rates[0], rates[-1])))} MB/s and {used[0].files_per_s:g} files/s in all"
     if callable(speeds):
         numbers += ", as the lab's links are"

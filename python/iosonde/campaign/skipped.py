@@ -16,6 +16,7 @@ def skipped(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Fac
     types = dict.fromkeys(str((one.get("mount") or {}).get("type") or "") for one in facts.values())
     for trial in trials[:1]:
         made = items.items((), campaign.spec.steps, (), placeholders.of_trial(trial, None))
+        ranks = trial.nodes * trial.ranks_per_node
         for kind in types:
-            for part in items.layout(items.skipping(made, 1, kind), 0, 1, 0):
+            for part in items.layout(items.skipping(made, ranks, kind), 0, ranks, 0):
                 yield from (f"{plan.operation} is skipped: {plan.skipped}" for plan in part.plans if plan.skipped)

@@ -8,7 +8,7 @@ from iosonde.core.workload import Phase, Step
 from .workloads.phase_plan import PhasePlan
 
 _MAKES = ("create", "append")
-_IN_ORDER = (None, "sequential")
+_IN_ORDER = (None, "seq")
 
 
 def why_not(plan: PhasePlan, file_system: str) -> str:

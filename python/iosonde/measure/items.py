@@ -6,7 +6,7 @@ An item is a dict, because it travels to the ranks: ``kind`` (``command`` or ``n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
@@ -80,13 +80,15 @@ def layout(trial_items: Iterable[Item], rank: int, ranks: int, shift: int) -> li
     return parts
 
 
-def skipping(made: Iterable[Item], ranks: int, file_system: str) -> list[Item]:
+def skipping(made: Sequence[Item], ranks: int, file_system: str) -> list[Item]:
     """The items of a trial, each with the operations to ``skip``, and why: those that a file system of this type cannot
-    do."""
+    do as the first rank does them, or the last, which may begin inside a file."""
     found = []
-    for part in layout(made, 0, ranks, 0):
-        said = {plan.operation: why for plan in part.plans if (why := cannot.why_not(plan, file_system))}
-        found.append(part.item | {"skip": said} if said else part.item)
+    both = [layout(made, rank, ranks, 0) for rank in dict.fromkeys((0, ranks - 1))]
+    for parts in zip(*both, strict=True):
+        plans = [plan for part in parts for plan in part.plans]
+        said = {plan.operation: why for plan in plans if (why := cannot.why_not(plan, file_system))}
+        found.append(parts[0].item | {"skip": said} if said else parts[0].item)
     return found
 
 

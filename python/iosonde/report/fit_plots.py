@@ -25,6 +25,7 @@ from .figures.unseen_rows import against_figure, classes_figure
 
 if TYPE_CHECKING:
     from iosonde.answers.fit import Fitted
+    from iosonde.answers.held_out import HeldOut
     from iosonde.answers.unseen_rows import UnseenRows
     from iosonde.answers.validate import Validation
 
@@ -58,6 +59,12 @@ def validation_plot(answer: Validation, against: str | None = None, at: Mapping[
         }
         items.append(curve_figure(LearningCurve(answer.examples.response, lines, unit=answer.examples.unit)))
     return together(items, columns=2)
+
+
+def held_out_plot(answer: HeldOut, **_how: Any) -> Figure:
+    """There is none. Raises InputError."""
+    raise InputError(f"--plot draws models that were fitted here, and this one of {answer.model.response} was not",
+                     "leave out --plot, or --model")  # fmt: skip
 
 
 def _observed(unseen: UnseenRows, against: str | None, at: Mapping[str, Any]) -> list[Figure]:

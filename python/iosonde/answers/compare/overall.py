@@ -102,7 +102,7 @@ def _of(sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin:
     operations = tuple(dict.fromkeys(_operation(pair) for pair in chosen))
     if len(operations) < 2:
         return None
-    cells = _cells(chosen, len(operations))
+    cells, used = _cells(chosen, len(operations))
     if not cells or min(sum(cell[side].size for cell in cells) for side in (0, 1)) < 2:
         return None
     a, b = (np.concatenate([cell[side] for cell in cells]) for side in (0, 1))
@@ -113,7 +113,7 @@ def _of(sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin:
         assert ratio is not None
         speed = ratio
     gone = dict.fromkeys(_operation(pair) for pair in pairs if _operation(pair) not in operations)
-    left_out = [*gone, *_incomplete(chosen, a.size + b.size)]
+    left_out = [*gone, *_incomplete(chosen, used)]
     unit = chosen[0].part.units.get(group, "")
     return Overall(*sides, operations, len(cells), a.size, b.size, speed, margin, tuple(left_out), unit, group)
 
@@ -145,8 +145,9 @@ def _headlines(pairs: Sequence[SidePair]) -> set[tuple[str, str]]:
     return {(operation, min(found, key=place)) for operation, found in metrics.items()}
 
 
-def _cells(pairs: Sequence[SidePair], n_operations: int) -> list[tuple[Any, Any]]:
-    """The mean logs of the trials that have every operation, by setting, for A and B."""
+def _cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[tuple[Any, Any]], int]:
+    """The mean logs of the trials that have every operation, by setting, for A and B, and how many trials these are; of
+    those that share a bring-up the mean is one."""
     logs: list[dict[tuple[Key, Cell], dict[str, float]]] = [{}, {}]
     bring_ups: dict[tuple[Key, Cell], Key] = {}
     for pair in pairs:
@@ -164,12 +165,13 @@ def _cells(pairs: Sequence[SidePair], n_operations: int) -> list[tuple[Any, Any]
     if any(map(repeats, units)):
         values = tuple(np.array(list(side.values())) for side in whole)
         cells = tuple([setting for setting, _ in side] for side in whole)
-        return in_bring_ups((values[0], values[1]), (cells[0], cells[1]), (units[0], units[1]))
+        return in_bring_ups((values[0], values[1]), (cells[0], cells[1]), (units[0], units[1])), sum(map(len, whole))
     found: list[dict[Key, list[float]]] = [{}, {}]
     for side_found, mine in zip(found, whole, strict=True):
         for (setting_key, _), value in mine.items():
             side_found.setdefault(setting_key, []).append(value)
-    return [(np.array(values), np.array(found[1][key])) for key, values in found[0].items() if key in found[1]]
+    both = [(np.array(values), np.array(found[1][key])) for key, values in found[0].items() if key in found[1]]
+    return both, sum(a.size + b.size for a, b in both)
 
 
 def _incomplete(pairs: Sequence[SidePair], used: int) -> list[str]:

@@ -22,12 +22,13 @@ from iosonde.answers.plot.layout import PlotRoles
 from iosonde.answers.plot.settings import settings_plot
 from iosonde.answers.rank import rank
 from iosonde.answers.regress import AtPoints, regress
-from iosonde.answers.summary import summary
+from iosonde.answers.summary import Summary, summary
 from iosonde.answers.time_model import OneOperation, time_model
 from iosonde.answers.validate import validate
 from iosonde.core import questions
-from iosonde.core.errors import IosondeError
+from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.pairs import pairs_of
+from iosonde.core.problems import nearest
 from iosonde.core.questions import AskedQuestion
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
@@ -36,7 +37,7 @@ from .content.question import AnsweredQuestion
 
 Open = Callable[[Sequence[str]], Source]
 _Ask = Callable[[Source, Asked, AskedQuestion], Answer]
-_DROPPED = ("on", "color", "panel", "adjust")
+_DROPPED = ("on", "color", "panel", "adjust", "columns")
 
 
 def of_source(source: Source) -> list[AskedQuestion]:
@@ -69,7 +70,9 @@ def _answered(one: AskedQuestion, opened: Open, how: Asked, name: str) -> Answer
         return AnsweredQuestion(
             one.text, one.kind, shlex.join(one.command(name)), None, missing, one.published, constant
         )
-    return AnsweredQuestion(one.text, one.kind, shlex.join(one.command(name)), answer, "", one.published, constant)
+    columns = str(one.words.get("columns", "")) if isinstance(answer, Summary) else ""
+    return AnsweredQuestion(one.text, one.kind, shlex.join(one.command(name)), answer, "", one.published, constant,
+                            columns)  # fmt: skip
 
 
 def _varied(one: AskedQuestion, source: Source) -> tuple[AskedQuestion, tuple[str, ...]]:
@@ -87,7 +90,11 @@ def _varied(one: AskedQuestion, source: Source) -> tuple[AskedQuestion, tuple[st
 
 
 def _summary(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
-    return summary(source, asked, one.names("by") or None)
+    made = summary(source, asked, one.names("by") or None)
+    columns = one.words.get("columns")
+    if columns and columns not in made.overview.by:
+        raise InputError(f"columns: {columns}: cells do not differ by it", nearest(str(columns), made.overview.by))
+    return made
 
 
 def _compare(source: Source, asked: Asked, one: AskedQuestion) -> Answer:

@@ -36,6 +36,7 @@ def command(
     if model_file:
         model = answers.model_file.read_model(model_file)
         judged = answers.held_out.held_out(model, asked.open_one(*answers.model_file.example(model)), asked.level)
+        draw(report.fit_plots.held_out_plot, judged)
         emit(judged, report.text.validate.held_out_lines(judged), asked.as_json)
         return
     source = asked.open_one()

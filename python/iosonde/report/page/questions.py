@@ -8,6 +8,7 @@ from typing import Any
 from iosonde.answers.page.content.question import AnsweredQuestion
 from iosonde.answers.path_study import PathStudy
 from iosonde.answers.plot.settings_plot import SettingsPlot
+from iosonde.answers.summary import Summary
 from iosonde.core import questions
 from iosonde.core.words import listed
 from iosonde.report.figures.figure import Figure
@@ -29,7 +30,7 @@ from iosonde.report.text.layout import wide
 
 _COLUMNS = 100
 _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
-    questions.SUMMARY: summary.lines, questions.COMPARE: compare.lines, questions.REGRESS: regress.lines,
+    questions.COMPARE: compare.lines, questions.REGRESS: regress.lines,
     questions.ANOVA: anova.lines, questions.RANK: rank.lines, questions.ADVISE: advise.lines,
     questions.VALIDATE: validate.lines, questions.DIAGNOSE: diagnose.lines,
     questions.TIME_MODEL: time_model.lines, questions.BOUND: application.lines,
@@ -41,8 +42,10 @@ def question_text(one: AnsweredQuestion) -> list[str]:
     answer = one.answer
     if answer is None or isinstance(answer, SettingsPlot):
         return []
-    lines: Callable[[Any], Iterable[str]] = path_study.lines if isinstance(answer, PathStudy) else _LINES[one.kind]
     with wide(_COLUMNS):
+        if isinstance(answer, Summary):
+            return list(summary.lines(answer, columns=one.columns or None))
+        lines: Callable[[Any], Iterable[str]] = path_study.lines if isinstance(answer, PathStudy) else _LINES[one.kind]
         return list(lines(answer))
 
 

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 
 from iosonde.core.estimate_text import CANNOT_TELL, estimate_parts, estimate_text
 
-__all__ = ["CANNOT_TELL", "WIDTH", "escape", "estimate_parts", "estimate_text", "table", "width", "wrapped"]
+__all__ = ["CANNOT_TELL", "WIDTH", "escape", "estimate_parts", "estimate_text", "room", "table", "width", "wrapped"]
 
 WIDTH = 79
 _room = ContextVar("_room", default=WIDTH)  # columns that there are: a page has more than a terminal
@@ -28,6 +28,11 @@ def wide(columns: int) -> Iterator[None]:
         yield
     finally:
         _room.reset(before)
+
+
+def room() -> int:
+    """Columns that there are: 79, unless it is ``wide``."""
+    return _room.get()
 
 
 def escape(text: object) -> str:

@@ -13,12 +13,11 @@ from .layout import escape, wrapped
 def lines(plan: IozonePlan) -> Iterator[str]:
     """A command for each setting, or why there is none; then what IOzone does otherwise."""
     for cell in plan.cells:
-        yield escape(
-            ", ".join(f"{name} {level_shown(level, plan.units.get(name, ''))}" for name, level in cell.setting.items())
-        )
+        levels = (f"{name} {level_shown(level, plan.units.get(name, ''))}" for name, level in cell.setting.items())
+        yield from wrapped(", ".join(levels))
         if cell.words:
             yield f"  {escape(' '.join(cell.words))}"
         for why in cell.why:
-            yield from wrapped(escape(why), " " * 10, "  cannot: ")
+            yield from wrapped(why, " " * 10, "  cannot: ")
     for said in dict.fromkeys(said for cell in plan.cells for said in cell.differs):
-        yield from wrapped(escape(said), " " * 9, "differs  ")
+        yield from wrapped(said, " " * 9, "differs  ")

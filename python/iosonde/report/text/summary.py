@@ -33,8 +33,8 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     """The lines of the text; what the clock includes is named in the header where the rates come from a store.
 
     ``every``: each cell on a line of its own, with its median, and all of them; else at most a screen, with columns
-    by one factor where there are several: ``columns``, if it is named. ``unit``: of all rates of bytes. Raises
-    InputError.
+    by one factor where there are several: ``columns``, if it is named, without durations then. ``unit``: of all rates
+    of bytes. Raises InputError.
     """
     made = answer.overview
     check_unit(made, unit)
@@ -49,7 +49,7 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     if answer.spread:
         yield ""
         yield from _screen(list(_spread(answer)), every)
-    if made.latency:
+    if made.latency and not columns:
         yield ""
         yield from _latency(made)
     if answer.faults:

@@ -14,7 +14,7 @@ from iosonde.report.settings_layout import pivoted, spread_said
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .cells import scale_of
-from .layout import WIDTH, escape, table, width
+from .layout import escape, room, table, width
 
 _GAP = 2  # between columns
 NOT_MEASURED = "-"
@@ -59,7 +59,7 @@ def _parts(widths: Sequence[int], before: int) -> list[list[int]]:
     parts: list[list[int]] = [[]]
     for place, wide in enumerate(widths):
         taken = before + sum(widths[at] + _GAP for at in parts[-1])
-        if parts[-1] and taken + wide > WIDTH:
+        if parts[-1] and taken + wide > room():
             parts.append([])
         parts[-1].append(place)
     return parts

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from iosonde.core.schema import BRING_UP
+from iosonde.core.schema import BRING_UP, CENTRE, OBSERVED_FACTORS, PROBE_FACTORS
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 
@@ -16,7 +16,8 @@ from ..estimate.summarise import mean
 # Counts of servers → what they counted, in words.
 KINDS = {"written_bytes": "written", "read_bytes": "read"}
 # What tells no setting from another.
-_OF_TRIAL = ("repetition", "block", "allocation")
+# What describes a trial and splits no cell.
+_OF_TRIAL = ("repetition", "block", CENTRE, *OBSERVED_FACTORS, *PROBE_FACTORS)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def _calls(operation: str, setting: str, units: Sequence[Sequence[StoredPhase]],
             for unit in units]  # fmt: skip
     served = [_mean([{kind: n / _counted(phase) for kind, n in phase.server_calls.items()} for phase in unit])
               for unit in units]  # fmt: skip
-    in_all = mean([sum(one.values()) for one in served], level)
+    in_all = mean([sum(one.values()) for one in served], level).within(low=0.0)
     return PhaseCalls(operation, setting, str(units[0][0].counted_kind), _each(done, level), _each(served, level),
                       in_all)  # fmt: skip
 

@@ -7,6 +7,7 @@ files are seldom even.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from .balance import busiest_by_mean
 
 _SEED = 20_133
 _DRAWS, _LEAST_DRAWS, _NUMBERS = 1_999, 199, 4e7  # so many random numbers at most, and so many draws at least
+_MOST_DRAWS = 20_000  # for levels that near to 1
 _PIECE = 4e6  # of these at once
 
 
@@ -69,7 +71,7 @@ def evenness(
     counted = np.zeros((n_places, 2))
     for places, weight in zip(held, weights, strict=True):
         counted[list(places)] += weight
-    drawn = _drawn(weights, n_places, len(held[0]))
+    drawn = _drawn(weights, n_places, len(held[0]), level)
     files, n_bytes = (_held_against(what, counted[:, at], drawn[:, at], level)
                       for at, what in enumerate(("files", "bytes")))  # fmt: skip
     return files, n_bytes
@@ -82,10 +84,12 @@ def _held_against(what: str, counted: np.ndarray, drawn: np.ndarray, level: floa
     return Evenness(what, len(counted), index, high, p, level)
 
 
-def _drawn(weights: np.ndarray, n_places: int, copies: int) -> np.ndarray:
-    """(files, bytes): the index of each, in every draw."""
+def _drawn(weights: np.ndarray, n_places: int, copies: int, level: float) -> np.ndarray:
+    """(files, bytes): the index of each, in every draw; so many that the least p, of none as uneven, is below
+    1 − level."""
     rng, n_files = np.random.default_rng(_SEED), len(weights)
     draws = int(min(_DRAWS, max(_LEAST_DRAWS, _NUMBERS / (n_files * n_places))))
+    draws = max(draws, min(math.ceil(1 / (1 - level)), _MOST_DRAWS))
     found = []
     for _ in range(draws):
         sums = np.zeros((n_places, 2))

@@ -108,7 +108,7 @@ def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> OverviewR
         mean_of(cell, level, pilot), _of_trials(median(x, level), cell),
         sd=standard_deviation(x) if x.size > 1 else None,
         cv=coefficient_of_variation(x, level).value if x.size > 1 else None,
-        harmonic_mean=harmonic_mean(x, level) if rate else None,
+        harmonic_mean=_of_trials(harmonic_mean(x, level), cell) if rate else None,
         values=() if cell.within_run else tuple(map(float, x)),
     )  # fmt: skip
 

@@ -69,7 +69,8 @@ def by_noise(
         n = int(data.counts[own].sum())
         df = n - float(leverage[own].sum())
         variance = float(squares[own].sum()) / df if df >= _LEAST_DF - _RANK else 0.0
-        if variance <= 0:
+        # Beside rounding errors no noise is left: its rows would weigh all, and the others would be lost as rounding.
+        if variance <= _RANK * float(squares.sum()):
             raise DataError(f"the noise of {block}={level} cannot be known from {n} rows: no weight follows",
                             "repeat its trials, name fewer factors, or leave the weights out")  # fmt: skip
         found[level] = (n, variance, df)

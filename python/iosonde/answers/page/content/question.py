@@ -11,7 +11,8 @@ from iosonde.answers.answer import Answer
 @dataclass(frozen=True)
 class AnsweredQuestion:
     """``answer`` is that of ``command``, of this ``kind``; None with why it is ``missing``. ``published``: what its
-    source says, in words. ``constant``: factors that it is about, too, of which these trials have one level."""
+    source says, in words. ``constant``: factors that it is about, too, of which these trials have one level.
+    ``columns``: the factor whose levels are the columns of a summary."""
 
     question: str
     kind: str
@@ -20,6 +21,7 @@ class AnsweredQuestion:
     missing: str = ""
     published: str = ""
     constant: tuple[str, ...] = ()
+    columns: str = ""
 
     @property
     def sentence(self) -> str:
