@@ -93,6 +93,12 @@ def test_a_summary_counts_bring_ups(place, by):
         assert made.counted == ("bring-up" if by == ("copies",) else "trial")
 
 
+def test_a_column_of_one_level_explains_nothing_and_breaks_nothing(place):
+    wanted = Asked(("value",), ())
+    made = summary(open_data(str(place), ["operation=write"]), wanted, ("size", "operation", "metric"))
+    assert {row.by["operation"] for row in made.overview.rows} == {"write"}
+
+
 def test_the_mean_of_bring_ups_has_their_spread():
     (row, _) = summary(of_table(), Asked(("rate",)), ("copies",)).overview.rows
     means = [np.mean([r[4] for r in rows() if r[3] == up]) for up in (0, 2, 4, 6)]

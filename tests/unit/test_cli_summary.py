@@ -198,7 +198,8 @@ def test_other_clocks_are_other_metrics(measured):
 
 def test_ranks_are_no_trials_even_when_a_response_is_named(measured):
     asked = [measured, "--response", "value", "--by", "operation,nodes", "--where"]
-    assert [g["n"] for g in as_json(*asked, "operation=create", "--where", "nodes=1")["groups"]] == [12]
+    with pytest.raises(InputError):  # a rate and a bandwidth are never one cell
+        CliRunner().invoke(summary.command, [*asked, "operation=create"], catch_exceptions=False, standalone_mode=False)
     assert [g["n"] for g in as_json(*asked, "metric=rate_last_done")["groups"]] == [6, 6]
     with pytest.raises(InputError):
         CliRunner().invoke(summary.command, [*asked, "metric=rate_own"], catch_exceptions=False, standalone_mode=False)
@@ -360,3 +361,10 @@ def test_a_response_with_wide_numbers_does_not_spread_out_the_others(tmp_path):
     assert "record=64" in block and block in text, "as it is alone"
     assert text.count("median") > alone.count("median"), "the other one has a line a cell, with medians"
     assert "needs at least 6 trials for a 95 % interval of the median" in text
+
+
+def test_a_logarithm_is_called_what_it_is(tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("fs,write (MiB/s)\na,10\na,11\nb,20\nb,21\n")
+    done = CliRunner().invoke(summary.command, [str(path), "--response", "log(write)", "--by", "fs"])
+    assert "\nlog(write)\n" in done.output

@@ -35,10 +35,10 @@ def test_what_limits_is_of_what_was_emulated():
 def test_hosts_are_drawn_by_what_they_are():
     asked = cluster_of(lab(200)).asked
     assert asked.nodes.by_role() == {
-        "client": ["client1"], "server": ["server1", "server2"], "metadata": ["master"], "other": ["watch"],
+        "client": ["client1"], "server": ["server1", "server2"], "metadata": ["master", "watch"],
     }  # fmt: skip
     image = cluster_plot(cluster_of(lab(200))).image("svg").decode()
-    assert all(word in image for word in ("lab m1: MooseFS", "metadata: master", "watch", "server2", "client1"))
+    assert all(word in image for word in ("lab m1: MooseFS", "metadata: master, watch", "watch", "server2", "client1"))
 
 
 def test_clients_that_are_servers_are_drawn_on_both_sides():

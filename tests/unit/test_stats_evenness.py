@@ -61,3 +61,10 @@ def test_at_a_high_level_draws_are_as_many_as_it_needs(monkeypatch):
     monkeypatch.setattr(module, "_NUMBERS", 1.0)  # as of very many files
     files, _ = module.evenness([[0]] * 30, [1] * 30, 4, 0.999)
     assert files.index == 4 and files.uneven
+
+
+def test_files_and_bytes_are_judged_together():
+    held, sizes = [[0]] * 8 + [[1], [2]], [1] * 10
+    files, n_bytes = evenness(held, sizes, 3, 0.95)
+    assert files.p == n_bytes.p < 0.05 and files.p_holm == 2 * files.p
+    assert files.uneven == (2 * files.p < 0.05)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from iosonde.lab.status import LabStatus
 
 # What a recipe calls the host that knows where files are.
-_MANAGERS = ("master", "namenode", "redirector")
+_MANAGERS = ("master", "monitor", "namenode", "redirector")
 _RATES = ("network", "disk_read", "disk_write")
 _FOLLOW = ("servers", "disks")  # from the hosts
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from iosonde.core.column_units import is_rate
 from iosonde.data.asked import Asked
-from iosonde.data.responses import VALUE, responses
+from iosonde.data.responses import responses
 from iosonde.data.source import Source
 from iosonde.data.stored import refuse_many_kinds
 from iosonde.stats.estimate.percentiles import TrialPercentiles
@@ -76,7 +76,7 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
             made = replace(made, warnings=(*made.warnings, SEE_PAGE))
         return Summary(made, own_clock(source, asked), told_by(source, asked), faults, calls(source.runs, asked.level))
     if asked.response:
-        if source.store is not None and columns != [VALUE]:  # n counts trials: a run has a row for each of its results
+        if source.store is not None:  # n counts trials: a run has a row for each of its results
             refuse_many_kinds(
                 source.trials().rows, [name for name in ("operation", "metric") if name not in (by or ())]
             )

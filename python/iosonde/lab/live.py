@@ -95,9 +95,10 @@ def is_directory(lab: Lab, path: Path) -> bool:
 
 def _below(lab: Lab, path: Path) -> Path:
     need_root()
-    if path.is_absolute() and not path.is_relative_to(lab.mount_point):
+    below = Path(os.path.normpath(lab.mount_point / path))
+    if not below.is_relative_to(lab.mount_point):
         raise InputError(f"{path} does not lie on the lab's file system", f"name one below {lab.mount_point}")
-    return lab.mount_point / path
+    return below
 
 
 def _told(lab: Lab, found: _T | None) -> _T:

@@ -32,8 +32,8 @@ def rows(entry: Mapping[str, Any], repetition: int) -> list[Observation]:
 
 def _counted(file: Path) -> Counter[str] | None:
     try:
-        servers = json.loads(file.read_text())["servers"]
-    except (OSError, ValueError, KeyError):
+        servers = list(json.loads(file.read_text())["servers"])
+    except (OSError, ValueError, KeyError, TypeError):
         return None
     found: Counter[str] = Counter()
     for each in (one for server in servers for one in server["operations"]):

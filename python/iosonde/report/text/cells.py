@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from iosonde.answers.summary import Summary
 
 Response = tuple[tuple[str, str], list[OverviewRow]]
+_LOGARITHM = re.compile(r"log\d*\(")
 
 
 def responses_of(made: Overview) -> list[Response]:
@@ -32,6 +34,8 @@ def _by_response(rows: Sequence[OverviewRow]) -> list[Response]:
 
 def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
     """The operation alone where it has one metric, whose clock the header names."""
+    if _LOGARITHM.match(metric):  # its brackets hold no unit
+        return metric
     if operation in metric and not metric.isidentifier():  # computed, as write/nodes: its name is what was asked for
         return titled(metric, unit)
     several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.stats.estimate.multiple import holm
+
 from .balance import busiest_by_mean
 
 _SEED = 20_133
@@ -26,7 +28,8 @@ _PIECE = 4e6  # of these at once
 class Evenness:
     """Of ``what`` (files, bytes). ``index``: the busiest of ``n_places`` ÷ the mean of all; 1 is even.
 
-    ``chance_high``: chance stays below it so often as ``level`` says. ``p``: how often chance is as uneven as this.
+    ``chance_high``: chance stays below it so often as ``level`` says. ``p``: how often chance is as uneven as this;
+    ``p_holm``: corrected for the two that are judged together.
     """
 
     what: str
@@ -34,17 +37,18 @@ class Evenness:
     index: float
     chance_high: float
     p: float
+    p_holm: float
     level: float
 
     @property
     def uneven(self) -> bool:
         """Whether chance is hardly ever so uneven."""
-        return self.p < 1 - self.level
+        return self.p_holm < 1 - self.level
 
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON; ``confidence`` is the level."""
         return {"what": self.what, "places": self.n_places, "index": self.index, "chance_high": self.chance_high,
-                "p": self.p, "confidence": self.level, "uneven": self.uneven}  # fmt: skip
+                "p": self.p, "p_holm": self.p_holm, "confidence": self.level, "uneven": self.uneven}  # fmt: skip
 
 
 def places_of(holders: Sequence[frozenset[str]], servers: Sequence[str]) -> tuple[list[Hashable], int] | None:
@@ -72,16 +76,16 @@ def evenness(
     for places, weight in zip(held, weights, strict=True):
         counted[list(places)] += weight
     drawn = _drawn(weights, n_places, len(held[0]), level)
-    files, n_bytes = (_held_against(what, counted[:, at], drawn[:, at], level)
-                      for at, what in enumerate(("files", "bytes")))  # fmt: skip
+    indices = [busiest_by_mean(counted[:, kind].tolist()) for kind in (0, 1)]
+    p = [(1 + int((drawn[:, kind] >= index * (1 - 1e-12)).sum())) / (1 + len(drawn))
+         for kind, index in enumerate(indices)]  # fmt: skip
+    corrected = holm(p)
+    files, n_bytes = (
+        Evenness(what, n_places, indices[kind], float(np.quantile(drawn[:, kind], level, method="higher")), p[kind],
+                 corrected[kind] or 0.0, level)
+        for kind, what in enumerate(("files", "bytes"))
+    )  # fmt: skip
     return files, n_bytes
-
-
-def _held_against(what: str, counted: np.ndarray, drawn: np.ndarray, level: float) -> Evenness:
-    index = busiest_by_mean(counted.tolist())
-    p = (1 + int((drawn >= index * (1 - 1e-12)).sum())) / (1 + len(drawn))
-    high = float(np.quantile(drawn, level, method="higher"))
-    return Evenness(what, len(counted), index, high, p, level)
 
 
 def _drawn(weights: np.ndarray, n_places: int, copies: int, level: float) -> np.ndarray:
@@ -89,7 +93,7 @@ def _drawn(weights: np.ndarray, n_places: int, copies: int, level: float) -> np.
     1 − level."""
     rng, n_files = np.random.default_rng(_SEED), len(weights)
     draws = int(min(_DRAWS, max(_LEAST_DRAWS, _NUMBERS / (n_files * n_places))))
-    draws = max(draws, min(math.ceil(1 / (1 - level)), _MOST_DRAWS))
+    draws = max(draws, min(math.ceil(2 / (1 - level)), _MOST_DRAWS))
     found = []
     for _ in range(draws):
         sums = np.zeros((n_places, 2))

@@ -196,9 +196,9 @@ def _in_strata(
     for name, columns in coded.items():
         others = [one for other, one in coded.items() if other != name]
         without, lower = _left(y, others)
-        depth = made.depth(columns)
-        if rank <= lower:
+        if rank <= lower:  # of one level, or told by the others
             continue
+        depth = made.depth(columns)
         if not made.told(depth):
             alone = max(0.0, without - whole) / total
             found.append(Share(name, Estimate(alone, None, None, level, y.size), None))
