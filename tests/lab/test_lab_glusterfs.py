@@ -295,6 +295,8 @@ def test_a_client_that_holds_a_copy_reads_it_without_the_network(lab_of):
     words = {"servers": 2, "clients": 2, "clients_on_servers": 1, "name": "holder"}
     lab = lab_of("glusterfs", words, replica=2)
     assert [one.name for one in lab.clients] == ["server1", "client1"]
+    assert lab.clients[0].shell("ls /run/disk/").split() == ["brick"]
+    assert not lab.clients[1].shell("ls /run/disk 2>/dev/null || :")
     first, received = put(lab, "a", 4 * MIB), []
     labs.remount(lab)
     for number, client in enumerate(lab.clients):

@@ -14,8 +14,8 @@ from iosonde.store import Store
 SEEDS = Path(__file__).parents[2] / "examples" / "seeds"
 
 
-SLOW = ("chep-record-size", "chep-processes", "ficus", "gluster-hardware", "gluster-tunables",
-        "kunkel-paths", "kunkel-sieving", "mtc-tasks", "proxy-app", "translators")  # fmt: skip
+SLOW = ("chep-record-size", "chep-processes", "ficus", "ficus-holder", "gluster-hardware",
+        "gluster-tunables", "kunkel-paths", "kunkel-sieving", "mtc-tasks", "proxy-app", "translators")  # fmt: skip
 
 
 @pytest.mark.parametrize(

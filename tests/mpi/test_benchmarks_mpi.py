@@ -52,6 +52,14 @@ def test_interference_is_a_load_on_the_others_or_none(iosonde, tmp_path):
     assert not _loads(tmp_path)
 
 
+def test_the_victim_works_on_a_disk_of_its_own_while_others_do_all(iosonde, tmp_path):
+    (tmp_path / "disk").mkdir()
+    (run,) = iosonde("interference:cp", "--set", "load=all", "--set", f"victim_where={tmp_path}/disk")
+    assert run["complete"], run["missing"]
+    assert not list((tmp_path / "disk").iterdir())
+    assert not _loads(tmp_path)
+
+
 def _loads(place: Path) -> list[str]:
     found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):

@@ -103,13 +103,49 @@ def test_rcp_takes_the_tree_away_and_removes_it_there(place, tmp_path):
     assert not os.path.exists(away)
 
 
-@pytest.mark.parametrize("level", ["off", "on"])
+@pytest.mark.parametrize(("rank", "level", "fetches"), [(0, "off", True), (1, "on", False), (1, "all", True)])
+def test_who_takes_a_tree_to_the_other_node(rank, level, fetches, place, tmp_path):
+    """The victim, and a load that does all that it does; who took none removes none."""
+    cheat(tmp_path, "ssh", f'shift 3; echo "$*" >>{tmp_path}/asked; exec sh -c "$*"')
+    (tmp_path / "bin" / "scp").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "scp").chmod(0o755)
+    document = benchmarks.find("interference:rcp")
+    steps = {one["name"]: one for one in document["set_up"] + document["tear_down"]}
+    there, gone = steps["take_away"], steps["remove_there"]
+    (place / f"rank-{rank}").mkdir()
+    document |= {"set_up": [there], "steps": [gone], "tear_down": []}
+    for step in (there, gone):
+        step["command"] = f"PATH={tmp_path}/bin:$PATH; {step['command']}"
+    assert play(document, place, rank=rank, load=level) == []
+    assert (tmp_path / "asked").exists() == fetches
+
+
+@pytest.mark.parametrize("level", ["off", "on", "all"])
 def test_interference_loads_the_others_and_measures_the_first(level, place):
     document = benchmarks.find("interference:find")
     assert play(document, place, rank=1, load=level) == []
-    assert (place / "rank-1" / "load-ended.json").exists() == (level == "on")
+    assert (place / "rank-1" / "load-ended.json").exists() == (level != "off")
     assert play(document, place, rank=0, load=level) == []
     assert not (place / "rank-0" / "load-ended.json").exists()
+
+
+def test_the_victim_works_elsewhere_and_nothing_of_it_stays(place, tmp_path):
+    disk = tmp_path / "local disk"
+    disk.mkdir()
+    (disk / "precious").write_text("x")
+    document = benchmarks.find("interference:cp")
+    last, document["tear_down"] = document["tear_down"], []
+    assert play(document, place, victim_where=disk, load="all") == []
+    assert (disk / "iosonde-victim-iosonde-x" / "rank-0" / "copy").is_dir()
+    assert not list(place.iterdir())
+    document |= {"set_up": [], "steps": [], "tear_down": last}
+    assert play(document, place, victim_where=disk, load="all") == []
+    assert [path.name for path in disk.iterdir()] == ["precious"]
+
+
+def test_others_stay_on_the_target_where_the_victim_works_elsewhere(place, tmp_path):
+    assert play(benchmarks.find("interference:ls"), place, rank=1, victim_where=tmp_path, load="all") == []
+    assert (place / "rank-1" / "load-ended.json").exists()
 
 
 @pytest.mark.parametrize("name", ["user:dd", "interference:", "user:", "cp"])

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 from contextlib import suppress
 
 import pytest
 
 from iosonde.core.errors import InputError, SystemFaultError
-from iosonde.measure import load_program
+from iosonde.measure import load_program, user_commands
+from iosonde.measure.source_tree import SourceTree
 from iosonde.ranks import processes
 
 
@@ -52,6 +54,52 @@ def test_a_command_in_the_middle_of_a_pass_is_ended_with_its_children(place):
     until((place / "child").exists)
     assert load_program.stop(place)["passes"] == 0
     until(lambda: not os.path.exists(f"/proc/{(place / 'child').read_text().strip()}"))
+
+
+@pytest.fixture
+def room(tmp_path):
+    """A directory with what a rank's has."""
+    SourceTree(1, 5).write(tmp_path / "room")
+    return tmp_path / "room"
+
+
+def names(room):
+    return sorted(path.relative_to(room) for path in room.rglob("*"))
+
+
+def in_turn(room, remote=""):
+    return subprocess.run(["sh", "-c", user_commands.in_turn(remote)], cwd=room, capture_output=True, text=True)
+
+
+def test_all_benchmarks_in_turn_leave_what_they_found(room):
+    before = names(room)
+    for _ in range(2):
+        assert in_turn(room).returncode == 0
+        assert names(room) == before
+
+
+def test_a_benchmark_of_the_load_that_found_too_little_fails(room):
+    next(path for path in (room / "tree").rglob("*") if path.is_file()).unlink()
+    done = in_turn(room)
+    assert done.returncode == 1
+    assert "found, not" in done.stdout
+
+
+def test_where_there_is_a_host_they_fetch_from_it(room):
+    (room / "away").write_text("/nowhere")
+    assert in_turn(room, remote="host-that-is.invalid").returncode
+    assert (room / "work").exists()  # those before it were done
+    assert (room / "tree").exists()  # and those after it were not
+
+
+def test_the_level_all_does_them_until_it_is_stopped(tmp_path):
+    there = tmp_path / "iosonde-x" / "trial-0000" / "rank-1"
+    SourceTree(1, 5).write(there)
+    words = ["--place", str(there), "--level", "all", "--rank", "1", "--victims", "1"]
+    load_program.main(["start", *words])
+    until((there / "load" / "copy").exists)
+    load_program.main(["stop", *words])
+    assert processes.is_gone(state(there)["identity"])
 
 
 def test_a_load_that_failed_is_none(place):

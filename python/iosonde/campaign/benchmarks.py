@@ -15,62 +15,14 @@ import sys
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.measure.user_commands import BENCHMARKS, GO, NAMES, PLACE, Steps
+from iosonde.measure.victim_program import GO_THERE, ON_TARGET
 
 USER, INTERFERENCE = "user", "interference"
 _FETCHING = ("rcp", "all")
+_WHO_FETCHES = '[ "$IOSONDE_RANK" -eq 0 ] || [ "${load}" = all ] || exit 0; '  # the victim, and a load that does as it
 Document = dict[str, Any]
-Steps = list[tuple[str, str]]
-
-# Paths come from the environment and not from ${…}: they need no quoting then, whatever they are called.
-_PLACE = '"$IOSONDE_TARGET/rank-$IOSONDE_RANK"'
-_GO = f"cd {_PLACE} && "
-_SAME = "sha256sum --quiet --check ../known/sums"
-_ENTRIES = '[ "$(find . | wc -l)" -eq "$(($(cat ../known/entries) + 1))" ]'
-# rsync where it is, else scp. The same program does it in every trial: it is found by the shell of the same node.
-_RCP = (
-    'from="${remote}:$(cat away)/tree" && if command -v rsync >/dev/null; '
-    'then rsync -a -e \'ssh -o BatchMode=yes\' "$from/" fetched; else scp -Bqr "$from" fetched; fi'
-)
 _FILES = 100
-
-
-def _counted(command: str, known: str) -> str:
-    """The command, whose last number must be the known one."""
-    right = f"$(cat known/{known})"
-    return f'{_GO}n=$({command}) && [ "$n" -eq "{right}" ] || {{ echo "$n found, not {right}"; exit 1; }}'
-
-
-# name → (what is timed, what is checked afterwards). find's + and not -exec … ;: one process for many files.
-_BENCHMARKS: dict[str, tuple[Steps, list[str]]] = {
-    "cp": (
-        [("cp", f"{_GO}cp -R tree copy"), ("cp_flush", f"{_GO}sync -f .")],
-        [f"{_GO}cd copy && {_SAME} && {_ENTRIES}"],
-    ),
-    "find": ([("find", _counted("find tree -mindepth 1 | wc -l", "entries"))], []),
-    "findgrep": ([("findgrep", _counted("find tree -type f -exec grep -h kangaroo {} + | wc -l", "needles"))], []),
-    "grep": (
-        [("grep", _counted('grep -hs kangaroo "tree/$(cat known/first_directory)"/* | wc -l', "first_needles"))],
-        [],
-    ),
-    "ls": ([("ls", _counted("ls -lAR tree | grep -c '^-'", "files"))], []),
-    "mab": (
-        [
-            ("mab_mkdir", f"{_GO}mkdir work && cd work && xargs mkdir -p <../known/directories_list"),
-            ("mab_copy", f"{_GO}cp -R tree/. work"),
-            ("mab_scan", _counted("find work -type f -exec ls -ld {} + | wc -l", "files")),
-            ("mab_read", _counted("find work -type f -exec cat {} + | wc -c", "bytes")),
-            ("mab_compile", f"{_GO}cd work && sh build.sh"),
-            ("mab_flush", f"{_GO}sync -f ."),
-        ],
-        [f"{_GO}cd work && {_SAME}", f'{_GO}[ "$(work/program)" = "$(cat known/answer)" ]'],
-    ),
-    "rcp": (
-        [("rcp", _GO + _RCP), ("rcp_flush", f"{_GO}sync -f .")],
-        [f"{_GO}cd fetched && {_SAME} && {_ENTRIES}"],
-    ),
-    "rm": ([("rm", f"{_GO}rm -r tree && [ ! -e tree ]"), ("rm_flush", f"{_GO}sync -f .")], []),
-}
-NAMES = tuple(sorted(_BENCHMARKS))
 KEY = "benchmark"  # of an experiment file
 ALL = "all"  # one after another on the same tree, which the last one removes
 
@@ -83,7 +35,7 @@ def is_one(name: str) -> bool:
 def find(name: str) -> Document:
     """The experiment of this name, without target, nodes and repetitions. Raises InputError for one nobody knows."""
     kind, _, which = name.partition(":")
-    if kind not in (USER, INTERFERENCE) or (which not in _BENCHMARKS and which != ALL):
+    if kind not in (USER, INTERFERENCE) or (which not in BENCHMARKS and which != ALL):
         known = f"{', '.join(NAMES)}, or {ALL} of them, as {USER}:cp or {INTERFERENCE}:cp"
         raise InputError(f"there is no benchmark '{name}'", f"take one of: {known}")
     return _interference(which) if kind == INTERFERENCE else _user(which)
@@ -103,7 +55,7 @@ def joined(document: Document) -> Document:
 
 def _steps_of(which: str) -> tuple[Steps, list[str]]:
     """What is timed, and what is checked afterwards."""
-    every = [_BENCHMARKS[name] for name in (NAMES if which == ALL else (which,))]
+    every = [BENCHMARKS[name] for name in (NAMES if which == ALL else (which,))]
     return [step for steps, _ in every for step in steps], [check for _, checks in every for check in checks]
 
 
@@ -120,23 +72,25 @@ def _user(which: str) -> Document:
 
 
 def _interference(which: str) -> Document:
-    """The benchmark on the first node only; a load on all others, or none, in random order within each block."""
+    """The benchmark on the first node only; a load on all others, or none, in random order within each block. Of the
+    load ``all`` they do all benchmarks in turn, rcp where this one fetches from another node, too."""
     steps, checks = _steps_of(which)
-    away, home = _remote(which, "single")
+    away, home = _remote(which, _WHO_FETCHES)
+    where = {"load": ["off", "on"], "load_where": ["target"], "victim_where": [ON_TARGET]}
     return {
         "name": f"{INTERFERENCE}:{which}",
-        "factors": _factors(which) | {"load": ["off", "on"], "load_where": ["target"]},
+        "factors": _factors(which) | where,
         "set_up": [
-            _all("tree", _make()),
-            *away,
-            _all("load", _load("start")),
-            _all("cache", _cache()) | {"on": "single"},
+            _victims("victim", _room("make")),
+            *_there([_all("tree", _make()), *away]),
+            _all("load", _load("start", which)),
+            *_there([_victims("cache", _cache())]),
         ],
-        "steps": [_all(*step) | {"on": "single"} for step in steps],
+        "steps": _there([_victims(*step) for step in steps]),
         "tear_down": [
-            _all("load_end", _load("stop")),
-            *(_all("check", check) | {"on": "single"} for check in checks),
-            *home,
+            _all("load_end", _load("stop", which)),
+            *_there([*(_victims("check", check) for check in checks), *home]),
+            _victims("victim_end", _room("remove")),
         ],
     }
 
@@ -149,29 +103,45 @@ def _all(name: str, command: str) -> Document:
     return {"name": name, "command": command, "on": "all"}
 
 
+def _victims(name: str, command: str) -> Document:
+    return {"name": name, "command": command, "on": "single"}
+
+
+def _there(steps: list[Document]) -> list[Document]:
+    """Steps that the victim does where it works, others on the target."""
+    return [one | {"command": GO_THERE + one["command"]} for one in steps]
+
+
+def _room(what: str) -> str:
+    return _program("victim_program", f'{what} --where "${{victim_where}}" --trial "$IOSONDE_TARGET"')
+
+
 def _program(module: str, words: str) -> str:
     return f"{shlex.quote(sys.executable)} -m iosonde.measure.{module} {words}"
 
 
 def _make() -> str:
-    return _program("tree_program", f'make {_PLACE} --files "${{files}}"')
+    return _program("tree_program", f'make {PLACE} --files "${{files}}"')
 
 
 def _cache() -> str:
-    return _program("tree_program", f'cache "${{cache}}" {_PLACE}/tree')
+    return _program("tree_program", f'cache "${{cache}}" {PLACE}/tree')
 
 
-def _load(what: str) -> str:
-    words = f'{what} --place {_PLACE} --level "${{load}}" --rank "$IOSONDE_RANK" --victims 1'
-    return _program("load_program", words + (' --where "${load_where}"' if what == "start" else ""))
+def _load(what: str, which: str) -> str:
+    words = f'{what} --place {PLACE} --level "${{load}}" --rank "$IOSONDE_RANK" --victims 1'
+    if what == "start":
+        words += ' --where "${load_where}"' + (' --remote "${remote}"' if which in _FETCHING else "")
+    return _program("load_program", words)
 
 
-def _remote(which: str, on: str = "all") -> tuple[list[Document], list[Document]]:
-    """For rcp: the tree is taken to a temporary directory of the other node before, and removed there after."""
+def _remote(which: str, who: str = "") -> tuple[list[Document], list[Document]]:
+    """For rcp: the tree is taken to a temporary directory of the other node before, and removed there after. ``who``:
+    what a rank asks first, which ends its step where it fetches nothing."""
     if which not in _FETCHING:
         return [], []
     ssh = 'ssh -o BatchMode=yes "${remote}"'
-    there = f'{_GO}{ssh} mktemp -d /tmp/iosonde-rcp-XXXXXXXX >away && scp -Bqr tree "${{remote}}:$(cat away)/"'
+    there = f'{who}{GO}{ssh} mktemp -d /tmp/iosonde-rcp-XXXXXXXX >away && scp -Bqr tree "${{remote}}:$(cat away)/"'
     # What is removed is what mktemp named, and nothing else.
-    gone = f'{_GO}case "$(cat away)" in /tmp/iosonde-rcp-????????) {ssh} rm -r "$(cat away)";; *) exit 1;; esac'
-    return [_all("take_away", there) | {"on": on}], [_all("remove_there", gone) | {"on": on}]
+    gone = f'{who}{GO}case "$(cat away)" in /tmp/iosonde-rcp-????????) {ssh} rm -r "$(cat away)";; *) exit 1;; esac'
+    return [_all("take_away", there)], [_all("remove_there", gone)]

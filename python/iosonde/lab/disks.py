@@ -25,6 +25,7 @@ _MAKE = {
 }
 PACKAGES = {"xfs": "xfsprogs", "ext4": "e2fsprogs", "ext3": "e2fsprogs", "btrfs": "btrfs-progs"}
 LOOPS = Path("/dev/loop-control")
+OWN = "/run/disk"  # on a host that has one: its disk, by the same name on all
 
 
 def commands(base_fs: str) -> dict[str, str]:
@@ -33,7 +34,8 @@ def commands(base_fs: str) -> dict[str, str]:
 
 
 def make(host: LabHost, base_fs: str, n_bytes: int) -> None:
-    """Make a disk and mount it on the host; of tmpfs it is memory. Raises LabError."""
+    """Make a disk and mount it on the host, where ``OWN`` leads to it; of tmpfs it is memory. Raises LabError."""
+    host.run("ln", "-s", str(host.disk), OWN)
     if base_fs == "tmpfs":
         host.run("mount", "-t", "tmpfs", "-o", f"size={n_bytes}", "iosonde-lab", str(host.disk))
         return

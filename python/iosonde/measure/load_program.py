@@ -23,8 +23,10 @@ from iosonde.ranks import processes
 
 from . import one_sentence
 from .target.workspace import Workspace
+from .user_commands import in_turn
 
-OFF, ON = "off", "on"
+OFF, ON, ALL = "off", "on", "all"
+LEVELS = (OFF, ON, ALL)
 COMMAND = "cp -R tree copy && rm -r copy"
 IN_TRIAL = "target"  # the load works in the trial's own directory
 START_S, END_S = 60.0, 10.0
@@ -82,7 +84,7 @@ def run(place: Path, where: str, command: str, at_most_s: float) -> None:
     room = Workspace.create(Path(where), name).path if workspace else place / "load"
     room.mkdir(exist_ok=True)
     try:
-        subprocess.run(["cp", "-R", str(place / "tree"), str(room)], check=True)
+        subprocess.run(["cp", "-R", *_needed(place), str(room)], check=True)
         state = {"pid": os.getpid(), "identity": processes.identity(), "workspace": where if workspace else "",
                  "name": name}  # fmt: skip
         _put(place / _STATE, state)
@@ -95,6 +97,11 @@ def run(place: Path, where: str, command: str, at_most_s: float) -> None:
     finally:
         if workspace:
             workspace.remove()
+
+
+def _needed(place: Path) -> list[str]:
+    """The tree, and what benchmarks on it need: what is known of it, where another node has it."""
+    return [str(place / "tree"), *(str(place / one) for one in ("known", "away") if (place / one).exists())]
 
 
 def _one_pass(command: str, room: Path, end: Any) -> str:
@@ -170,17 +177,19 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--victims", type=int, default=0)
     parser.add_argument("--where", default=IN_TRIAL)
     parser.add_argument("--at-most", type=float, default=4 * 3600.0)
-    parser.add_argument("--command", default=COMMAND)
+    parser.add_argument("--command", default="")
+    parser.add_argument("--remote", default="")
     asked = parser.parse_args(words)
-    if asked.level not in (OFF, ON):
-        raise InputError(f"there is no load '{asked.level}'", f"take {OFF} or {ON}")
+    if asked.level not in LEVELS:
+        raise InputError(f"there is no load '{asked.level}'", f"take one of: {', '.join(LEVELS)}")
     if asked.level == OFF or asked.rank < asked.victims:
         return
     if asked.what == "stop":
         ended = stop(asked.place)
         os.write(1, f"load: {ended['passes']} passes in {ended['seconds']:.1f} s\n".encode())
     else:
-        {"start": start, "run": run}[asked.what](asked.place, asked.where, asked.command, asked.at_most)
+        command = asked.command or (in_turn(asked.remote) if asked.level == ALL else COMMAND)
+        {"start": start, "run": run}[asked.what](asked.place, asked.where, command, asked.at_most)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,71 @@
+"""What user-level benchmarks do, as commands for a shell: of who is measured, and of a load that does the same.
+
+The directory that they work in is ``$IOSONDE_TARGET/rank-$IOSONDE_RANK``: it holds a ``tree``, and in ``known`` what is
+known of it (``source_tree``). rcp takes its tree from the host ``${remote}``.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+Steps = list[tuple[str, str]]
+
+# Paths come from the environment and not from ${…}: they need no quoting then, whatever they are called.
+PLACE = '"$IOSONDE_TARGET/rank-$IOSONDE_RANK"'
+GO = f"cd {PLACE} && "
+_SAME = "sha256sum --quiet --check ../known/sums"
+_ENTRIES = '[ "$(find . | wc -l)" -eq "$(($(cat ../known/entries) + 1))" ]'
+# rsync where it is, else scp. The same program does it in every trial: it is found by the shell of the same node.
+_RCP = (
+    'from="${remote}:$(cat away)/tree" && if command -v rsync >/dev/null; '
+    'then rsync -a -e \'ssh -o BatchMode=yes\' "$from/" fetched; else scp -Bqr "$from" fetched; fi'
+)
+
+
+def _counted(command: str, known: str) -> str:
+    """The command, whose last number must be the known one."""
+    right = f"$(cat known/{known})"
+    return f'{GO}n=$({command}) && [ "$n" -eq "{right}" ] || {{ echo "$n found, not {right}"; exit 1; }}'
+
+
+# name → (what is timed, what is checked afterwards). find's + and not -exec … ;: one process for many files.
+BENCHMARKS: dict[str, tuple[Steps, list[str]]] = {
+    "cp": (
+        [("cp", f"{GO}cp -R tree copy"), ("cp_flush", f"{GO}sync -f .")],
+        [f"{GO}cd copy && {_SAME} && {_ENTRIES}"],
+    ),
+    "find": ([("find", _counted("find tree -mindepth 1 | wc -l", "entries"))], []),
+    "findgrep": ([("findgrep", _counted("find tree -type f -exec grep -h kangaroo {} + | wc -l", "needles"))], []),
+    "grep": (
+        [("grep", _counted('grep -hs kangaroo "tree/$(cat known/first_directory)"/* | wc -l', "first_needles"))],
+        [],
+    ),
+    "ls": ([("ls", _counted("ls -lAR tree | grep -c '^-'", "files"))], []),
+    "mab": (
+        [
+            ("mab_mkdir", f"{GO}mkdir work && cd work && xargs mkdir -p <../known/directories_list"),
+            ("mab_copy", f"{GO}cp -R tree/. work"),
+            ("mab_scan", _counted("find work -type f -exec ls -ld {} + | wc -l", "files")),
+            ("mab_read", _counted("find work -type f -exec cat {} + | wc -c", "bytes")),
+            ("mab_compile", f"{GO}cd work && sh build.sh"),
+            ("mab_flush", f"{GO}sync -f ."),
+        ],
+        [f"{GO}cd work && {_SAME}", f'{GO}[ "$(work/program)" = "$(cat known/answer)" ]'],
+    ),
+    "rcp": (
+        [("rcp", GO + _RCP), ("rcp_flush", f"{GO}sync -f .")],
+        [f"{GO}cd fetched && {_SAME} && {_ENTRIES}"],
+    ),
+    "rm": ([("rm", f"{GO}rm -r tree && [ ! -e tree ]"), ("rm_flush", f"{GO}sync -f .")], []),
+}
+NAMES = tuple(sorted(BENCHMARKS))
+_FETCHING = "rcp"
+
+
+def in_turn(remote: str = "") -> str:
+    """All of them one after another, as one command in the directory that has the tree, which is there again at its
+    end; rcp where there is a host ``remote`` to fetch from."""
+    names = [name for name in NAMES if remote or name != _FETCHING]
+    steps = [command.removeprefix(GO) for name in names for _, command in BENCHMARKS[name][0]]
+    again = "mv copy tree && rm -r work" + (" fetched" if remote else "")
+    return f"remote={shlex.quote(remote)}; " + " && ".join(f"( {one} )" for one in [*steps, again])
