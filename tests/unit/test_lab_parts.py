@@ -70,7 +70,9 @@ def test_a_host_knows_the_lab_that_it_is_in(root, monkeypatch):
     (root / "facts").write_text(lab.file.read_text())
     monkeypatch.setenv(place.ROOT, "/nowhere")
     assert place.around() == root / "one" and only() == "one"
-    assert lab.clients[0].words("hostname", directory="/a b") == ["ssh", "client1", "cd '/a b' && exec hostname"]
+    program, *options, host, command = lab.clients[0].words("hostname", directory="/a b")
+    assert (program, host, command) == ("ssh", "client1", "cd '/a b' && exec hostname")
+    assert "ControlMaster=auto" in options  # one connection for all that is asked
     monkeypatch.setattr(teardown, "need_root", lambda: None)
     with pytest.raises(InputError, match="from one of its own hosts"):
         teardown.down("one")

@@ -35,7 +35,7 @@ def resume_or_begin(
             break
         if not left and not wants_more(store, wanted, experiment, level):
             break
-        if done:
+        if done or not wanted.spec.lab:  # in a lab it was begun by who brought that up
             say(f"resuming {experiment.id}: {len(done)} trials are there, {left} are left")
         return experiment, done
     experiment = wanted.experiment()
