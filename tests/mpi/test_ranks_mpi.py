@@ -278,7 +278,7 @@ def test_clocks_of_two_time_namespaces(tmp_path):
         after = clocks.estimate(ranks)
         drift = clocks.drift(before, after)[1]
         say([early, start, before.offset_ns, before.error_ns, ranks.nodes, drift.rate, drift.rate_error,
-             clocks.to_root_ns(start, ranks.rank, before, after)])
+             clocks.to_root_ns(start, ranks.rank, before, after), after.error_ns])
         """,
     )
     front = local.prefix(mpiexec.find(), 1)
@@ -291,7 +291,7 @@ def test_clocks_of_two_time_namespaces(tmp_path):
     assert first[:2][0] == second[0] == 0  # unknown clocks: start at once
     assert abs(first[2][1] - 1000 * 10**9) <= error_ns < 10**7
     assert abs(second[1] - first[1] - 1000 * 10**9) <= error_ns  # one moment on two clocks
-    assert abs(second[7] - first[7]) <= 2 * error_ns
+    assert abs(second[7] - first[7]) <= error_ns + first[8][1]  # a busy machine may know the second less well
     assert first[4] == 1  # still one node: they share cores and caches
     assert abs(first[5]) <= first[6]
 
