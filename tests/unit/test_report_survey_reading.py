@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iosonde.answers.survey.reading import ReadSpeed
+from iosonde.answers.survey.reading import ReadSpeed, cold_share
 from iosonde.core.types import Estimate
 from iosonde.report.text.survey_reading import reading_lines
 
@@ -12,18 +12,27 @@ def speed(kind: str, state: str, n_bytes: int) -> ReadSpeed:
 
 
 def test_states_stand_apart_and_the_cold_share_is_said():
-    found = list(reading_lines([speed("NetCDF classic", "cold", 300), speed("text", "cached", 100)]))
+    found = list(_lines([speed("NetCDF classic", "cold", 300), speed("text", "cached", 100)]))
     assert "not in memory" in found[1] and found[1].rstrip().endswith(" in memory")
     assert "75.0 % of these bytes were not in this node's memory." in " ".join(found)
     assert max(map(len, found)) < 80
 
 
 def test_where_the_file_system_does_not_tell_no_share_is_claimed():
-    said = " ".join(reading_lines([speed("text", "unknown", 1)]))
+    said = " ".join(_lines([speed("text", "unknown", 1)]))
     assert "not told" in said and "the file system does not tell" in said and "%" not in said
-    assert list(reading_lines([])) == []
+    assert list(_lines([])) == []
 
 
 def test_three_states_of_long_names_fit():
     kinds = [speed("a very long name of a type of file " * 2, state, 5) for state in ("cold", "cached", "unknown")]
-    assert max(map(len, reading_lines(kinds))) < 80
+    assert max(map(len, _lines(kinds))) < 80
+
+
+def _lines(found):
+    return reading_lines(found, cold_share(found))
+
+
+def test_bytes_of_which_nobody_tells_are_in_no_share():
+    found = [speed("text", "cold", 100), speed("text", "cached", 300), speed("raw", "unknown", 10_000)]
+    assert cold_share(found) == 0.25 and cold_share(found[2:]) is None

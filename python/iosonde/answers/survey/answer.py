@@ -29,7 +29,7 @@ from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, inodes_in_use, wa
 
 from .content import BlocksRead, blocks_read, bytes_of, kinds, not_beaten, quantiles
 from .estimate import SurveyEstimate
-from .reading import ReadSpeed, read_speeds
+from .reading import ReadSpeed, cold_share, read_speeds
 from .sample import FileSample
 from .stop import ALL, Drawn, Read, read_in_order
 from .strata import StratifiedSample, SurveyStratum, allocated, parse_by
@@ -150,6 +150,11 @@ class Survey(Answer):
             return None
         return self.files_read / files, self.bytes_covered / size
 
+    @property
+    def cold_share(self) -> float | None:
+        """Of the bytes that were timed, the part that was not in this node's memory, as far as that is told."""
+        return cold_share(self.reading)
+
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey --json``. No name of a file is in it."""
         return {
@@ -163,7 +168,7 @@ class Survey(Answer):
             "blocks": None if self.blocks is None else self.blocks.to_json(),
             "codecs_not_beaten": list(self.not_beaten), "what_if": [one.to_json() for one in self.what_if],
             "quantiles": [one.to_json() for one in self.quantiles],
-            "reading": [one.to_json() for one in self.reading],
+            "reading": [one.to_json() for one in self.reading], "cold_share": self.cold_share,
         }  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:

@@ -23,11 +23,19 @@ class ReadSpeed:
     state: str
     rate: Estimate
     read_bytes: int
+    at_once: int = AT_ONCE
 
     def to_json(self) -> dict[str, Any]:
         """Its numbers."""
-        return {"type": self.kind, "state": self.state, "bytes": self.read_bytes, "at_once": AT_ONCE,
+        return {"type": self.kind, "state": self.state, "bytes": self.read_bytes, "at_once": self.at_once,
                 "rate": self.rate.to_json()}  # fmt: skip
+
+
+def cold_share(found: Iterable[ReadSpeed]) -> float | None:
+    """Of the bytes whose state is told, the part that was not in this node's memory; None where none is."""
+    known = [one for one in found if one.state != UNKNOWN]
+    total = sum(one.read_bytes for one in known)
+    return sum(one.read_bytes for one in known if one.state == COLD) / total if total else None
 
 
 def read_speeds(contents: Iterable[Contents], level: float) -> tuple[ReadSpeed, ...]:

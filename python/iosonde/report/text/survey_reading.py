@@ -17,7 +17,7 @@ _MOST = 12
 _HEADS = {"cold": "not in memory", "cached": "in memory", "unknown": "not told"}
 
 
-def reading_lines(found: Sequence[ReadSpeed], at_once: int = 8) -> Iterator[str]:
+def reading_lines(found: Sequence[ReadSpeed], cold: float | None) -> Iterator[str]:
     """A row for each type, a column for each state that there was; nothing where nothing was timed."""
     if not found:
         return
@@ -31,13 +31,11 @@ def reading_lines(found: Sequence[ReadSpeed], at_once: int = 8) -> Iterator[str]
         yield from table(heads, rows, "l" + "rr" * len(part)).splitlines() if part else ()
     if len(kinds) > _MOST:
         yield f"and {len(kinds) - _MOST} more types (--json)"
-    total = sum(one.read_bytes for one in found)
-    cold = sum(one.read_bytes for one in found if one.state == "cold")
-    share = "whether they were in this node's memory the file system does not tell" if states == ["unknown"] else (
-        f"{percent(cold / total)} of these bytes were not in this node's memory"
+    share = "whether they were in this node's memory the file system does not tell" if cold is None else (
+        f"{percent(cold)} of these bytes were not in this node's memory"
     )  # fmt: skip
-    yield from wrapped(f"Typical rates (geometric means over files), {at_once} files read at a time in pieces of up to "
-                       f"1 MiB; {share}.")  # fmt: skip
+    yield from wrapped(f"Typical rates (geometric means over files), {found[0].at_once} files read at a time in "
+                       f"pieces of up to 1 MiB; {share}.")  # fmt: skip
 
 
 def _cells(one: ReadSpeed | None) -> list[str]:
