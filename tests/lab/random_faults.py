@@ -35,6 +35,7 @@ from iosonde import lab as labs
 from iosonde.core.stored import StoredRun
 from iosonde.lab import place
 from iosonde.store import Store
+from iosonde.store.store import MARKER
 
 KINDS = ("kill-server", "stop", "cut-link", "slow-link 20mbit", "slow-disk 5MB/s", "fill-disk")
 HOSTS = ("server1", "server2")
@@ -179,8 +180,8 @@ def _end(lab: labs.Lab, number: signal.Signals) -> None:
 
 
 def _finished(folder: Path) -> dict[str, StoredRun]:
-    if not (folder / "s").exists():
-        return {}
+    if not (folder / "s" / MARKER).exists():
+        return {}  # what was killed before its store was one has finished nothing
     return {run["id"]: StoredRun(run) for run in Store.open(folder / "s").runs()}
 
 
