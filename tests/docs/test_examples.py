@@ -19,10 +19,11 @@ FILES = sorted(
     for path in EXAMPLES.iterdir()
     if path.suffix in (".yaml", ".json") and not path.name.startswith(("upgrade", "cluster"))
 )
+SHELL = {"tasks_to_data.yaml"}  # commands that every machine has
 NEED = {"iozone", "ior", "mdtest", "mpiexec", "dd"}
 TINY = {"file_size": "1MiB", "record_size": "64KiB", "time": "50ms", "servers": "1,2", "queue_depth": "4",
         "access_size": "2KiB", "hole_size": "8KiB", "sieve_buffer": "4MiB", "layout": "interleaved",
-        "sieving": "enable", "request_size": "128KiB", "access": "buffered"}  # fmt: skip
+        "sieving": "enable", "request_size": "128KiB", "access": "buffered", "files": "4"}  # fmt: skip
 
 
 def iosonde(*words: object, where: Path) -> subprocess.CompletedProcess[str]:
@@ -43,7 +44,7 @@ def test_an_example_runs_or_is_a_valid_plan(tmp_path: Path, path: Path) -> None:
         done = iosonde("plan", path, *target, where=tmp_path)  # its factors are set by commands that are not here
         assert done.returncode == 0 and "set by " in done.stdout, done.stderr
         return
-    if not native:
+    if not native and path.name not in SHELL:
         done = iosonde("plan", path, *target, "--json", where=tmp_path)
         assert done.returncode == 0, done.stderr
         commands = " ".join(step.get("command", "") for step in json.loads(done.stdout)["steps"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from iosonde.core.workload import MixPart, Step
-from iosonde.report.text.plan import _does
+from iosonde.measure.spec import CommandStep
+from iosonde.report.text.plan import _command, _does
 
 KIB, MIB = 1024, 1024**2
 
@@ -26,3 +27,15 @@ KIB, MIB = 1024, 1024**2
 )  # fmt: skip
 def test_a_plan_says_operations(step, said):
     assert _does(step) == said
+
+
+def test_a_command_of_several_lines_stands_below_its_name_as_it_was_written():
+    loop = "for n in 1 2; do\n  cat $n\ndone\n"
+    assert list(_command("   3  ", CommandStep(loop, name="read"))) == [
+        "   3  read",
+        "        for n in 1 2; do",
+        "          cat $n",
+        "        done",
+    ]
+    assert list(_command("   3  ", CommandStep("\nls\n"))) == ["   3", "", "        ls"]
+    assert list(_command("   3  set-up: ", CommandStep("sync"))) == ["   3  set-up: sync"]

@@ -100,12 +100,22 @@ def _steps(plan: CampaignPlan) -> Iterator[str]:
             about += [f"at most {format_seconds(step.timeout_s)}"] if step.timeout_s else []
             about += [f"where {name} is {level_text(level)}" for name, level in step.when.items()]
             about += [f"exit {' or '.join(map(str, step.expect))}"] if step.expect != (0,) else []
-            yield f"  {number:2d}  {label}{escape(step.command)}"
+            yield from _command(f"  {number:2d}  {label}", step)
             yield f"      {escape(', '.join(about))}"
             yield from _started(planned)
         else:
             yield f"  {number:2d}  {label}native workload {step.workload}"
             yield from (f"      {line}" for line in _phases(planned))
+
+
+def _command(first: str, step: CommandStep) -> Iterator[str]:
+    """A command as it was written: one of several lines stands below its name, and keeps its indents."""
+    lines = step.command.splitlines()
+    if len(lines) <= 1:
+        yield first + escape(step.command)
+    else:
+        yield (first + escape(step.name or "")).rstrip()
+        yield from (f"        {escape(line)}".rstrip() for line in lines)
 
 
 def _faults(spec: Spec) -> Iterator[str]:
