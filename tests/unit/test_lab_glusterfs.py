@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from iosonde.core.errors import InputError
-from iosonde.lab.filesystems import ganesha, glusterfs
+from iosonde.lab.filesystems import ganesha, glusterfs, glusterfs_cli
+from iosonde.lab.tools import LabError
 
 RECIPE = glusterfs.RECIPE
 
@@ -42,3 +43,25 @@ def test_ways_that_it_has(monkeypatch):
         assert RECIPE.read(lab, "access") == options.get("access", "native")
     assert told[1] == ("mount", "-t", "glusterfs", "10.99.0.1:/lab", "/mnt")
     assert told[2] == ("iosonde-nfs-mount", "server1:/lab", "/mnt", "-o", "vers=3,proto=tcp,nolock")
+
+
+def _answer(code: int, why: str = "") -> str:
+    return f"<cliOutput><opRet>{code}</opRet><opErrstr>{why}</opErrstr></cliOutput>"
+
+
+def test_a_command_waits_while_the_volume_does_another_one(monkeypatch):
+    """Whoever looks at the health of a volume must not keep another one from undoing a fault."""
+    monkeypatch.setattr(glusterfs_cli, "_LOOK_S", 0.0)
+    busy = _answer(-1, "Another transaction is in progress. Please try again after some time.")
+    told = [busy, busy, _answer(0), busy]
+    server = SimpleNamespace(name="server1", shell=lambda _, limit_s: told.pop(0))
+    assert glusterfs_cli.gluster(server, "volume", "start", "lab", "force").findtext("opRet") == "0"
+    with pytest.raises(LabError, match="Another transaction"):
+        glusterfs_cli.gluster(server, "volume", "start", "lab", "force", limit_s=-1.0)
+
+
+def test_what_is_refused_for_another_reason_is_not_asked_again():
+    told = [_answer(-1, "Volume lab does not exist")]
+    server = SimpleNamespace(name="server1", shell=lambda _, limit_s: told.pop(0))
+    with pytest.raises(LabError, match="does not exist"):
+        glusterfs_cli.gluster(server, "volume", "info", "lab")

@@ -17,7 +17,7 @@ from iosonde.lab.tools import LabError, need
 from . import ganesha, glusterfs_profile
 from . import glusterfs_bricks as bricks
 from . import glusterfs_options as volume_options
-from .glusterfs_cli import VOLUME, gluster
+from .glusterfs_cli import VOLUME, gluster, in_its_turn
 from .recipe import Layout, Recipe, ServerState
 
 _OWN = ("/var/lib/glusterd", "/var/log/glusterfs")
@@ -240,8 +240,9 @@ class _Gluster(Recipe):
 
     def profile(self, lab: Lab) -> tuple[ServerProfile, ...]:
         """`volume profile info`, since it was started."""
+        words = ("gluster", "--mode=script", "volume", "profile", VOLUME, "info", "cumulative")
         try:
-            told = lab.servers[0].run("gluster", "--mode=script", "volume", "profile", VOLUME, "info", "cumulative")
+            told = in_its_turn(lambda: lab.servers[0].run(*words))
         except LabError as error:
             if "is not started" not in error.message:
                 raise

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import shlex
+import time
 import xml.etree.ElementTree as Xml
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.tools import LabError
 
 VOLUME = "lab"
+_OTHERS_TURN = "another transaction is in progress"
+_LOOK_S = 0.2
+
+T = TypeVar("T")
 
 
 class RefusedError(LabError):
@@ -17,6 +24,23 @@ class RefusedError(LabError):
 
 def gluster(server: LabHost, *words: str, limit_s: float = 60.0) -> Xml.Element:
     """Its answer. Raises RefusedError where it says no, LabError where it does not answer."""
+    return in_its_turn(lambda: _once(server, words, limit_s), limit_s)
+
+
+def in_its_turn(ask: Callable[[], T], limit_s: float = 60.0) -> T:
+    """What ``ask`` gives. A volume does one command at a time, whoever gives it: until ``limit_s`` have passed it is
+    asked again."""
+    until = time.monotonic() + limit_s
+    while True:
+        try:
+            return ask()
+        except LabError as error:
+            if _OTHERS_TURN not in error.message.lower() or time.monotonic() > until:
+                raise
+            time.sleep(_LOOK_S)
+
+
+def _once(server: LabHost, words: Sequence[str], limit_s: float) -> Xml.Element:
     # It ends with exit code 0 or another one where it refuses; the answer says so in both cases.
     told = server.shell(f"gluster --mode=script --xml {shlex.join(words)} || :", limit_s=limit_s)
     try:
