@@ -65,6 +65,7 @@ def test_an_example_runs_or_is_a_valid_plan(tmp_path: Path, path: Path) -> None:
 def test_an_experiment_of_a_document_is_a_plan_on_a_real_system_too(tmp_path: Path, path: Path) -> None:
     """Its section ``lab`` is left out, and what its design says of the lab's factors."""
     (tmp_path / "target").mkdir()
-    done = iosonde("plan", path, "--quick", "--target", "target", "--json", where=tmp_path)
+    spared = ["--set", "fault=none"] if "faults" in yaml.safe_load(path.read_text()) else []  # nobody real is hit
+    done = iosonde("plan", path, "--quick", "--target", "target", "--json", *spared, where=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["trials"]

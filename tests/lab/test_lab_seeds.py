@@ -14,7 +14,7 @@ from iosonde.store import Store
 SEEDS = Path(__file__).parents[2] / "examples" / "seeds"
 
 
-SLOW = ("chep-record-size", "chep-processes", "ficus", "ficus-holder", "gluster-hardware",
+SLOW = ("chep-record-size", "chep-processes", "ficus", "ficus-aspects", "ficus-holder", "gluster-hardware",
         "gluster-tunables", "kunkel-paths", "kunkel-sieving", "mtc-tasks", "proxy-app", "translators")  # fmt: skip
 
 

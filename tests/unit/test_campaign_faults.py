@@ -83,6 +83,18 @@ def test_on_a_real_system_faults_are_refused(asked):
     assert "iosonde lab run" in raised.value.hint
 
 
+def test_on_a_real_system_a_factor_of_faults_can_be_held_at_none(asked):
+    """What else the experiment asks is measured there, and nobody is hit."""
+    unsettled = (LAB + FILE).replace("settle: 1min\n", "")
+    with pytest.raises(InputError, match="faults are for a lab") as raised:
+        document.document(asked(unsettled, in_lab=False))
+    assert "--set fault=none" in raised.value.hint
+    spared = document.document(asked(unsettled, in_lab=False, levels=("fault=none",)))
+    assert "faults" not in spared.data and spared.data["factors"]["fault"] == ["none"]
+    with pytest.raises(InputError, match="faults are for a lab"):
+        document.document(asked(unsettled, in_lab=False, levels=("fault=none,stop",)))
+
+
 def test_on_a_host_of_a_lab_whose_machine_does_not_attend_they_are_refused(asked, tmp_path, monkeypatch):
     monkeypatch.setattr(emulated, "lab", lambda: {"directory": str(tmp_path)})
     wanted = campaign(asked())

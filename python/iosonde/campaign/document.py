@@ -14,6 +14,7 @@ from typing import Any
 
 from iosonde.core import decision, questions, yaml_text
 from iosonde.core.errors import InputError
+from iosonde.core.faults import NONE
 from iosonde.core.problems import nearest
 from iosonde.core.yaml_text import Document
 from iosonde.ranks.machine import emulated
@@ -76,11 +77,18 @@ def _without_lab(found: Document, say: Callable[[str], None]) -> Document:
         raise InputError(f"{name} is measured in a lab, and this is none",
                          f"iosonde lab run {name}; or measure a real system with --target DIR")  # fmt: skip
     if wanted := [key for key in (faults.KEY, faults.SETTLE) if key in found.data]:
-        name, keys = found.name or "FILE", " and ".join(wanted)
-        raise InputError(f"{name}: {keys} are for a lab, and this is none: nobody's servers are hit",
-                         f"iosonde lab run {name}; or leave {keys} out")  # fmt: skip
+        if not faults.none_is_inflicted(found.data):
+            raise _no_lab_to_hit(found, wanted)
+        del found.data[faults.KEY]
     say("note: this is no lab: the section lab of the experiment is left out")
     return lab.without(found)
+
+
+def _no_lab_to_hit(found: Document, keys: list[str]) -> InputError:
+    name, both = found.name or "FILE", " and ".join(keys)
+    spared = [f"--set {factor}={NONE}" for factor in faults.sparing(found.data) if keys == [faults.KEY]]
+    return InputError(f"{name}: {both} are for a lab, and this is none: nobody's servers are hit",
+                      f"iosonde lab run {name}; or {' '.join(spared) or f'leave {both} out'}")  # fmt: skip
 
 
 def is_file(word: str) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice, product
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.faults import NONE
 from iosonde.core.problems import Problem, nearest
 from iosonde.core.yaml_text import Document, Key, key_text
 from iosonde.measure import faults, items, placeholders, workloads
@@ -33,6 +34,30 @@ def whole_problems(document: Document, spec: Spec) -> list[Problem]:
     """What is wrong with a fault at the levels of the factors that it says."""
     found = [next(_wrong(document, spec, place, one), None) for place, one in enumerate(spec.faults)]
     return [one for one in found if one]
+
+
+def none_is_inflicted(data: Mapping[str, Any]) -> bool:
+    """Whether the only level of every fault is ``none``, and nobody asks to look at servers."""
+    kinds = [kind for one in data.get(KEY, ()) for kind in _kinds(data, one)]
+    return SETTLE not in data and set(kinds) <= {NONE}
+
+
+def sparing(data: Mapping[str, Any]) -> list[str]:
+    """The factors that choose a fault and have the level ``none``: with it nothing is inflicted."""
+    names = [name for one in data.get(KEY, ()) for name in placeholders.names_in(str(one.get("fault", "")))]
+    return [name for name in dict.fromkeys(names) if NONE in _levels(data, name)]
+
+
+def _kinds(data: Mapping[str, Any], one: Mapping[str, Any]) -> list[str]:
+    said = str(one.get("fault", ""))
+    names = placeholders.names_in(said)
+    return [level for name in names for level in _levels(data, name)] if names else [said]
+
+
+def _levels(data: Mapping[str, Any], name: str) -> list[str]:
+    factor = data.get("factors", {}).get(name, ())
+    levels = factor.get("levels", ()) if isinstance(factor, Mapping) else factor
+    return [str(level) for level in (levels if isinstance(levels, list | tuple) else [levels])]
 
 
 def _wrong(document: Document, spec: Spec, place: int, one: dict[str, Any]) -> Iterator[Problem]:
