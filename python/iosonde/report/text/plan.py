@@ -119,12 +119,14 @@ def _command(first: str, step: CommandStep) -> Iterator[str]:
 
 
 def _faults(spec: Spec) -> Iterator[str]:
-    """What is inflicted on the lab in every trial, as it is written; and how long it is looked at afterwards."""
+    """What is inflicted on the lab in every trial, of a factor all its levels; and how long it is looked at afterwards."""
     for one in spec.faults:
         what = " ".join(str(one[key]) for key in ("fault", "rate") if key in one)
         lasts = f"for {one['for']}" if "for" in one else "until the steps are done"
         begins = f"{one.get('at', 0)} after {one.get('during', 'the first that is measured')} begins"
         said = f"fault {what} on {one['on']}, {begins}, {lasts}; then healed"
+        for factor in spec.factors:
+            said = said.replace(f"${{{factor.name}}}", "|".join(map(level_text, factor.levels)))
         yield from wrapped(escape(said), "      ", "   ~  ")
     if spec.settle_s is not None:
         said = "the servers are looked at until space is back and copies agree, at most"
