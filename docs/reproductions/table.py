@@ -33,7 +33,7 @@ def main(store: str, file: str, also: str = "") -> None:
         row = rows.setdefault(one["run"], {})
         row |= {_with(name, factors.get(name) if factors.get(name) in SAID else "", named): one[name] for name in known}
         if (title := _title(one, named, also)) is not None:
-            row[title] = float(f"{one['value']:.6g}")
+            row[title] = float(f"{one['value']:.9g}")
     columns = list(dict.fromkeys(name for row in rows.values() for name in row))
     if named:
         pq.write_table(pa.table({name: [row.get(name) for row in rows.values()] for name in columns}), file)

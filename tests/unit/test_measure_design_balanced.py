@@ -28,6 +28,25 @@ def test_levels_and_pairs_come_up_alike_often():
         assert max(counts.values()) - min(counts.values()) <= 2
 
 
+def test_where_there_is_an_orthogonal_array_it_is_found():
+    """Greedy alone takes, of 2^5 cells, eight in which one factor is the opposite of another."""
+    factors = [Factor(name, "", (0, 1)) for name in "abcde"]
+    for seed in (1, 7, 147, 2013):
+        found = design.cells(factors, {"kind": "balanced", "cells": 8}, seed)
+        for one, other in combinations("abcde", 2):
+            assert set(Counter((cell[one], cell[other]) for cell in found.cells).values()) == {2}
+        assert not [note for note in found.notes if "change together" in note]
+
+
+def test_factors_that_change_together_are_named():
+    factors = [Factor(name, "", (0, 1)) for name in "abcdef"]
+    notes = " ".join(design.cells(factors, {"kind": "balanced", "cells": 2}, 1).notes)
+    assert "a and b change together, one tells the other" in notes
+    tied = {"constraints": ["a == b"]}  # that is asked for, and no fault of the fraction
+    notes = " ".join(design.cells(factors, {"kind": "balanced", "cells": 12, **tied}, 1).notes)
+    assert "a and b change together" not in notes
+
+
 def test_the_seed_draws_the_cells_and_other_factors_are_crossed_with_them():
     assert made(12).cells == made(12).cells != made(12, seed=2).cells
     assert len(design.cells(FACTORS, {"kind": "balanced", "cells": 6, "factors": ["a", "b", "c"]}, 1).cells) == 36

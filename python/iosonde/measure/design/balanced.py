@@ -1,16 +1,18 @@
 """A balanced fraction: so many of all allowed cells, chosen so that every level, and every pair, comes up alike often.
 
-For factors with many levels, and constraints, for which no table of orthogonal fractions is made. Cells are taken one
-by one: always one whose levels, and whose pairs of levels, were taken least so far, each count in units of what is
-due to it; of several the first in an order drawn from the seed. It is a greedy search for a nearly orthogonal array
-(the idea of the coordinate-wise criterion J2 of H. Xu, Technometrics 44 (2002), 356-368), not an optimal one.
+For factors with many levels, and constraints, for which no table of orthogonal fractions is made. What is made small is
+the sum of (n - due)² / due over all levels and pairs of levels, which is 0 of an orthogonal array (the criterion J2 of
+H. Xu, Technometrics 44 (2002), 356-368, with what constraints leave due to each). Cells are taken one by one, always
+one whose levels and pairs were taken least so far; then a taken cell is exchanged for another one as long as that makes
+the sum smaller (V. V. Fedorov, Theory of Optimal Experiments, 1972, ch. 3). That is tried from drawn cells, too: a
+search for a nearly orthogonal array, not its proof.
 
 ``cells``  how many
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from random import Random
 from typing import Any
@@ -27,7 +29,11 @@ from .plan import Cell, Plan, judge, whole
 KEYS = ("cells",)
 # The search looks at every cell for each that it takes: these take a second or two.
 MOST_CELLS = 2_000
+_MOST_STARTS, _MOST_PASSES = 100, 20
+_WORK = 30_000_000  # looks at a cell's level or pair, in all starts together: about a second
+_TOGETHER = 0.5  # Cramér's V of factors that are said to go together
 Codes = npt.NDArray[np.int64]
+Counts = npt.NDArray[np.float64]
 
 
 def balanced(plan: Plan, design: Mapping[str, Any], seed: int) -> tuple[list[Cell], list[Cell]]:
@@ -46,8 +52,25 @@ def balanced(plan: Plan, design: Mapping[str, Any], seed: int) -> tuple[list[Cel
     if count < len(allowed):
         # Python's own generator, whose numbers stay the same over versions: a campaign that goes on finds its cells.
         Random(f"{seed}/balanced").shuffle(allowed)
-        chosen = [allowed[i] for i in _taken(_codes(allowed, plan.over), count)]
+        chosen = [allowed[i] for i in _best(_codes(allowed, plan.over), count, seed)]
     return (crossed(chosen, plan.crossed, plan.factors), crossed(allowed, plan.crossed, plan.factors))
+
+
+def together(cells: Sequence[Cell], allowed: Sequence[Cell], factors: Sequence[Factor]) -> list[tuple[str, str, float]]:
+    """Pairs of factors that change together in ``cells``, though not in ``allowed``: their names and Cramér's V, 1
+    where one tells the other (H. Cramér, Mathematical Methods of Statistics, 1946, 21.9)."""
+    varied = [factor.name for factor in factors if len({repr(cell[factor.name]) for cell in cells}) > 1]
+    found = [(one, other, _cramers_v(cells, one, other)) for one, other in combinations(varied, 2)]
+    return [(one, other, v) for one, other, v in found if v >= _TOGETHER and v > _cramers_v(allowed, one, other) + 1e-9]
+
+
+def _cramers_v(cells: Sequence[Cell], one: str, other: str) -> float:
+    codes = [np.unique([repr(cell[name]) for cell in cells], return_inverse=True)[1] for name in (one, other)]
+    table = np.zeros([int(each.max()) + 1 for each in codes])
+    np.add.at(table, tuple(codes), 1)
+    due = np.outer(table.sum(1), table.sum(0)) / table.sum()
+    fewest = min(table.shape) - 1
+    return float(np.sqrt(((table - due) ** 2 / due).sum() / table.sum() / fewest)) if fewest else 0.0
 
 
 def _codes(cells: list[Cell], factors: tuple[Factor, ...]) -> list[Codes]:
@@ -57,9 +80,31 @@ def _codes(cells: list[Cell], factors: tuple[Factor, ...]) -> list[Codes]:
     return [np.unique(codes, return_inverse=True)[1].astype(np.int64) for codes in (*single, *pairs)]
 
 
-def _taken(codes: list[Codes], count: int) -> list[int]:
+def _best(codes: list[Codes], count: int, seed: int) -> list[int]:
+    """The best of several starts: what is greedy, and what is drawn, which ends in other places."""
+    size = codes[0].size
     # A level that few allowed cells have is due less often than one that many have.
-    due = [np.bincount(one) / one.size * count for one in codes]
+    due = [np.bincount(one) / size * count for one in codes]
+    starts = max(1, min(_MOST_STARTS, _WORK // (size * count * len(codes))))
+    draw = Random(f"{seed}/balanced/starts")
+    found: list[tuple[float, list[int]]] = []
+    for start in range(starts):
+        begin = draw.sample(range(size), count) if start else _greedy(codes, due, count)
+        chosen = _exchanged(codes, due, begin)
+        found.append((_cost(codes, due, chosen), chosen))
+        if found[-1][0] < 1e-9:
+            break
+    return min(found, key=lambda one: round(one[0], 9))[1]
+
+
+def _cost(codes: list[Codes], due: list[Counts], chosen: Sequence[int]) -> float:
+    return sum(
+        float(((np.bincount(one[chosen], minlength=d.size) - d) ** 2 / d).sum())
+        for one, d in zip(codes, due, strict=True)
+    )
+
+
+def _greedy(codes: list[Codes], due: list[Counts], count: int) -> list[int]:
     counts = [np.zeros_like(one) for one in due]
     open_cells = np.ones(codes[0].size, bool)
     taken: list[int] = []
@@ -71,3 +116,27 @@ def _taken(codes: list[Codes], count: int) -> list[int]:
         for one, n in zip(codes, counts, strict=True):
             n[one[best]] += 1
     return taken
+
+
+def _exchanged(codes: list[Codes], due: list[Counts], taken: list[int]) -> list[int]:
+    """``taken``, with each exchanged for what makes the sum smallest in its place, until none is better elsewhere."""
+    counts = [np.bincount(one[taken], minlength=d.size).astype(np.float64) for one, d in zip(codes, due, strict=True)]
+    open_cells = np.ones(codes[0].size, bool)
+    open_cells[taken] = False
+    chosen = list(taken)
+    for _ in range(max(1, min(_MOST_PASSES, _WORK // (codes[0].size * len(taken) * len(codes))))):
+        changed = False
+        for place, mine in enumerate(chosen):
+            for one, n in zip(codes, counts, strict=True):
+                n[one[mine]] -= 1
+            # (n + 1 - due)² / due less (n - due)² / due
+            cost = np.sum([((2 * (n - d) + 1) / d)[one] for one, n, d in zip(codes, counts, due, strict=True)], axis=0)
+            best = int(np.argmin(np.where(open_cells, cost, np.inf)))
+            if cost[best] < cost[mine] - 1e-9:
+                chosen[place], changed = best, True
+                open_cells[best], open_cells[mine] = False, True
+            for one, n in zip(codes, counts, strict=True):
+                n[one[chosen[place]]] += 1
+        if not changed:
+            break
+    return chosen

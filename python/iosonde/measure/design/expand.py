@@ -100,6 +100,9 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
     elif kind == "balanced":
         all_cells, allowed = balanced.balanced(plan, design, seed)
         notes.append(f"a balanced fraction: {len(all_cells)} of {len(allowed)} cells, drawn from the seed")
+        for one, other, v in balanced.together(all_cells, allowed, plan.over):
+            how = "one tells the other, and their effects" if v > 1 - 1e-9 else f"Cramér's V {v:.2f}: their effects"
+            notes.append(f"{one} and {other} change together, {how} are hard to tell apart: take more cells")
     elif kind == "one_at_a_time":
         all_cells = kinds.one_at_a_time(plan, design)
         notes.append("one factor at a time: whether factors act together (interactions) cannot be seen")

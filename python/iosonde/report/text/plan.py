@@ -119,7 +119,7 @@ def _command(first: str, step: CommandStep) -> Iterator[str]:
 
 
 def _faults(spec: Spec) -> Iterator[str]:
-    """What is inflicted on the lab in every trial, of a factor all its levels; and how long it is looked at afterwards."""
+    """What is inflicted on the lab in every trial, of a factor all levels; and how long it is looked at afterwards."""
     for one in spec.faults:
         what = " ".join(str(one[key]) for key in ("fault", "rate") if key in one)
         lasts = f"for {one['for']}" if "for" in one else "until the steps are done"
