@@ -93,7 +93,8 @@ class _Gluster(Recipe):
         lab.wait("glusterd answers", lambda: _answers(first))
         for other in others:
             gluster(first, "peer", "probe", other.address)
-        lab.wait("all servers are peers", lambda: _peers(first) == len(others))
+        # Each of them: what makes the volume asks the others, which must know each other too.
+        lab.wait("all servers are peers", lambda: all(_peers(one) == len(others) for one in lab.servers))
         asked = lab.description.options
         # One copy is a volume without a word of copies.
         made_with = [name for name in _MADE_WITH if name in asked and not (name == "replica" and asked[name] == "1")]
