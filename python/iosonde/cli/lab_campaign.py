@@ -71,8 +71,7 @@ def measure(words: Sequence[str]) -> None:
         for one in faults:
             labs.check_fault(description, one)
 
-    begun = campaign.run.begin_in_lab(asked, check, level, caller())
-    with begun.alone():
+    with campaign.run.in_labs(asked, check, level, caller()) as begun:
         _remove_left(name, begun)
         incomplete = _measured(name, begun, words)
     summary.show(DataOptions(begun.store, (), (), (), (), LAST_DONE, (), begun.experiment, level, options["as_json"]))
@@ -112,7 +111,8 @@ def _in_one(name: str, setting: LabSetting, words: Sequence[str]) -> int:
         inside = lab.clients[0]
         run_words = inside.words(*labs.run_words(lab, [*words, *_NO_PAGE]), directory=os.getcwd())
         service = labs.FaultService(lab.directory, labs.hands_of(lab))
-        with service, subprocess.Popen(run_words, env=inside.environment(), stdout=subprocess.DEVNULL) as child:
+        around = inside.environment() | campaign.turn.passed_on()
+        with service, subprocess.Popen(run_words, env=around, stdout=subprocess.DEVNULL) as child:
             try:
                 return child.wait()
             except KeyboardInterrupt:
