@@ -14,7 +14,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +55,7 @@ def beside() -> list[int]:
     return [] if found.isdisjoint(own) else sorted(found - own)
 
 
-def passed_on() -> Mapping[str, str]:
+def passed_on() -> dict[str, str]:
     """The environment of a campaign that this process starts while it holds the machine: it is held for that one."""
     return {_HELD_FOR_US: str(this_process())}
 
