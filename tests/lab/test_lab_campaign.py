@@ -12,6 +12,9 @@ import pytest
 from lab_here import command, iosonde, surroundings, why_not
 
 from iosonde import lab as labs
+from iosonde.campaign import turn
+from iosonde.core import held
+from iosonde.core.stored import StoredRun
 from iosonde.lab import place
 from iosonde.store import Store
 
@@ -86,6 +89,31 @@ def test_a_lab_of_anybody_else_is_left_alone(here, lab_of):
     done = iosonde("lab", "run", "e.yaml", "--store", "s")
     assert done.returncode == 2 and "there already" in done.stderr
     assert json.loads((place.directory("camp") / place.FILE).read_text())["state"] == "up"
+
+
+def test_what_measures_in_a_lab_takes_the_turn_of_the_machine(here, lab_of):
+    """Refused where another one measures, whichever way the host was entered and before any lab is brought up; or
+    measured beside it, which the runs say. What a campaign starts in its own labs is not refused: all tests above."""
+    lab_of("local", {"name": "turn", "servers": 1})
+    (here / "e.yaml").write_text(
+        FILE.replace("[100mbit, 200mbit]", "100mbit").replace("repetitions: 2", "repetitions: 1")
+    )
+    measured = ("true", "--repetitions", 1, "--store", "s")
+    ways = (("lab", "run", "--lab", "turn", *measured),
+            ("lab", "exec", "--lab", "turn", "client1", *command("run", *measured)),
+            ("lab", "run", "e.yaml", "--store", "s"))  # fmt: skip
+    lock = "/run/lock" if os.path.isdir("/run/lock") else "/tmp"
+    seen = iosonde("lab", "exec", "--lab", "turn", "client1", "stat", "-c", "%d:%i", held.MACHINE / held.LOCK)
+    assert seen.stdout.strip() == f"{os.stat(lock).st_dev}:{os.stat(lock).st_ino}"
+    with turn.only_one_here(turn.Turn(), True, print):
+        for words in ways:
+            done = iosonde(*words)
+            assert done.returncode == 2 and f"process {os.getpid()} measures on this machine" in done.stderr, words
+        assert not (here / "s").exists() and place.names() == ["turn"]
+        assert all(iosonde(*words, "--alongside").returncode == 0 for words in ways)
+    assert [StoredRun(one).beside for one in runs(here)] == [(os.getpid(),)] * 3
+    assert iosonde(*ways[0], "--name", "alone").returncode == 0
+    assert sorted(StoredRun(one).beside for one in runs(here)) == [(), *[(os.getpid(),)] * 3]
 
 
 COLD = """

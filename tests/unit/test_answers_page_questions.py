@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+import here
 import sample_store
-from iosonde.answers.page.questions import answered
+from iosonde.answers.page.questions import answered, of_source
 from iosonde.core import questions
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
@@ -52,8 +53,8 @@ def applications(tmp_path):
     return str(path)
 
 
-def _asked_of(path, **one):
-    (made,) = answered(questions.read([{"question": "?", "metric": "time", **one}]),
+def _asked_of(path, declared=frozenset(), **one):
+    (made,) = answered(questions.read([{"question": "?", "metric": "time", **one}], declared),
                        lambda where: open_data(path, where), Asked(), "times.csv")  # fmt: skip
     return made
 
@@ -65,9 +66,46 @@ def test_of_a_question_about_a_factor_of_one_level_the_others_are_answered(appli
 
 
 def test_a_figure_whose_lines_nothing_tells_apart_is_drawn_all_the_same(applications):
-    one = _asked_of(applications, plot={"x": "nodes", "color": "net", "panel": "base_fs"})
+    one = _asked_of(applications, frozenset({"base_fs"}), plot={"x": "nodes", "color": "net", "panel": "base_fs"})
     assert one.answer is not None and one.constant == ("net", "base_fs")
     assert one.command == "iosonde plot times.csv --x nodes --response time"
+
+
+@pytest.mark.parametrize("question", [
+    {"plot": {"x": "nodes", "color": "nett"}}, {"plot": {"x": "nodes", "panel": ["net", "nett"]}},
+    {"compare": {"group": "nodes", "levels": ["1", "2"], "adjust": "nett"}},
+    {"summary": {"by": "nodes", "columns": "nett"}},
+])  # fmt: skip
+def test_a_factor_that_nobody_knows_is_a_slip_and_not_one_of_one_level(applications, question):
+    one = _asked_of(applications, frozenset({"base_fs"}), **question)
+    assert one.answer is None and one.constant == ()
+    assert "there is no factor 'nett' (did you mean net? there are: nodes, steps, net, time (s))" in one.missing
+
+
+@pytest.mark.slow
+def test_a_store_knows_what_the_file_of_its_experiment_speaks_of(tmp_path):
+    """Measured on a real system, or only quickly, it has no such column; a slip is told the factors there are."""
+    (tmp_path / "t").mkdir()
+    (tmp_path / "e.yaml").write_text("""
+lab: {file_system: nfs, base_fs: [xfs, tmpfs], set: {performance.io-cache: [true, false]}}
+nodes: 1
+repetitions: 1
+factors: {word: [a, b], left: [c, d]}
+steps: ["echo ${word} ${left}"]
+quick: {factors: {left: [c]}}
+questions:
+  - {question: known, plot: {x: word, color: io_cache, panel: [base_fs, left]}}
+  - {question: a slip, plot: {x: word, color: wurd}}
+""")
+    done = here.iosonde("run", "e.yaml", "--quick", "--target", "t", "--store", "s", "--alongside", where=tmp_path)
+    assert "questions[1]: color: the experiment has no factor 'wurd'; did you mean word?" in done.stderr
+    assert "questions[0]" not in done.stderr and done.returncode == 0
+    source = open_data(str(tmp_path / "s"))
+    known, slip = answered(of_source(source), lambda where: open_data(str(tmp_path / "s"), where), Asked(), "s")
+    assert known.answer is not None and known.constant == ("io_cache", "base_fs", "left")
+    assert "color: there is no factor 'wurd' (did you mean word? there are: " in slip.missing and "left" in slip.missing
+    planned = here.iosonde("plan", "e.yaml", "--target", "t", where=tmp_path)
+    assert planned.returncode == 0 and "no factor 'wurd'" in planned.stderr
 
 
 def test_what_nothing_but_constants_can_answer_says_why(applications):

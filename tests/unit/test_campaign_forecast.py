@@ -184,7 +184,8 @@ def test_what_the_user_says_a_trial_moves():
 def test_the_envelope_moves_what_its_phases_move():
     settings = envelope.Settings()
     found = forecast.envelope_work(settings)({"nodes": 2, "ranks_per_node": 4})
-    assert found == TrialWork(envelope.bytes_moved(settings, 8), 58 * settings.small_files)
+    n_bytes, n_written = envelope.bytes_moved(settings, 8), envelope.bytes_written(settings, 8)
+    assert found == TrialWork(n_bytes, 58 * settings.small_files, n_written)
 
 
 def test_each_level_counts_the_trials_that_have_it():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
 
 import pytest
 
-from iosonde.campaign import document, in_lab
+from iosonde.campaign import document, in_lab, turn
 from iosonde.campaign.campaign import campaign
 from iosonde.campaign.request import Request
-from iosonde.campaign.run import begin_in_lab
+from iosonde.campaign.run import in_labs
 from iosonde.campaign.spec.schema import schema_text
 from iosonde.core.errors import InputError
 from iosonde.core.problems import SpecError
@@ -128,12 +130,30 @@ def test_what_cannot_be_brought_up_is_said_before_anything_is_stored(wanted, tmp
         if setting.words["net"] == "580mbit":
             raise InputError("too fast")
 
-    with pytest.raises(InputError, match="too fast"):
-        begin_in_lab(asked, check)
+    with pytest.raises(InputError, match="too fast"), in_labs(asked, check):
+        pass
     assert seen and not (tmp_path / "store").exists()
-    begun = begin_in_lab(asked, lambda *_: None)
-    assert begun.kept() == 0 and begun.next_setting([]).experiment == begun.experiment
-    with begun.alone(), pytest.raises(InputError, match="being measured"), begun.alone():
+    with in_labs(replace(asked, alongside=True), lambda *_: None) as begun:
+        assert begun.kept() == 0 and begun.next_setting([]).experiment == begun.experiment
+        with pytest.raises(InputError, match="being measured"), in_labs(replace(asked, alongside=True), lambda *_: 0):
+            pass
+
+
+def test_one_holds_the_machine_from_its_first_lab_to_its_last(wanted, tmp_path, monkeypatch):
+    """Also between two labs, and before anything is stored; what it starts in a lab is not refused."""
+    asked = Request(what=str(tmp_path / "e.yaml"), target=(str(tmp_path),), store=str(tmp_path / "store"))
+    other = replace(asked, store=str(tmp_path / "other"))
+    with in_labs(asked, lambda *_: None):
+        refused = pytest.raises(InputError, match=f"process {os.getpid()} measures on this machine")
+        with refused, in_labs(other, lambda *_: None):
+            pass
+        assert not (tmp_path / "other").exists()
+        for name, value in turn.passed_on().items():
+            monkeypatch.setenv(name, value)
+        with turn.only_one_here(turn.Turn(), True, print):
+            assert turn.beside() == []
+    monkeypatch.undo()
+    with in_labs(other, lambda *_: None):
         pass
 
 

@@ -27,6 +27,29 @@ def test_as_many_links_at_once_as_clients_or_servers(cell, rate):
     assert speeds(trial(0, **cell).factors).bytes_per_s == pytest.approx(rate)
 
 
+@pytest.mark.parametrize(("words", "seconds"), [
+    ({}, 8.0), ({"set": {"replica": 2}}, 12.0), ({"set": {"replica": 2, "access": "nfs"}}, 8.0),
+    ({"set": {"disperse": 3, "redundancy": 1}}, 10.0), ({"file_system": "moosefs", "set": {"goal": 2}}, 8.0),
+    ({"set": {"replica": 2}, "net": "100gbit"}, 0.5),
+])  # fmt: skip
+def test_what_is_written_passes_the_link_once_for_each_copy_that_the_client_sends(words, seconds):
+    """Half of 100 MB is written, by one client over 12.5 MB/s; a link that is no limit is none with copies either."""
+    speeds = of_links({"file_system": "glusterfs", "servers": 2, "net": "100mbit", **words})
+    assert speeds is not None
+    found = speeds({"nodes": 1}).seconds(TrialWork(100e6, n_written=50e6))
+    assert found - speeds({"nodes": 1}).start_s == pytest.approx(seconds)
+
+
+def test_copies_are_a_level_of_a_trial():
+    speeds = of_links({"file_system": "glusterfs", "servers": 3, "net": "100mbit", "set": {"replica": [1, 3]}})
+    assert speeds is not None
+    written = [speeds({"nodes": 1, "replica": copies}).written_per_s for copies in (1, 3)]
+    assert written == [None, pytest.approx(12.5e6 / 3)]
+    ahead = [Trial(0, {"nodes": 1, "replica": 3}, 0, 0, 1)]
+    found = forecast.forecast(ahead, [], lambda cell: TrialWork(25e6, 0, 25e6), speeds)
+    assert found.seconds == [pytest.approx(7.5)] and found.basis.endswith("over which clients send each copy")
+
+
 def test_a_link_that_is_one_word_of_a_level():
     section = {"file_system": "nfs", "levels": {"link": {"slow": {"net": "10mbit"}, "fast": {"net": "20mbit"}}}}
     speeds = of_links(section)

@@ -11,9 +11,12 @@ from contextlib import contextmanager
 import pytest
 
 import here
-from iosonde.campaign.turn import Turn, beside, is_here, only_one_here
+from iosonde.campaign import turn
+from iosonde.campaign.turn import Turn, beside, is_here, only_one_here, passed_on
+from iosonde.core import held
 from iosonde.core.errors import InputError
 from iosonde.ranks.hosts import this_host
+from iosonde.ranks.machine import emulated
 from iosonde.store import Store
 
 HOLD = """
@@ -105,6 +108,75 @@ def test_both_know_of_each_other(locks):
             assert beside() == [one.pid]
     with another(alongside):
         assert beside() == [], "who holds no lock measures elsewhere"
+
+
+@pytest.fixture
+def on_a_host(tmp_path, monkeypatch):
+    """As on a host of a lab, which sees of its machine the locks and the processes."""
+    machine = tmp_path / "machine"
+    (machine / held.LOCK).mkdir(parents=True)
+    (machine / held.PROC).symlink_to("/proc")
+    monkeypatch.delenv("IOSONDE_LOCK_DIR")
+    monkeypatch.setattr(held, "MACHINE", machine)
+    monkeypatch.setattr(turn, "_PLACES", (str(machine / held.LOCK), str(tmp_path)))
+    return machine
+
+
+@pytest.mark.slow
+def test_a_host_of_a_lab_takes_the_lock_of_its_machine(on_a_host, monkeypatch):
+    monkeypatch.setenv("IOSONDE_LOCK_DIR", str(on_a_host / held.LOCK))
+    with another() as process:
+        monkeypatch.delenv("IOSONDE_LOCK_DIR")
+        with pytest.raises(InputError, match=f"process {process.pid} measures"), only_one_here(Turn(), True, print):
+            pass
+        with only_one_here(Turn(alongside=True), True, print):
+            assert beside() == [process.pid]
+
+
+def test_its_processes_are_numbered_as_the_machine_does(on_a_host, monkeypatch):
+    (on_a_host / held.PROC).unlink()
+    proc = on_a_host / held.PROC
+    proc.mkdir()
+    (proc / "self").symlink_to("4711")
+    file = (on_a_host / held.LOCK / "iosonde-measuring.lock").absolute()
+    with only_one_here(Turn(), True, print):
+        place = os.stat(file)
+        listed = "{}: FLOCK  ADVISORY  WRITE {} {:02x}:{:02x}:{} 0 EOF\n"
+        where = (os.major(place.st_dev), os.minor(place.st_dev), place.st_ino)
+        (proc / "locks").write_text("".join(listed.format(n, pid, *where) for n, pid in enumerate((4711, 12))))
+        assert beside() == [12], "a process of another name space is seen, and ours is not taken for one"
+        monkeypatch.setenv("IOSONDE_TURN_OF", "12")
+        assert beside() == [], "nor the one that started us"
+
+
+@pytest.mark.slow
+def test_what_a_campaign_starts_in_its_labs_takes_no_lock_and_sees_the_others(locks, monkeypatch):
+    inner = HOLD.replace("sys.stdin", "print(*beside(), flush=True); sys.stdin").replace(
+        "import Turn", "import beside, Turn"
+    )
+    with only_one_here(Turn(), True, print), another(HOLD.replace("Turn()", "Turn(alongside=True)")) as other:
+        for name, value in passed_on().items():
+            monkeypatch.setenv(name, value)
+        with another(inner) as process:
+            assert process.stdout.readline() == f"{other.pid}\n"
+
+
+@pytest.mark.slow
+def test_a_campaign_of_labs_that_is_killed_frees_the_machine(locks):
+    """What it started in a lab and is still there holds nothing."""
+    starts = HOLD.replace("sys.stdin", "subprocess.Popen(['cat']); print('started', flush=True); sys.stdin")
+    with another(starts.replace("import sys", "import subprocess, sys")) as process:
+        assert process.stdout.readline() == "started\n"
+        process.kill()
+        process.wait()
+        with only_one_here(Turn(), True, print):
+            pass
+
+
+def test_every_host_of_a_lab_is_this_machine(tmp_path, monkeypatch):
+    (tmp_path / "lab.json").write_text('{"name": "here"}')
+    monkeypatch.setattr(emulated, "FILE", tmp_path / "lab.json")
+    assert is_here(("client7",))
 
 
 def test_a_file_of_somebody_else_is_locked_all_the_same(locks, monkeypatch):

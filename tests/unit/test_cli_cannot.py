@@ -58,6 +58,44 @@ def test_what_writes_inside_a_file_is_skipped_and_the_reason_is_said_and_kept(he
     assert "takes a file from beginning to end, once" in json.dumps(kept["facts"]["skipped"])
 
 
+MIXED = """\
+name: mixed
+nodes: 1
+repetitions: 2
+factors: {offsets: [seq, shuffled], transfer_size: [4KiB, 8KiB]}
+steps:
+  - workload: phases
+    phases:
+      - name: write
+        files: f
+        steps: [create, {kind: write, transfer_size: "${transfer_size}", size: 64KiB, offsets: "${offsets}"}, close]
+"""
+
+
+def test_each_trial_is_judged_by_its_own_settings(here):
+    """Whichever of them is the first."""
+    (here / "e.yaml").write_text(MIXED)
+    for command, words in ((plan.command, []), (run.command, ["--store", "s", "--alongside"])):
+        said = " ".join(CliRunner().invoke(command, ["e.yaml", "--target", "t", *words]).output.split())
+        assert "write is skipped in 4 trials of 8 (offsets=shuffled): " in said
+        assert said.count("is skipped") == 1
+    kept = Store.open(here / "s").runs()
+    assert {run["factors"]["offsets"]: ("skipped" in run["facts"], len(run["phases"])) for run in kept} == {
+        "seq": (False, 1), "shuffled": (True, 0),
+    }  # fmt: skip
+
+
+def test_two_phases_of_one_name_are_two():
+    """Those that are not measured may share one: of two that prepare files only that is skipped which cannot be."""
+    write = {"kind": "write", "transfer_size": 4096, "size": 8192}
+    phases = [
+        {"name": "prepare", "files": "f", "timed": False, "steps": [how, write, "close"]} for how in ("create", "open")
+    ]
+    item = {"kind": items.NATIVE, "workload": "phases", "settings": {"phases": phases}}
+    (part,) = items.layout(items.skipping([item], 1, "fuse.hdfs"), 0, 1, 0)
+    assert [(bool(plan.skipped), plan.phase is None) for plan in part.plans] == [(False, False), (True, True)]
+
+
 def test_of_the_envelope_only_what_several_write_into_one_file_is_skipped(here):
     done = CliRunner().invoke(plan.command, ["--target", "t", "--nodes", "2"])
     skipped = [line.partition(" ")[0] for line in done.output.splitlines() if " is skipped: " in line]

@@ -105,3 +105,12 @@ def test_impossible_settings_are_refused(wrong):
     with pytest.raises(InputError) as error:
         envelope.Settings(**wrong)
     assert error.value.hint
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_what_is_written_is_what_the_measured_phases_write(shared):
+    settings = envelope.Settings(small_files=7, large_files=2, shared_writes=shared)
+    plans = [plan for rank in range(3) for plan in envelope.plan(settings, rank, 3, 1) if plan.timed]
+    steps = [(plan.phase.files.count, step) for plan in plans for step in plan.phase.steps if step.kind == "write"]
+    written = sum(files * (step.count * step.transfer_size if step.count else step.size) for files, step in steps)
+    assert envelope.bytes_written(settings, 3) == written < envelope.bytes_moved(settings, 3)

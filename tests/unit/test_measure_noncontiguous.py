@@ -111,6 +111,8 @@ def test_the_file_on_the_target_and_what_is_moved_are_told_before():
     assert noncontiguous.bytes_moved(settings, 2) == 2 * (64 + 32) * KIB
     sieving = Settings(access_size=KIB, hole_size=KIB, file_size=64 * KIB, method="sieve")
     assert noncontiguous.bytes_moved(sieving, 2) == (64 + 128 + 64 + 64) * KIB
+    assert noncontiguous.bytes_written(settings, 2) == (64 + 32 + 64) * KIB
+    assert noncontiguous.bytes_written(sieving, 2) == (64 + 64 + 64) * KIB
 
 
 def test_hints_are_for_mpi_io_and_the_buffer_is_one_of_them():

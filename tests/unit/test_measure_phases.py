@@ -117,12 +117,13 @@ def test_a_mix_counts_what_it_holds():
     (one,) = plan(phase(name="mix", steps=[mix], counts="write", measures="rate"))
     assert one.counted_kind == "write"
     assert phases.bytes_moved(Settings([phase(name="mix", steps=[mix])]), 1) == 10 * 2**20
+    assert phases.bytes_written(Settings([phase(name="mix", steps=[mix])]), 1) == 3 * 2**20
 
 
 def test_what_is_needed_is_what_all_ranks_write():
     settings = Settings([phase(files={"template": "r${RANK}/f", "count": 3})])
     assert phases.bytes_needed(settings, 5) == 5 * 3 * 4 * 2**20
-    assert phases.bytes_moved(settings, 5) == 5 * 3 * 4 * 2**20
+    assert phases.bytes_moved(settings, 5) == phases.bytes_written(settings, 5) == 5 * 3 * 4 * 2**20
     assert phases.files_needed(settings, 5) >= 15
     shared = {**WRITE, "base": "${RANK} * 4MiB"}
     assert phases.bytes_needed(Settings([phase(files="one", steps=["open", shared])]), 5) == 20 * 2**20

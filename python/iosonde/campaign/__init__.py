@@ -8,6 +8,6 @@ from typing import TYPE_CHECKING
 from iosonde.core.on_demand import modules_of
 
 if TYPE_CHECKING:
-    from . import as_iozone, asked_of, caller, import_files, lab_file, plan, probe, request, run, spec  # noqa: F401
+    from . import as_iozone, asked_of, caller, import_files, lab_by_lab, lab_file, plan, probe, request, run, spec, turn  # noqa: F401
 
 __getattr__ = modules_of(__name__)

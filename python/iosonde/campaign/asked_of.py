@@ -1,16 +1,22 @@
-"""The questions of a file, to be asked of a store that is there: ``iosonde report STORE --questions FILE``."""
+"""The questions of a file: those to be asked of a store that is there (``iosonde report STORE --questions FILE``), and
+what can be said of an experiment's own before it is measured."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from iosonde.core import questions, yaml_text
+from iosonde.core.declared_names import declared_names
 from iosonde.core.errors import InputError
-from iosonde.core.problems import SpecError
+from iosonde.core.problems import SpecError, nearest
 from iosonde.core.questions import AskedQuestion
+from iosonde.core.stored import PLACES
 from iosonde.core.yaml_text import Document
 
+from .campaign import Campaign
 from .spec import schema
+from .spec.check import RESERVED
 
 
 def questions_of(file: Path) -> list[AskedQuestion]:
@@ -23,4 +29,21 @@ def questions_of(file: Path) -> list[AskedQuestion]:
     part = Document({"steps": ["true"], questions.KEY: found.data[questions.KEY]}, found.name, found.places)
     if wrong := schema.problems(part):
         raise SpecError(found.name, wrong)
-    return questions.read(part.data[questions.KEY])
+    return questions.read(part.data[questions.KEY], declared_names(found.data))
+
+
+def misnamed(campaign: Campaign) -> Iterator[str]:
+    """A sentence for each name in a question that looks like a slip of a factor's. Others may be what a trial says of
+    itself, or what a command prints of its settings: known once it was measured."""
+    factors = {factor.name for factor in campaign.spec.factors} | _declared(campaign)
+    for place, one in enumerate(questions.read(campaign.terms.questions)):
+        for word in questions.FACTOR_WORDS:
+            for name in one.names(word):
+                known = name in factors or name in RESERVED or name in PLACES or not name.isidentifier()
+                if not known and (near := nearest(name, factors)).startswith("did"):
+                    yield f"questions[{place}]: {word}: the experiment has no factor '{name}'; {near}"
+
+
+def _declared(campaign: Campaign) -> frozenset[str]:
+    text = (campaign.file or {}).get("text")
+    return declared_names(yaml_text.parse(text, "").data) if text else frozenset()

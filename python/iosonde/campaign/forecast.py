@@ -34,23 +34,29 @@ SpeedsOf = Callable[[Cell], "Speeds"]
 
 @dataclass(frozen=True)
 class TrialWork:
-    """What one trial moves over all ranks: bytes read and written, files made, opened, or removed."""
+    """What one trial moves over all ranks: bytes read and written, files made, opened, or removed; ``n_written`` of the
+    bytes are written, as far as that is known."""
 
     n_bytes: float
     n_files: float = 0.0
+    n_written: float = 0.0
 
 
 @dataclass(frozen=True)
 class Speeds:
-    """Of all ranks together; ``start_s`` is what a trial takes besides (processes, MPI, clocks)."""
+    """Of all ranks together; ``start_s`` is what a trial takes besides (processes, MPI, clocks). ``written_per_s``:
+    bytes that are written, where that is slower, as a client sends several copies."""
 
     bytes_per_s: float = 200e6
     files_per_s: float = 2000.0
     start_s: float = 1.5
+    written_per_s: float | None = None
 
     def seconds(self, work: TrialWork) -> float:
         """Of a trial that moves this."""
-        return self.start_s + transfer_seconds(work.n_bytes, self.bytes_per_s) + work.n_files / self.files_per_s
+        read_s = transfer_seconds(work.n_bytes - work.n_written, self.bytes_per_s)
+        written_s = transfer_seconds(work.n_written, self.written_per_s or self.bytes_per_s)
+        return self.start_s + read_s + written_s + work.n_files / self.files_per_s
 
 
 @dataclass(frozen=True)
@@ -191,7 +197,8 @@ def envelope_work(settings: envelope.Settings) -> Callable[[Cell], TrialWork]:
 
     def work(cell: Cell) -> TrialWork:
         ranks = count_of(cell["nodes"]) * count_of(cell["ranks_per_node"])
-        return TrialWork(envelope.bytes_moved(settings, ranks), envelope.files_touched(settings, ranks))
+        n_bytes, n_written = envelope.bytes_moved(settings, ranks), envelope.bytes_written(settings, ranks)
+        return TrialWork(n_bytes, envelope.files_touched(settings, ranks), n_written)
 
     return work
 
@@ -252,6 +259,7 @@ def _basis(counts: Counter[str], n_measured: int, speeds: Speeds | SpeedsOf | No
     numbers = f"{' to '.join(dict.fromkeys((rates[0], rates[-1])))} MB/s and {used[0].files_per_s:g} files/s in all"
     if callable(speeds):
         numbers += ", as the lab's links are"
+        numbers += ", over which clients send each copy" if any(one.written_per_s for one in used) else ""
     words = {
         MEASURED: f"measured, cell by cell, in {n_measured} earlier trials",
         SCALED: f"scaled by what they move from {n_measured} earlier trials",

@@ -38,6 +38,12 @@ class LabSetting:
     experiment: str
     profiled: bool = False
 
+    @property
+    def said(self) -> str:
+        """Which one, for people."""
+        levels = ", ".join(f"{factor}={level}" for factor, level in self.levels.items())
+        return f"lab for {levels}, repetition {self.repetition}" if levels else "lab"
+
     def to_dict(self) -> dict[str, Any]:
         """What hosts are told of it."""
         return {"experiment": self.experiment, "repetition": self.repetition, "levels": dict(self.levels)}

@@ -1,6 +1,7 @@
 """What a lab may be guessed to reach before anything was measured in it: its links are known, they were asked for.
 
-The disks are not taken into account (caches hide them or do not), nor what a lab needs to come up.
+Copies that a client sends itself pass its links as often. The disks are not taken into account (caches hide them or do
+not), nor what a lab needs to come up.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from iosonde.core.filesystems import LOCAL
+from iosonde.core.filesystems import LOCAL, sent_by_client
 from iosonde.core.types import Trial, count_of
 from iosonde.core.units import parse_bits
 
@@ -29,12 +30,14 @@ def of_links(section: Mapping[str, Any]) -> SpeedsOf | None:
     def speeds(cell: Cell) -> Speeds:
         if not cell.keys() >= {*made, "nodes"}:
             return usual
-        words, _ = lab.at(section, cell)
+        words, options = lab.at(section, cell)
         if words.get("net") is None or words.get("file_system") == LOCAL:
             return usual
         link = parse_bits(str(words["net"])) / 8 / float(words.get("scale", 1))
         links = min(count_of(cell["nodes"]), int(words.get("servers", _SERVERS)))
-        return replace(usual, bytes_per_s=min(link * links, usual.bytes_per_s))
+        copies = sent_by_client(str(words.get("file_system")), options)
+        written = min(link * links / copies, usual.bytes_per_s) if copies > 1 else None
+        return replace(usual, bytes_per_s=min(link * links, usual.bytes_per_s), written_per_s=written)
 
     return speeds
 

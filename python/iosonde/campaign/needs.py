@@ -90,18 +90,19 @@ def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], TrialWork | Non
     used = [[name for name in names if name in names_in(step.settings)] for step in spec.native]
 
     @cache  # a design may have thousands of cells, and few of them differ in what a step uses
-    def moved(place: int, ranks: int, levels: tuple[Any, ...]) -> tuple[int, int]:
+    def moved(place: int, ranks: int, levels: tuple[Any, ...]) -> tuple[int, int, int]:
         step = spec.native[place]
         settings = settings_at(step, {"RANKS": ranks, **dict(zip(used[place], levels, strict=True))})
         producer = workloads.find(step.workload)
-        return producer.bytes_moved(settings, ranks), producer.files_touched(settings, ranks)
+        n_bytes, n_written = producer.bytes_moved(settings, ranks), producer.bytes_written(settings, ranks)
+        return n_bytes, producer.files_touched(settings, ranks), n_written
 
     def work(cell: Mapping[str, Any]) -> TrialWork | None:
         if len(spec.native) < len(spec.steps) or not cell.keys() >= set(names):
             return None
         ranks = int(cell["nodes"]) * int(cell["ranks_per_node"])
         each = [moved(place, ranks, tuple(cell[name] for name in of)) for place, of in enumerate(used)]
-        return TrialWork(sum(n_bytes for n_bytes, _ in each), sum(n_files for _, n_files in each))
+        return TrialWork(*map(sum, zip(*each, strict=True)))
 
     return work
 

@@ -16,6 +16,7 @@ from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import machine
 
 from . import bring_ups, mpi_steps, preflight, roles
+from .asked_of import misnamed
 from .caller import Caller
 from .campaign import Campaign, campaign
 from .forecast import Forecast, by_level
@@ -122,7 +123,7 @@ def plan(asked: Request, caller: Caller | None = None) -> CampaignPlan:
             expected = replace(expected, basis=f"{expected.basis}, without bringing up {n} lab{'s' * (n > 1)}")
         if facts is not None:
             preflight.room(wanted, expected.total_s, facts, keeper)
-    for sentence in (*preflight.unchecked(wanted, expected),
+    for sentence in (*preflight.unchecked(wanted, expected), *misnamed(wanted),
                      *(roles.misplaced(wanted, next(iter(facts.values()))) if facts else ()),
                      *fits_in_memory(wanted, experiment.trials, machine.memory_bytes()),
                      *skipped(wanted, experiment.trials, facts or {})):  # fmt: skip

@@ -21,6 +21,7 @@ from iosonde.ranks.launch import Launcher
 from iosonde.ranks.machine import NO_TARGET, Facts, mount
 
 from . import mpi_steps, roles, targets
+from .asked_of import misnamed
 from .campaign import Campaign
 from .forecast import FinishedTrial, Forecast
 from .in_memory import fits_in_memory
@@ -102,6 +103,7 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Finishe
     jobs = mpi_steps.tried(campaign.spec, ahead, launcher)
     said = (
         *unchecked(campaign, expected),
+        *misnamed(campaign),
         *roles.misplaced(campaign, next(iter(facts.values()))),
         *fits_in_memory(campaign, ahead, memory),
         *skipped(campaign, ahead, facts),

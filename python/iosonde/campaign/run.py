@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -107,15 +107,27 @@ def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> Ca
     return outcome
 
 
-def begin_in_lab(asked: Request, check: LabCheck, level: float = 0.95, caller: Caller | None = None) -> LabCampaign:
-    """A campaign whose clusters the caller brings up: it is in its store, resumed or begun, and nothing is measured.
+@contextmanager
+def in_labs(
+    asked: Request, check: LabCheck, level: float = 0.95, caller: Caller | None = None
+) -> Iterator[LabCampaign]:
+    """A campaign whose clusters the caller brings up while the block runs: it is in its store, resumed or begun, and
+    nothing is measured. The machine is held, and so is the campaign: no other process brings clusters up for it.
     ``check`` is shown the store and every cluster with the faults that it is to have, before anything is stored, and
-    raises InputError for what cannot be. Raises InputError, too, where the experiment asks for no lab."""
+    raises InputError for what cannot be. Raises InputError, too, where the experiment asks for no lab, and where
+    another one measures."""
     caller = caller or Caller()
     check_level(level)
     wanted = campaign(replace(asked, in_lab=True), caller, Path.absolute)
     if not wanted.spec.lab:
         raise InputError("the experiment asks for no lab", "write a section lab: file_system: glusterfs")
+    with turn.only_one_here(wanted.turn, True, caller.say):
+        begun = _begun_in_labs(wanted, check, level, caller)
+        with only_one(Path(begun.store).resolve(), f"{begun.experiment}-labs"):
+            yield begun
+
+
+def _begun_in_labs(wanted: Campaign, check: LabCheck, level: float, caller: Caller) -> LabCampaign:
     existing = existing_store(wanted)
     experiment, _ = resume_or_begin(existing, wanted, level, caller.say)
     seen: list[in_lab.LabSetting] = []
@@ -141,10 +153,6 @@ class LabCampaign:
     def budget(self) -> LabBudget:
         """For all clusters together, from now on."""
         return LabBudget(self.wanted.terms.budget_s)
-
-    def alone(self) -> AbstractContextManager[None]:
-        """Hold the campaign: no other process brings clusters up for it. Raises InputError where one does."""
-        return only_one(Path(self.store).resolve(), f"{self.experiment}-labs")
 
     def next_setting(self, seen: list[in_lab.LabSetting]) -> in_lab.LabSetting | None:
         """The cluster to bring up next; those ``seen`` had their turn."""

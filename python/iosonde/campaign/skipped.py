@@ -4,19 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from iosonde.core.types import Trial
-from iosonde.measure import items, placeholders
+from iosonde.core.types import Trial, level_text
+from iosonde.core.words import counted, listed
+from iosonde.measure import cannot, items, placeholders
 from iosonde.ranks.machine import Facts
 
 from .campaign import Campaign
 
 
 def skipped(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Facts]) -> Iterator[str]:
-    """A sentence for each phase of the first trial and each type of file system."""
-    types = dict.fromkeys(str((one.get("mount") or {}).get("type") or "") for one in facts.values())
-    for trial in trials[:1]:
-        made = items.items((), campaign.spec.steps, (), placeholders.of_trial(trial, None))
-        ranks = trial.nodes * trial.ranks_per_node
-        for kind in types:
-            for part in items.layout(items.skipping(made, ranks, kind), 0, ranks, 0):
-                yield from (f"{plan.operation} is skipped: {plan.skipped}" for plan in part.plans if plan.skipped)
+    """A sentence for each phase that is skipped, and each reason: in which of the trials, each judged by its own
+    settings and the file system that it is on."""
+    found: dict[tuple[str, str], dict[int, Trial]] = {}
+    for trial in trials:
+        for phase, why in _of_trial(campaign, trial, facts):
+            found.setdefault((phase, why), {})[trial.index] = trial
+    for (phase, why), there in found.items():
+        yield f"{phase} is skipped{_where(list(there.values()), trials)}: {why}"
+
+
+def _of_trial(campaign: Campaign, trial: Trial, facts: Mapping[str, Facts]) -> Iterator[tuple[str, str]]:
+    of_target = facts.get(campaign.spec.target_name(trial.factors))
+    kind = str(((of_target and of_target.get("mount")) or {}).get("type") or "")
+    if cannot.can_all(kind):
+        return
+    made = items.items((), campaign.spec.steps, (), placeholders.of_trial(trial, None))
+    ranks = trial.nodes * trial.ranks_per_node
+    for part in items.layout(items.skipping(made, ranks, kind), 0, ranks, 0):
+        yield from ((plan.operation, plan.skipped) for plan in part.plans if plan.skipped)
+
+
+def _where(there: Sequence[Trial], trials: Sequence[Trial]) -> str:
+    """Nothing where it is in all trials; else in how many, and what levels these have that no other has."""
+    if len(there) == len(trials):
+        return ""
+    theirs = {trial.index for trial in there}
+    others = [trial for trial in trials if trial.index not in theirs]
+    telling = [name for name in there[0].factors if _levels(there, name).isdisjoint(_levels(others, name))]
+    told = [f"{name}={','.join(sorted(_levels(there, name)))}" for name in telling]
+    return f" in {counted(len(there), 'trial')} of {len(trials)}{f' ({listed(told)})' if told else ''}"
+
+
+def _levels(trials: Sequence[Trial], factor: str) -> set[str]:
+    return {level_text(trial.factors[factor]) for trial in trials}

@@ -4,6 +4,9 @@ The lock (flock) lies beside those of the system and is the kernel's: it goes wi
 lies on no target. Who measures alongside holds another one, shared, so that both know of each other: each run that was
 measured beside another one has that as a fact. ``IOSONDE_LOCK_DIR`` names another directory: one that nodes share holds
 among them, where its file system has locks.
+
+All hosts of labs are one machine, and take its lock. A campaign whose labs come and go holds it from the first to the
+last; what it starts in them is told who does (``passed_on``), and takes none.
 """
 
 from __future__ import annotations
@@ -17,13 +20,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core.errors import InputError
-from iosonde.core.held import holder_of, holders_of
+from iosonde.core.held import LOCK, MACHINE, holder_of, holders_of, this_process
 from iosonde.core.units import format_seconds
 from iosonde.ranks.hosts import this_host
+from iosonde.ranks.machine import emulated
 
-_PLACES = ("/run/lock", "/tmp")  # that all users of a machine have  # noqa: S108
+# That all users of a machine have; first that of a lab's machine, as its hosts see it.
+_PLACES = (str(MACHINE / LOCK), "/run/lock", "/tmp")  # noqa: S108
 _NAME = "iosonde-measuring.lock"
 _ALONGSIDE = "iosonde-alongside.lock"
+_HELD_FOR_US = "IOSONDE_TURN_OF"  # in the environment: the process that holds the lock for this one
 _LOOK_EVERY_S = 0.2
 
 
@@ -36,16 +42,22 @@ class Turn:
 
 
 def is_here(nodes: Collection[str]) -> bool:
-    """Whether this machine is one of the ``nodes``, as a launcher names them."""
+    """Whether this machine is one of the ``nodes``, as a launcher names them; each host of a lab is this machine."""
     name = this_host().name
-    return not {name, name.partition(".")[0], "localhost", "127.0.0.1"}.isdisjoint(nodes)
+    return emulated.lab() is not None or not {name, name.partition(".")[0], "localhost", "127.0.0.1"}.isdisjoint(nodes)
 
 
 def beside() -> list[int]:
     """The processes of this machine that measure now besides this one, alone or alongside others; none where this one
     holds no lock of the machine, as its ranks are elsewhere."""
-    found, own = {process for name in (_NAME, _ALONGSIDE) for process in holders_of(_folder() / name)}, os.getpid()
-    return sorted(found - {own}) if own in found else []
+    found = {process for name in (_NAME, _ALONGSIDE) for process in holders_of(_folder() / name)}
+    own = {this_process(), int(os.environ.get(_HELD_FOR_US) or 0)}
+    return [] if found.isdisjoint(own) else sorted(found - own)
+
+
+def passed_on() -> dict[str, str]:
+    """The environment of a campaign that this process starts while it holds the machine: it is held for that one."""
+    return {_HELD_FOR_US: str(this_process())}
 
 
 def _folder() -> Path:
@@ -58,7 +70,7 @@ def only_one_here(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterato
     """Hold the machine while the block runs; where no ranks run ``here`` only what a shared directory says counts.
     Raises InputError where another one measures, and did not end in the time that was given to it."""
     given = os.environ.get("IOSONDE_LOCK_DIR")
-    if not (here or given):
+    if not (here or given) or os.environ.get(_HELD_FOR_US):
         yield
         return
     path = _folder() / (_ALONGSIDE if turn.alongside else _NAME)

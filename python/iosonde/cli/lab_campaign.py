@@ -18,7 +18,7 @@ from iosonde.cli.caller import caller
 from iosonde.cli.commands import report, run, summary
 from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import talk
-from iosonde.core.errors import PROBLEM_FOUND, SystemFaultError
+from iosonde.core.errors import PROBLEM_FOUND
 from iosonde.core.faults import PlannedFault
 from iosonde.data.asked import LAST_DONE
 
@@ -55,8 +55,7 @@ def planned(asked: Request) -> Request:
 
 
 def measure(words: Sequence[str]) -> None:
-    """All trials that are left, lab by lab; then the summary of the experiment. Ends with the exit code of the first
-    ``iosonde run`` that fails."""
+    """All trials that are left, lab by lab; then the summary of the experiment. Ends with the exit code of all."""
     options = _options(words)
     file, level = _file(options), options["level"]
     report.check_place_of_page(options["page"])
@@ -71,48 +70,34 @@ def measure(words: Sequence[str]) -> None:
         for one in faults:
             labs.check_fault(description, one)
 
-    begun = campaign.run.begin_in_lab(asked, check, level, caller())
-    with begun.alone():
+    with campaign.run.in_labs(asked, check, level, caller()) as begun:
         _remove_left(name, begun)
-        incomplete = _measured(name, begun, words)
+
+        def in_one(setting: LabSetting, more: Sequence[str]) -> int:
+            return _in_one(name, setting, (*words, *more))
+
+        code = campaign.lab_by_lab.lab_by_lab(begun, in_one, talk)
+    if code not in (0, PROBLEM_FOUND):
+        raise click.exceptions.Exit(code)
     summary.show(DataOptions(begun.store, (), (), (), (), LAST_DONE, (), begun.experiment, level, options["as_json"]))
     talk(f"stored in {begun.store}; the page: iosonde report {begun.store}")
     if options["page"]:
         report.write_page_of(begun.store, begun.experiment, level, options["page"])
-    if incomplete:
-        raise click.exceptions.Exit(PROBLEM_FOUND)
-
-
-def _measured(name: str, begun: LabCampaign, words: Sequence[str]) -> bool:
-    """Lab by lab; whether a trial is incomplete."""
-    incomplete, seen, budget = False, list[Any](), begun.budget()
-    while setting := begun.next_setting(seen):
-        if not budget.has_room():
-            talk(budget.ended)
-            break
-        seen.append(setting)
-        before = begun.kept()
-        with budget.one_lab():
-            code = _in_one(name, setting, (*words, *budget.words()))
-        if code not in (0, PROBLEM_FOUND):
-            raise click.exceptions.Exit(code)
-        if begun.kept() == before:
-            raise SystemFaultError("a lab was brought up, and no trial of it is in the store", "what it said is above")
-        incomplete = incomplete or code == PROBLEM_FOUND
-    return incomplete
+    if code:
+        raise click.exceptions.Exit(code)
 
 
 def _in_one(name: str, setting: LabSetting, words: Sequence[str]) -> int:
     """Measure in one lab what belongs there; the exit code."""
     if setting.levels:
-        said = ", ".join(f"{factor}={level}" for factor, level in setting.levels.items())
-        talk(f"lab for {said}, repetition {setting.repetition}")
+        talk(setting.said)
     lab = labs.up(_described(name, setting), talk, setting=setting.to_dict())
     try:
         inside = lab.clients[0]
         run_words = inside.words(*labs.run_words(lab, [*words, *_NO_PAGE]), directory=os.getcwd())
         service = labs.FaultService(lab.directory, labs.hands_of(lab))
-        with service, subprocess.Popen(run_words, env=inside.environment(), stdout=subprocess.DEVNULL) as child:
+        around = inside.environment() | campaign.turn.passed_on()
+        with service, subprocess.Popen(run_words, env=around, stdout=subprocess.DEVNULL) as child:
             try:
                 return child.wait()
             except KeyboardInterrupt:

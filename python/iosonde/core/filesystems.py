@@ -78,6 +78,17 @@ _MASTERS = ("mfs", "lizardfs", "saunafs", "sfs")
 _PORT = re.compile(r"(?<!^)(?<!:):\d+$")
 
 
+def sent_by_client(name: str, options: Mapping[str, str]) -> float:
+    """How many bytes a client sends for each byte that it writes, of a file system that is made with these options: as
+    many as there are copies, or parts with their parity, on GlusterFS, unless an NFS server does that for its clients;
+    1 where the servers pass it on, or nobody knows."""
+    count = {one: int(value) for one, value in options.items() if value.isascii() and value.isdigit()}
+    if name != "glusterfs" or options.get("access", "native") != "native":
+        return 1.0
+    parts, parity = count.get("disperse", 0), count.get("redundancy", 0)
+    return parts / (parts - parity) if parts > parity > 0 else float(max(1, count.get("replica", 1)))
+
+
 def is_fuse(type: str) -> bool:
     """Whether a daemon serves it in user space: ``fuse``, ``fuseblk``, ``fuse.NAME``."""
     return type in ("fuse", "fuseblk") or type.startswith("fuse.")

@@ -14,13 +14,16 @@ KEY = "questions"  # of an experiment file, and in Experiment.settings
 SUMMARY, COMPARE, REGRESS, ANOVA, RANK = "summary", "compare", "regress", "anova", "rank"
 ADVISE, VALIDATE, PLOT, DIAGNOSE, TIME_MODEL = "advise", "validate", "plot", "diagnose", "time_model"
 BOUND = "bound"
+# Words of questions that name factors; of ``on``, whose terms may be expressions, those that are names alone.
+FACTOR_WORDS = ("x", "color", "panel", "by", "columns", "group", "pair", "adjust", "choose", "given", "on")
 KINDS = (SUMMARY, COMPARE, REGRESS, ANOVA, RANK, ADVISE, VALIDATE, PLOT, DIAGNOSE, TIME_MODEL, BOUND)
 
 
 @dataclass(frozen=True)
 class AskedQuestion:
     """``text`` for people, the ``kind`` of analysis with its ``words``, the numbers that it is about (``metric``),
-    conditions ``where`` on the trials, and what was ``published`` of it, in words."""
+    conditions ``where`` on the trials, and what was ``published`` of it, in words. ``declared``: the factors that
+    whoever asks it knows, measured or not."""
 
     text: str
     kind: str
@@ -28,6 +31,7 @@ class AskedQuestion:
     metric: tuple[str, ...] = ()
     where: tuple[str, ...] = ()
     published: str = ""
+    declared: frozenset[str] = frozenset()
 
     def names(self, word: str) -> tuple[str, ...]:
         """What a word says: a list, or names with commas between them."""
@@ -48,13 +52,13 @@ class AskedQuestion:
         return ["iosonde", self.kind.replace("_", "-"), data, *words, *given]
 
 
-def read(given: Iterable[Mapping[str, Any]]) -> list[AskedQuestion]:
+def read(given: Iterable[Mapping[str, Any]], declared: frozenset[str] = frozenset()) -> list[AskedQuestion]:
     """Questions as a file or a store has them, whose form was checked; one of a kind that is not known is left out."""
     return [
         AskedQuestion(
             str(one["question"]), kind, dict(one[kind]), listed_names(one.get("metric")),
             tuple([one["where"]] if isinstance(one.get("where"), str) else one.get("where", ())),
-            str(one.get("published", "")),
+            str(one.get("published", "")), declared,
         )
         for one in given for kind in KINDS if kind in one
     ]  # fmt: skip

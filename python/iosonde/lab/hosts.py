@@ -1,7 +1,8 @@
 """Hosts: each a process that is the first of its own PID name space and holds network, mount, UTS and IPC name spaces.
 
 Ending it ends every daemon on the host, drops its mounts and its link: nothing has to be looked for. It has its own
-/run, /dev/shm, temporary directory, /etc/hosts and ssh configuration; everything else is the machine's.
+/run, /dev/shm, temporary directory, /etc/hosts and ssh configuration; everything else is the machine's. Who measures
+on it takes the machine's lock (``core.held.MACHINE``), as who measures beside it does.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from iosonde.core.held import LOCK, MACHINE, PROC
+
 from . import cgroups, place
 from .tools import LIMIT_S, LabError, run, shown
 
@@ -29,13 +32,22 @@ _ADMIN_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
 # From host to host: a new connection takes half a second of CPU, and every trial asks every server how it is.
 _ONE_CONNECTION = ("-o", "ControlMaster=auto", "-o", "ControlPath=/run/iosonde-to-%h", "-o", "ControlPersist=60",
                    "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2")  # fmt: skip
-# Arguments: the lab's directory, the host's name. The last line waits for whatever ends on the host, as init does.
-_INIT = """\
+# Arguments: the lab's directory, the host's name. /run is furnished beside the machine's, which is still seen then. The
+# last line waits for whatever ends on the host, as init does.
+_INIT = f"""\
 set -e
 hostname "$2"
-mount -t tmpfs -o mode=755 iosonde-lab /run
-mkdir -p /run/lock /run/sshd /run/tmp
-chmod 1777 /run/tmp
+run="$1/hosts/$2/run"
+mkdir -p "$run"
+mount -t tmpfs -o mode=755 iosonde-lab "$run"
+mkdir -p "$run/lock" "$run/sshd" "$run/tmp" "$run/{MACHINE.name}/{LOCK}" "$run/{MACHINE.name}/{PROC}"
+chmod 1777 "$run/tmp"
+locks=/run/lock
+[ -d "$locks" ] || locks=/tmp
+mount --bind "$locks" "$run/{MACHINE.name}/{LOCK}" || :
+mount --bind /proc "$run/{MACHINE.name}/{PROC}" || :
+mount --move "$run" /run
+mount -t proc -o nosuid,nodev,noexec proc /proc
 mount -t tmpfs -o mode=1777 iosonde-lab /dev/shm
 mount --bind "$1/etc-hosts" /etc/hosts
 [ ! -e /etc/ssh/ssh_config ] || mount --bind "$1/ssh_config" /etc/ssh/ssh_config
@@ -169,7 +181,7 @@ def start(host: LabHost) -> None:
     ready, said = host.directory / "ready", host.directory / "log" / "init"
     with said.open("wb") as log:
         holder = subprocess.Popen(
-            ["unshare", *NAME_SPACES, "--fork", "--kill-child", "--mount-proc", "--propagation", "private",
+            ["unshare", *NAME_SPACES, "--fork", "--kill-child", "--propagation", "private",
              "sh", str(host.lab_directory / "init"), str(host.lab_directory), host.name],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/",
         )  # fmt: skip

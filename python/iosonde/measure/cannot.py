@@ -11,9 +11,14 @@ _MAKES = ("create", "append")
 _IN_ORDER = (None, "seq")
 
 
+def can_all(file_system: str) -> bool:
+    """Whether nothing is known that a file system of this type cannot do."""
+    return file_system not in WRITTEN_ONCE
+
+
 def why_not(plan: PhasePlan, file_system: str) -> str:
     """Why a file system of this type (as its mount says) cannot do this phase; '' where it can, or nobody knows."""
-    if file_system not in WRITTEN_ONCE or not isinstance(plan.phase, Phase):
+    if can_all(file_system) or not isinstance(plan.phase, Phase):
         return ""
     writes = [one for step in plan.phase.steps for one in _each(step) if one.kind == "write"]
     made = any(step.kind in _MAKES for step in plan.phase.steps)

@@ -72,23 +72,24 @@ def layout(trial_items: Iterable[Item], rank: int, ranks: int, shift: int) -> li
         if item["kind"] == NATIVE:
             producer = workloads.find(item["workload"])
             asked = producer.plan(producer.Settings(**item["settings"]), rank, ranks, shift)
-            skip = item.get("skip", {})
-            plans = [replace(one, phase=None, skipped=skip[one.operation]) if one.operation in skip else one
-                     for one in asked]  # fmt: skip
+            skip = item.get("skip") or [""] * len(asked)
+            plans = [
+                replace(one, phase=None, skipped=why) if why else one for one, why in zip(asked, skip, strict=True)
+            ]
         parts.append(Part(item, first, plans))
         first += 1 if item["kind"] == COMMAND else len(plans)
     return parts
 
 
 def skipping(made: Sequence[Item], ranks: int, file_system: str) -> list[Item]:
-    """The items of a trial, each with the operations to ``skip``, and why: those that a file system of this type cannot
-    do as the first rank does them, or the last, which may begin inside a file."""
+    """The items of a trial; those with phases to ``skip`` say of each of their phases why ('': it is done). Skipped is
+    what a file system of this type cannot do as the first rank does it, or the last, which may begin inside a file."""
     found = []
     both = [layout(made, rank, ranks, 0) for rank in dict.fromkeys((0, ranks - 1))]
     for parts in zip(*both, strict=True):
-        plans = [plan for part in parts for plan in part.plans]
-        said = {plan.operation: why for plan in plans if (why := cannot.why_not(plan, file_system))}
-        found.append(parts[0].item | {"skip": said} if said else parts[0].item)
+        places = zip(*(part.plans for part in parts), strict=True)
+        said = [next(filter(None, (cannot.why_not(plan, file_system) for plan in plans)), "") for plans in places]
+        found.append(parts[0].item | {"skip": said} if any(said) else parts[0].item)
     return found
 
 

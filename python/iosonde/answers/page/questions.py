@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from iosonde.answers.advise import Advising, advise
 from iosonde.answers.anova import anova
@@ -24,11 +26,13 @@ from iosonde.answers.regress import AtPoints, regress
 from iosonde.answers.summary import Summary, summary
 from iosonde.answers.time_model import OneOperation, time_model
 from iosonde.answers.validate import validate
-from iosonde.core import questions
-from iosonde.core.errors import InputError, IosondeError
+from iosonde.core import questions, yaml_text
+from iosonde.core.declared_names import declared_names
+from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.pairs import pairs_of
 from iosonde.core.problems import nearest
 from iosonde.core.questions import AskedQuestion
+from iosonde.core.types import Experiment
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
 
@@ -42,7 +46,16 @@ _DROPPED = ("on", "color", "panel", "adjust", "columns")
 def of_source(source: Source) -> list[AskedQuestion]:
     """Those that the newest experiment of a store was measured for."""
     known = source.experiments[-1:]
-    return [one for experiment in known for one in questions.read(experiment.settings.get(questions.KEY, ()))]
+    return [one for experiment in known
+            for one in questions.read(experiment.settings.get(questions.KEY, ()), _declared(experiment))]  # fmt: skip
+
+
+def _declared(experiment: Experiment) -> frozenset[str]:
+    """Its factors, and what the text of its file knows besides."""
+    data: Mapping[str, Any] = {}
+    with suppress(IosondeError):
+        data = yaml_text.parse(str((experiment.settings.get("file") or {}).get("text", "")), "").data
+    return frozenset(factor.name for factor in experiment.factors) | declared_names(data)
 
 
 def answered(
@@ -76,16 +89,33 @@ def _answered(one: AskedQuestion, opened: Open, how: Asked, name: str) -> Answer
 
 def _varied(one: AskedQuestion, source: Source) -> tuple[AskedQuestion, tuple[str, ...]]:
     """The question about those of its factors that have several levels, and the others: a campaign that was cut short,
-    or is quick, has not tried all. What would only tell lines or panels apart need not even be a column."""
-    columns, words = source.table.columns, dict(one.words)
+    or is quick, has not tried all. What would only tell lines or panels apart need not even be a column, where it is
+    a factor that was declared. Raises DataError for one that nobody knows."""
+    words = dict(one.words)
     constant: dict[str, None] = {}
     for word in _DROPPED:
         names = one.names(word)
-        gone = [name for name in names if (len(columns[name].codes()[1]) < 2 if name in columns else word != "on")]
+        gone = [name for name in names if (word != "on" or name in source.table.columns)
+                and _has_one_level(source, word, name, one.declared)]  # fmt: skip
         if gone and (word != "on" or len(gone) < len(names)):
             constant |= dict.fromkeys(gone)
             words[word] = [name for name in names if name not in gone]
     return replace(one, words={word: said for word, said in words.items() if said != []}), tuple(constant)
+
+
+def _has_one_level(source: Source, word: str, name: str, declared: frozenset[str]) -> bool:
+    table = source.table
+    if name in declared | table.alike.keys() and name not in table.columns:
+        return True
+    try:
+        return len(table.column(name).codes()[1]) < 2
+    except DataError as error:
+        own = (factor.name for one in source.experiments for factor in one.factors)
+        known = list(dict.fromkeys((*source.known.names, *own))) if source.store else table.names
+        there = f"there are: {', '.join(known)}" if known else "there is none"
+        near = nearest(name, known)
+        hint = f"{near} {there}" if near.startswith("did") else there
+        raise DataError(f"{word}: there is no factor '{name}'", hint) from error
 
 
 def _summary(source: Source, asked: Asked, one: AskedQuestion) -> Answer:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from iosonde.core.declared_names import name_of_word
 from iosonde.core.problems import Problem
 from iosonde.core.yaml_text import Document, Key, key_text
 
@@ -35,7 +36,7 @@ def file_systems(data: Mapping[str, Any]) -> list[str]:
 
 def factors(lab: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Name → levels of the factors that a lab's lists and its ``levels`` make; that of an option is its last word."""
-    made = {_name(path): value for path, value in _words(lab) if isinstance(value, list)}
+    made = {name_of_word(path[-1]): value for path, value in _words(lab) if isinstance(value, list)}
     return made | {name: list(levels) for name, levels in lab.get(LEVELS, {}).items()}
 
 
@@ -44,7 +45,7 @@ def at(lab: Mapping[str, Any], levels: Mapping[str, Any]) -> tuple[dict[str, Any
     words: dict[str, Any] = {}
     options: dict[str, str] = {}
     for path, value in _words(lab):
-        chosen = levels[_name(path)] if isinstance(value, list) else value
+        chosen = levels[name_of_word(path[-1])] if isinstance(value, list) else value
         if path[0] == SET:
             options[path[1]] = _text(chosen)
         else:
@@ -102,7 +103,7 @@ def _wrong(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key, st
     for path, value in _words(lab):
         if not isinstance(value, list):
             continue
-        name = _name(path)
+        name = name_of_word(path[-1])
         if name in document.data.get("factors", {}) or name in made:
             yield (KEY, *path), f"there is a factor '{name}' already", "rename the other one"
         made[name] = (KEY, *path)
@@ -124,10 +125,6 @@ def _words(lab: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
             yield from (((SET, option), level) for option, level in value.items())
         elif word not in (PROFILE, LEVELS):
             yield (word,), value
-
-
-def _name(path: tuple[str, ...]) -> str:
-    return path[-1].rpartition(".")[2].replace("-", "_")
 
 
 def _tells_of(expression: str, names: Collection[str]) -> bool:

@@ -43,6 +43,9 @@ class Producer(Protocol):
     def bytes_moved(self, settings: Any, ranks: int) -> int:
         """Bytes written and read by one trial."""
 
+    def bytes_written(self, settings: Any, ranks: int) -> int:
+        """Of these, those that are written."""
+
     def files_touched(self, settings: Any, ranks: int) -> int:
         """How often a trial walks over a file, removal included."""
 

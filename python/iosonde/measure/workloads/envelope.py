@@ -76,6 +76,12 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
     return ranks * (2 * own + shared_read + shared_write)
 
 
+def bytes_written(settings: Settings, ranks: int) -> int:
+    """Of these, those that are written."""
+    own = settings.small_files * settings.small_file_size + settings.large_files * settings.large_file_size
+    return ranks * (own + (2 * settings.large_file_size if settings.shared_writes else 0))
+
+
 def files_touched(settings: Settings, ranks: int) -> int:
     """How often a trial creates, opens or removes a small file: by create, open, write, read, N-to-1 read and the
     removal of both kinds; the shared ones are made and removed by one rank."""

@@ -128,6 +128,13 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
     return moved
 
 
+def bytes_written(settings: Settings, ranks: int) -> int:
+    """Of these, those that are written."""
+    useful = ranks * pieces_of(settings, 0, ranks).count * settings.access_size
+    once = settings.file_size if settings.method == SIEVE else useful
+    return len(settings.operations) * settings.file_size + settings.operations.count(WRITE) * once
+
+
 def files_touched(settings: Settings, ranks: int) -> int:
     """How often a trial creates, opens or removes a file."""
     return len(settings.operations) * (3 * ranks + 2)

@@ -114,6 +114,14 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
     return ranks * (settings.count * settings.access_size + made + warmed)
 
 
+def bytes_written(settings: Settings, ranks: int) -> int:
+    """Of these, those that are written."""
+    if settings.machine:
+        return 0
+    made = settings.extent if settings.uses_files and settings.state != FIRST else 0
+    return ranks * (made + (settings.count * settings.access_size if settings.direction == WRITE else 0))
+
+
 def files_touched(settings: Settings, ranks: int) -> int:
     """How often a trial creates, opens or removes a file."""
     return 3 * ranks if settings.uses_files else 0

@@ -9,6 +9,7 @@ reads so that, where there are several nodes, nobody reads what its own node wro
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,11 +83,20 @@ def files_needed(settings: Settings, ranks: int) -> int:
 
 def bytes_moved(settings: Settings, ranks: int) -> int:
     """Bytes written and read by one trial; a phase that only a time limit ends counts one pass."""
+    return _sum(settings, ranks, (*READS, *WRITES))
+
+
+def bytes_written(settings: Settings, ranks: int) -> int:
+    """Of these, those that are written."""
+    return _sum(settings, ranks, WRITES)
+
+
+def _sum(settings: Settings, ranks: int, kinds: Sequence[str]) -> int:
     moved = 0
     for rank in range(ranks):
         for one in plan(settings, rank, ranks, 0):
             if isinstance(one.phase, Phase):
-                per_file = sum(_moved(step) for step in one.phase.steps)
+                per_file = sum(_moved(step, kinds) for step in one.phase.steps)
                 moved += max(one.phase.passes, 1) * _count(one.phase.files) * per_file
     return moved
 
@@ -133,10 +143,10 @@ def _extent(step: Step, passes: int) -> int:
     return length * passes if step.kind == "append" else length
 
 
-def _moved(step: Step) -> int:
+def _moved(step: Step, kinds: Sequence[str]) -> int:
     if step.of:
-        drawn = sum(part.weight * (part.step.transfer_size or 0) for part in step.of)
+        drawn = sum(part.weight * (part.step.transfer_size or 0) for part in step.of if part.step.kind in kinds)
         return (step.count or 1) * drawn // sum(part.weight for part in step.of)
-    if step.kind not in (*READS, *WRITES):
+    if step.kind not in kinds:
         return 0
     return (step.count * (step.transfer_size or 0)) if step.count else step.size or step.transfer_size or 0

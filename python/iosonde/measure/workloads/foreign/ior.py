@@ -96,6 +96,11 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
     return bytes_needed(settings, ranks) * (1 + settings.read + settings.check_write)
 
 
+def bytes_written(settings: Settings, ranks: int) -> int:
+    """Of these, those that are written."""
+    return bytes_needed(settings, ranks)
+
+
 def files_touched(settings: Settings, ranks: int) -> int:
     """How often a trial creates, opens or removes a file."""
     return ranks * (2 + settings.read + settings.check_write)

@@ -86,6 +86,12 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
     return settings.file_size * ranks * (len(settings.tests) + ("write" not in settings.tests))
 
 
+def bytes_written(settings: Settings, ranks: int) -> int:
+    """Of these, those that are written."""
+    written = sum(_KINDS[name] == "write" for name in settings.tests) + ("write" not in settings.tests)
+    return settings.file_size * ranks * written
+
+
 def files_touched(settings: Settings, ranks: int) -> int:
     """How often a trial creates, opens or removes a file."""
     return ranks * (len(settings.tests) + 2)

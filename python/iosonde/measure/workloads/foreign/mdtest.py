@@ -107,6 +107,11 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
     return settings.made * each * ranks if settings.files else 0
 
 
+def bytes_written(settings: Settings, ranks: int) -> int:
+    """Of these, those that are written."""
+    return settings.made * settings.write_bytes * ranks if settings.files else 0
+
+
 def files_touched(settings: Settings, ranks: int) -> int:
     """How often a trial creates, opens, looks at or removes an item."""
     return ranks * settings.made * (settings.files * 4 + settings.directories * 3)

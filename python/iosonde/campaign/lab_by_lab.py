@@ -1,0 +1,65 @@
+"""A campaign in several emulated clusters, one after another. One that cannot be measured in costs its own trials: the
+others go on, and the same command tries it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from iosonde.core.errors import FAULT, PROBLEM_FOUND, SystemFaultError
+from iosonde.core.words import counted
+
+from .in_lab import LabSetting
+from .run import LabCampaign
+from .trials import PATIENCE
+
+InOne = Callable[[LabSetting, Sequence[str]], int]
+
+
+def lab_by_lab(begun: LabCampaign, in_one: InOne, say: Callable[[str], None]) -> int:
+    """Measure what is left; the exit code. ``in_one`` brings a cluster up, measures in it by a ``run`` with these words
+    more, and returns the exit code of that.
+
+    A cluster that does not come up, or in which ``run`` meets a fault, as nodes that do not answer, is left out and
+    said: PROBLEM_FOUND, as where a trial is incomplete. PATIENCE of them in a row end the campaign, as any other exit
+    code does. Raises SystemFaultError where the one that ended it did not come up.
+    """
+    worst, in_a_row, budget = 0, 0, begun.budget()
+    seen, failed = list[LabSetting](), list[LabSetting]()
+    setting = begun.next_setting(seen)
+    while setting:
+        if not budget.has_room():
+            say(budget.ended)
+            break
+        seen.append(setting)
+        with budget.one_lab():
+            code, fault = _measured(begun, setting, in_one, budget.words())
+        if code not in (0, PROBLEM_FOUND, FAULT):
+            return code
+        worst = max(worst, min(code, PROBLEM_FOUND))
+        in_a_row = in_a_row + 1 if code == FAULT else 0
+        following = begun.next_setting(seen)
+        if code == FAULT:
+            failed.append(setting)
+            if in_a_row == PATIENCE or (failed == seen and not following):
+                if fault:
+                    raise fault
+                return FAULT
+            say(f"{setting.said}: left out: {fault.message if fault else 'why is said above'}")
+        setting = following
+    if failed:
+        names = "; ".join(one.said for one in failed)
+        say(f"{counted(len(failed), 'lab')} of {len(seen)} left out ({names}): the same command tries again")
+    return worst
+
+
+def _measured(
+    begun: LabCampaign, setting: LabSetting, in_one: InOne, words: Sequence[str]
+) -> tuple[int, SystemFaultError | None]:
+    before = begun.kept()
+    try:
+        code = in_one(setting, words)
+    except SystemFaultError as error:
+        return FAULT, error
+    if code in (0, PROBLEM_FOUND) and begun.kept() == before:
+        return FAULT, SystemFaultError("a lab was brought up, and no trial of it is in the store", "see above")
+    return code, None

@@ -1,0 +1,34 @@
+"""Names of factors that an experiment file speaks of, whether or not they are measured: a part of it leaves some out,
+and so does a real system in place of its labs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_EXTENTS = ("quick", "full")
+_NO_WORDS = ("set", "levels", "profile")  # of a lab, of which a list makes no factor
+
+
+def declared_names(data: Mapping[str, Any]) -> frozenset[str]:
+    """Of a file as it was read, checked or not: its factors, those of its labs, and the words of its labs, of which a
+    list makes a factor; in each of its extents."""
+    return frozenset(name for part in (data, *(data.get(one) for one in _EXTENTS)) for name in _of_part(_mapping(part)))
+
+
+def name_of_word(word: str) -> str:
+    """The factor that a list makes of a word of a lab, or of an option of its file system: that is its last word."""
+    return word.rpartition(".")[2].replace("-", "_")
+
+
+def _of_part(part: Mapping[str, Any]) -> Iterator[str]:
+    yield from _mapping(part.get("factors"))
+    lab = _mapping(part.get("lab"))
+    yield from _mapping(lab.get("levels"))
+    meant = [_mapping(level) for levels in _mapping(lab.get("levels")).values() for level in _mapping(levels).values()]
+    for words in (lab, *meant):
+        yield from map(name_of_word, (*(one for one in words if one not in _NO_WORDS), *_mapping(words.get("set"))))
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return {str(key): one for key, one in value.items()} if isinstance(value, Mapping) else {}
