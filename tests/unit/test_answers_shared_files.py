@@ -107,7 +107,8 @@ def test_files_of_many_clients_lie_where_chance_puts_them_and_that_is_said(tmp_p
 
 def test_luck_is_not_above_the_bound_and_more_than_the_best_case_is(tmp_path):
     """A mean over placements may be exceeded; two files on two servers have two links at best."""
-    _, lucky = bounds(stored(tmp_path / "a", COUNTED, write=90e6))
+    made, lucky = bounds(stored(tmp_path / "a", COUNTED, write=90e6))
+    assert "placed better than on the mean" in made.sentence
     assert lucky["write_large", 2].share.low > 1 and lucky["write_large", 2].verdict == ""
     _, beyond = bounds(stored(tmp_path / "b", COUNTED, write=110e6))
     assert beyond["write_large", 2].verdict == "above the bound"

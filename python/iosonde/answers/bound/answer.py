@@ -310,8 +310,10 @@ def closing(found: Sequence[MeasuredShare], level: float) -> str:
         partly = ", of what is known" if any(one.ceiling.missing for one in known) else ""
         text = f"{said} of the bound was delivered; it is set by {words.names(limits)}{partly}."
         text += f" {100 * level:g} % intervals."
+        if high > 1:
+            text += " Above 100 % files were placed better than on the mean."
     links = [share for one in known for name, share in one.used().items() if name in _LINKS]
-    if links:
+    if links and max(links) <= 1:
         text += f" The network was used to {'at most ' if len(known) > 1 else ''}{100 * max(links):.0f} %."
     if above:
         perhaps = len(above) - sure
