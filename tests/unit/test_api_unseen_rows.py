@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -20,3 +21,13 @@ def test_the_figure_holds_what_was_said(function):
     assert "at fs=nfs" not in made.plot().image("svg").decode()
     with pytest.raises(InputError, match="says nothing without the factor"):
         made.plot(at={"fs": "nfs"})
+
+
+def test_classes_have_intervals_in_the_figure_the_json_and_the_text():
+    made = iosonde.validate(DATA, "speed", ["size", "fs", "sync"], families="tree")
+    told = made.to_dict()
+    assert told["class_right_low"] < told["class_right"] < told["class_right_high"]
+    assert told["class_error_low"] < told["class_error"] < told["class_error_high"]
+    assert "rows in their own class: tree" in " ".join(str(made).split())
+    assert re.search(r"[\d.]+ \([\d.]+–[\d.]+\) classes apart, [\d.]+ \([\d.]+ to [\d.]+\) % right",
+                     made.plot().image("svg").decode())  # fmt: skip

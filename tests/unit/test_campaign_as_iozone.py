@@ -12,6 +12,7 @@ from iosonde.campaign.request import Request
 from iosonde.core.errors import InputError
 from iosonde.measure.workloads.foreign import translate
 from iosonde.measure.workloads.foreign.as_iozone import of_settings
+from iosonde.measure.workloads.foreign.iozone import Settings
 
 PHASE = (
     "- {{name: {name}, files: 'r${{RANK}}', "
@@ -100,6 +101,24 @@ def test_what_differs_is_said(cells):
     said = " ".join(cell.differs)
     for part in ("in the order of their numbers", "reads and writes at random", "take some twice", "-U MOUNTPOINT"):
         assert part in said
+
+
+@pytest.mark.parametrize(
+    ("tests", "more", "said"),
+    [
+        (("write", "random_read"), {}, ["-i 2 reads and writes at random", "the order of IOzone's random tests"]),
+        (("random_read",), {}, ["IOzone times -i 0", "-i 2 reads and writes at random", "random tests is its own"]),
+        (("write", "random_read", "random_write"), {}, ["the order of IOzone's random tests is its own"]),
+        (("write", "rewrite", "read"), {}, ["-i 1 is done twice, too"]),
+        (("read", "write"), {}, ["in the order of their numbers"]),
+        (("write", "read"), {"cache": "cold"}, ["-U MOUNTPOINT"]),
+        (("write", "rewrite", "read", "reread"), {}, []),
+    ],
+)
+def test_what_differs_from_the_native_workload_of_iozone_is_said(tests, more, said):
+    made = of_settings(Settings(tests=tests, **more))
+    assert made.words[4:6] == ("-i", "0"), "it writes the file"
+    assert len(made.differs) == len(said) and all(map(str.__contains__, made.differs, said)), made.differs
 
 
 @pytest.mark.parametrize("options", ["-i 0 -i 1 -+n -c -e -I -o", "-i 0 -i 2 -+d", "-i 0 -i 3 -i 5 -j 7"])

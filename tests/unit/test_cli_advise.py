@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -56,8 +57,29 @@ def test_text_fits_a_terminal_and_ends_with_a_sentence():
     assert "Criteria disagree" in text and "worst case" in text
     assert "Shares of the best: mean, harmonic mean, least. In MiB/s: mean" in text
     # The seven columns of the published table: 2/2M/on, its harmonic mean 1 ÷ mean of 1 ÷ each.
-    row = next(line for line in text.splitlines() if line.startswith("2/2M/on ")).replace("%", "").split()
+    row = next(line for line in text.splitlines() if line.startswith("2/2MiB/on ")).replace("%", "").split()
     assert row[1:] == ["24", "0", "86.0", "78.7", "37.8", "238.8", "194.1", "31.98"]
+
+
+def test_sizes_are_said_as_sizes_and_json_keeps_bytes(tmp_path):
+    """Small transfers want cache 64 KiB, large ones 1 MiB; both are bytes in the table."""
+    rows = ["transfer_size (bytes),rank,cache (bytes),mib_s"]
+    rows += [f"{size},{rank},{cache},{(100 if (size > 70000) == (cache > 70000) else 40) + rank + trial}"
+             for size in (4096, 65536, 1048576, 4194304) for rank in range(4) for cache in (65536, 1048576)
+             for trial in range(3)]  # fmt: skip
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    args = (str(tmp_path / "t.csv"), "--response", "mib_s", "--choose", "cache", "--given", "transfer_size,rank",
+            "--current", "cache=64KiB")  # fmt: skip
+    text = invoke(*args)
+    assert re.search(r"transfer_size <= \d+KiB: cache=64KiB", text)
+    assert re.search(r"transfer_size > \d+KiB: cache=1MiB", text)
+    assert re.search("cache: (1MiB over 64KiB|64KiB over 1MiB)", text)
+    assert "64KiB (now)" in text and " for 64KiB:" in text
+    assert not any(raw in text for raw in ("65536", "1048576", "4096"))
+    made = json.loads(invoke(*args, "--json"))
+    assert {one["setting"] for one in made["defaults"]} == {"65536", "1048576"} and made["gain"]["over"] == "65536"
+    rule = made["rules"][0]
+    assert 65536 <= rule["when"][0]["up_to"] < 1048576 and rule["set"] == {"cache (bytes)": 65536}
 
 
 def test_with_ties_a_long_setting_and_the_mark_of_today_the_table_fits(tmp_path):

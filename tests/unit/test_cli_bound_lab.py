@@ -20,16 +20,18 @@ def lab(layout=None, emulated=None, **description):
             "layout": {"copies": 2, "copied_by": "client"} | (layout or {})}  # fmt: skip
 
 
-def stored(path, runs, factors=(), operation="write"):
-    """A store of (levels, lab, options in effect, bytes/s)."""
+def stored(path, runs, factors=(), operation="write", ranks=0):
+    """A store of (levels, lab, options in effect, bytes/s); ``ranks``: on a node each, where phases are kept."""
     store = Store.create(path)
     store.save_experiment(Experiment("e", "x", list(factors), {}, [], 0, "2026-11-21T10:00:00Z"))
     for number, (levels, one, options, rate) in enumerate(runs):
         facts = {"target": "/mnt", "machine": {"mount": {"type": "fuse.glusterfs"}, "lab": one},
                  "conditions": {"options": options}}  # fmt: skip
+        phases = [{"index": 0, "name": operation, "shared": False, "ranks": []}] if ranks else []
+        facts |= {"nodes": list(range(ranks))} if ranks else {}
         rows = [Observation(operation, "bandwidth_last_done", rate, "bytes/s")]
         store.append(Run(f"e-{number:04d}", "e", "iosonde phases", f"2026-11-21T10:{number:02d}:00Z", 1.0,
-                         {"nodes": 2, **levels}, rows, facts))  # fmt: skip
+                         {"nodes": 2, **levels}, rows, facts, phases=phases))  # fmt: skip
     return path
 
 
@@ -59,6 +61,20 @@ def test_the_truth_of_the_lab_is_what_limits_without_a_word(tmp_path):
     text = asked(bound.command, path)
     assert "From the lab: servers 2, disks 2, net 11.4 MiB/s" in text
     assert all(len(line) < 80 for line in text.splitlines())
+
+
+def test_files_of_several_clients_lie_where_chance_puts_them(tmp_path):
+    """Two clients, two servers without copies: on one of them half of the time. An option says otherwise."""
+    one = lab({"copies": 1, "servers_of_a_file": 1}, disk_write=None, disk_read=None)
+    path = stored(tmp_path / "s", [({}, one, {}, 7e6), ({}, one, {}, 7.1e6)], ranks=2)
+    (row,) = rows(path)
+    assert row["s"] == pytest.approx(1.5 * GOODPUT, rel=0.01)
+    assert inputs(row)["stripe_count"] == (1, "how files are placed")
+    text = " ".join(asked(bound.command, path).split())
+    assert "that chance chose" in text and "From how files are placed: stripe 1, placement groups" in text
+    assert rows(path, "--stripe", "2")[0]["s"] == pytest.approx(2 * GOODPUT)
+    spread = lab({"copies": 1, "servers_of_a_file": 2}, disk_write=None, disk_read=None)  # in pieces over both
+    assert rows(stored(tmp_path / "t", [({}, spread, {}, 7e6)] * 2, ranks=2))[0]["s"] == pytest.approx(2 * GOODPUT)
 
 
 def test_what_is_given_by_hand_wins_and_is_said(tmp_path):

@@ -264,6 +264,29 @@ def test_long_names_are_never_cut_to_the_same_word(tmp_path):
     )
 
 
+LONG = "20261122-091500-envelope-of-the-cluster-"
+
+
+@pytest.mark.parametrize("length", [1, 8, 20, 60, 200])
+@pytest.mark.parametrize("n_columns", [0, 1, 4])
+@pytest.mark.parametrize("n_sides", [2, 3])
+def test_no_line_of_a_table_is_too_wide_whatever_the_names(tmp_path, length, n_columns, n_sides):
+    """Names that differ in their middle alone cannot be cut; then they stand on lines of their own, whole."""
+    path, around = tmp_path / "t.csv", (LONG * 5)[:length]
+    names = [f"{around}side{side}{around}" for side in range(n_sides)]
+    by = [f"{around}factor{at}{around}" for at in range(n_columns)]
+    rows = [[name, *(f"{around}level{at}{level}{around}" for at in range(n_columns)), str(n + 2.5 * level)]
+            for name in names for level in range(2) for n in range(4)]  # fmt: skip
+    path.write_text("\n".join(",".join(row) for row in [["v", *by, "y_s"], *rows]) + "\n")
+    text = invoke(str(path), "--response", "y", "--group", "v", *(("--by", ",".join(by)) if by else ()))
+    head = next(at for at, line in enumerate(text.splitlines()) if "interval  " in line and "mean" in line)
+    table = text.splitlines()[head : text.splitlines().index("", head)]
+    assert len(table) > n_sides * (n_sides - 1) // 2 and max(map(len, table)) < 80
+    shown = "".join("".join(table).split())
+    expected = [f"level{at}0" for at in range(n_columns)] if n_sides == 2 and by else names
+    assert "…" in shown or all(name in shown for name in expected)
+
+
 def test_without_levels_the_base_is_said(tmp_path):
     assert as_json(*CP_ARGS)["base"] == "it is the smallest"
     assert as_json(*CP_ARGS, "3", "1")["comparisons"][0]["a"]["name"] == "3"

@@ -156,7 +156,7 @@ def test_rules_say_what_the_tree_says_on_all_rows_and_exactly_one_holds(seed, de
     share = advise_defaults.shares(made.values, False)
     tree = cut(grow(made.features, made.x, share, share.argmax(axis=1), depth), depth)
     keys = [made.key(row) for row in range(len(made))]
-    found = rules(tree, made.features, made.choose, made.settings, share, share.argmax(axis=1), keys)
+    found = rules(tree, made, share, share.argmax(axis=1))
     advised = choices(tree, made.x)
     for key, choice in zip(keys, advised, strict=True):
         holding = [rule for rule in found if rule.holds(key)]

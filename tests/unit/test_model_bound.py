@@ -13,7 +13,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.units import parse_per_byte, parse_rate
 from iosonde.model.bound.balance import in_turn, random_share
 from iosonde.model.bound.bound import bound, ceiling, sweep
-from iosonde.model.bound.system import System
+from iosonde.model.bound.system import System, with_settings
 from iosonde.model.bound.traffic import erasure
 
 I = 11.76375e6  # noqa: E741  94.11 Mbit/s
@@ -149,6 +149,15 @@ def test_every_copy_is_a_load_of_its_own(redundancy, files, stripes, copies):
     terms = {term.name: term.bytes_per_s for term in ceiling(system).terms}
     assert terms["network_servers"] == pytest.approx(at_server)
     assert terms["disks"] == pytest.approx(at_server / (100 * MB) * 2 * 60 * MB)
+
+
+def test_of_fixed_groups_with_the_same_copies_chance_chooses_one_for_each_file():
+    """Two written files, two groups of two of four servers: on one of them half of the time; a read takes a server."""
+    system = small(stripe_count=1, files=2, replicas=2, redundancy="client", placement="groups")
+    assert ceiling(system).balance == pytest.approx(0.75, abs=0.02)
+    assert ceiling(with_settings(system, {"placement": "random"})).balance == pytest.approx(7 / 12, abs=0.02)
+    assert ceiling(with_settings(system, {"operation": "read"})).balance == pytest.approx(
+        ceiling(small(stripe_count=1, files=2, placement="random")).balance)  # fmt: skip
 
 
 def test_copies_placed_at_random_lie_on_different_servers_and_a_read_takes_one():

@@ -17,19 +17,19 @@ SAME = (SYSTEM, SYSTEM, SYSTEM)
 
 
 def test_time_is_computing_and_the_bytes_of_each_direction_over_its_bound():
-    time, parts = predict(Application(compute=1.5, read=40e6, write=100e6), SAME, False, 0.95)
+    time, parts = predict(Application(compute=1.5, read=40e6, write=100e6), SAME, "", 0.95)
     assert parts == {"compute": 1.5, "read": 2.0, "write": 5.0}  # two links of 10 MB/s limit
     assert (time.value, time.high, time.n) == (8.5, 8.5, 0)
     assert time.low == 7.0  # all that is computed hidden behind the rest
 
 
 def test_what_computes_longer_than_it_moves_takes_that_at_least():
-    time, _ = predict(Application(compute=9.0, write=100e6), SAME, False, 0.95)
+    time, _ = predict(Application(compute=9.0, write=100e6), SAME, "", 0.95)
     assert (time.low, time.value) == (9.0, 14.0)
 
 
 def test_where_each_file_lies_whole_the_busiest_server_decides():
-    time, parts = predict(Application(read=40e6, read_files=1, write=60e6, write_files=3), SAME, True, 0.95)
+    time, parts = predict(Application(read=40e6, read_files=1, write=60e6, write_files=3), SAME, "random", 0.95)
     assert parts["read"] == pytest.approx(4.0)  # one file on one of two servers
     shares = [1.5 / max(sum(chosen), 3 - sum(chosen)) for chosen in itertools.product((0, 1), repeat=3)]
     assert parts["write"] == pytest.approx(3.0 / np.mean(shares), rel=0.03)
@@ -38,19 +38,19 @@ def test_where_each_file_lies_whole_the_busiest_server_decides():
 
 def test_copies_are_written_and_not_read():
     system = System(clients=4, servers=2, network=10e6, redundancy="client", replicas=2)
-    _, parts = predict(Application(read=40e6, write=40e6), (system,) * 3, False, 0.95)
+    _, parts = predict(Application(read=40e6, write=40e6), (system,) * 3, "", 0.95)
     assert parts["write"] == 2 * parts["read"]
 
 
 def test_what_is_not_known_of_the_cluster_is_in_the_interval():
     worse, better = System(clients=4, servers=2, network=8e6), System(clients=4, servers=2, network=16e6)
-    time, _ = predict(Application(compute=1.0, write=160e6), (SYSTEM, worse, better), False, 0.95)
+    time, _ = predict(Application(compute=1.0, write=160e6), (SYSTEM, worse, better), "", 0.95)
     assert (time.low, time.value, time.high) == (5.0, 9.0, 11.0)
 
 
 def test_nothing_known_of_what_limits_is_refused():
     with pytest.raises(InputError):
-        predict(Application(write=1.0), (System(),) * 3, False, 0.95)
+        predict(Application(write=1.0), (System(),) * 3, "", 0.95)
 
 
 def test_the_ratio_holds_both_intervals_and_one_trial_has_none():

@@ -8,6 +8,7 @@ import pytest
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
 from iosonde.core.types import Estimate
+from iosonde.model.fit.errors_of import class_bounds, class_errors
 from iosonde.model.fit.features import Examples, examples
 from iosonde.model.fit.unseen import unseen_against, unseen_classes
 from iosonde.model.fit.validate import Candidate, Judged
@@ -23,8 +24,9 @@ def rows() -> Examples:
 
 def judged(predicted: list[float]) -> Judged:
     """Of the rows in turn, from the last: as folds give them."""
-    order = np.arange(len(predicted))[::-1]
-    return Judged(Candidate("tree"), (), order, np.array(predicted)[::-1], Estimate(1.0, 0.5, 2.0, 0.95, 8), None)
+    order, said, y = np.arange(len(predicted))[::-1], np.array(predicted)[::-1], rows().y
+    classes = class_errors(y[order], said, class_bounds(y), order // 2, 0.95)
+    return Judged(Candidate("tree"), (), order, said, Estimate(1.0, 0.5, 2.0, 0.95, 8), None, classes=classes)
 
 
 def test_classes_are_sorted_by_the_observed_one_and_the_error_is_their_distance():
@@ -32,12 +34,14 @@ def test_classes_are_sorted_by_the_observed_one_and_the_error_is_their_distance(
     made = unseen_classes(data, judged([*data.y[:-1], data.y[0]]))
     assert list(made.observed) == sorted(made.observed) and made.n_classes == 41 == max(made.observed)
     off = [seen - guess for seen, guess in zip(made.observed, made.predicted, strict=True)]
-    assert np.count_nonzero(off) == 1 and made.right == 7 / 8 and made.error == sum(off) / 8 > 0
+    assert np.count_nonzero(off) == 1 and made.errors.apart.value == sum(off) / 8 > 0
+    right = made.errors.right
+    assert right.value == 7 / 8 and right.low < 7 / 8 < right.high < 1 and right.n == 4  # of settings, not rows
 
 
 def test_what_is_below_zero_has_no_classes():
     data = examples(table_of({"a": [1, 2, 3], "y": [-1.0, 1, 2]}), "y", ["a"])
-    assert unseen_classes(data, judged([0.0, 0, 0])) is None
+    assert unseen_classes(data, judged(list(range(8)))) is None
 
 
 def test_only_rows_at_the_levels_held_are_drawn_with_what_else_varies():

@@ -13,12 +13,14 @@ def one(value):
 
 def test_the_clients_operations_stand_beside_the_calls():
     found = PhaseCalls("read", "", "read", {"read": one(1.0), "open": one(1.0)},
-                       {"lookup": one(1.0), "read": one(1.0), "statfs": one(0.001)}, one(2.0))  # fmt: skip
+                       {"lookup": one(1.0), "read": one(1.0), "statfs": one(0.001)}, one(2.0),
+                       Estimate(2.0, 1.9, 2.1, 0.95, 3))  # fmt: skip
     told = list(text.lines([found] * 9))
     assert told[0] == "calls to the servers: read"
     assert [line.split() for line in told[1:5]] == [
-        ["for", "each", "read", "client", "servers", "interval"],
-        ["lookup", "1.00", "~"], ["read", "1.00", "1.00", "~"], ["open", "1.00"],
+        ["for", "each", "read", "client", "interval", "servers", "interval"],
+        ["lookup", "1.00", "~"], ["read", "1.00", "~", "1.00", "~"], ["open", "1.00", "~"],
     ]  # fmt: skip
-    assert "2.00 (~) calls for each read, which is 2.00 operations of the client's; n = 1." in told[5]
+    said = "2.00 (~) calls for each read, which is 2.00 (1.90–2.10) operations of the client's; n = 1."
+    assert " ".join(" ".join(told[5:7]).split()) == said
     assert told[-1] == "  1 more are in --json"

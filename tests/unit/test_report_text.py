@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from iosonde.core.estimate_text import estimate_short
 from iosonde.core.types import Estimate
 from iosonde.report.text import escape, estimate_parts, estimate_text, table, width
+from iosonde.report.text.layout import fitting
 
 MIB = 2**20
 
@@ -103,6 +104,12 @@ def test_one_space_between_columns_where_two_would_be_too_wide():
 def test_very_long_names_that_are_the_same_but_for_the_middle_are_soon_cut():
     names = [f"{'a' * 20_000}{n}{'b' * 20_000}" for n in range(3)]
     assert len(set(table(["name"], [[name] for name in names]).splitlines())) == 4
+
+
+@given(st.lists(st.tuples(st.text(max_size=120), st.text(max_size=120)), min_size=1, max_size=4, unique=True))
+def test_a_fitting_table_is_never_too_wide(names):
+    found = fitting(["name", "", "rate"], [[*name, "1" * 20] for name in names], "llr", 2)
+    assert all(width(line) <= 79 for line in found) and sum("1" * 20 in line for line in found) >= len(names)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,19 @@ def test_calls_are_counted_for_each_operation_of_the_rate_over_trials():
     assert {kind: each.value for kind, each in one.client.items()} == {"open": 1, "read": 1}
 
 
+def test_what_the_client_did_in_all_has_its_interval_over_trials():
+    """Two operations a read; the third trial opens half as often."""
+    runs = [run(i, {"read": 10}) for i in range(3)]
+    runs[2].phases[0].totals["open"]["count"] = 5
+    (one,) = calls(runs, 0.95)
+    low, high = scipy.stats.t.interval(0.95, 2, 5.5 / 3, (1 / 12) ** 0.5 / 3**0.5)
+    assert one.client_in_all.n == 3
+    assert (one.client_in_all.value, one.client_in_all.low, one.client_in_all.high) == pytest.approx(
+        (5.5 / 3, low, high)
+    )
+    assert one.to_json()["operations_low"] == pytest.approx(low)
+
+
 def test_settings_are_apart_and_a_bring_up_counts_once():
     runs = [run(8 * at + i, {"read": 10 * (1 + i)}, quick=on, bring_up=2 * at + i // 2)
             for at, on in enumerate(("on", "off")) for i in range(4)]  # fmt: skip

@@ -208,7 +208,7 @@ def test_incomparable_clocks_tell_nothing_about_starts():
 def test_imbalance_names_the_rank_only_if_it_is_always_the_same():
     always = [phases(times=(1000, 1000, 1000, 1500))] * 6
     (finding,) = checks.run(subject_of([], always), ["S106"])
-    assert "33 % longer" in finding.sentence and "rank 3 on h3 in 6 of 6 trials" in finding.sentence
+    assert "33.3 (33.3 to 33.3) % longer" in finding.sentence and "rank 3 on h3 in 6 of 6 trials" in finding.sentence
     turns = [phases(times=np.roll((1000, 1000, 1000, 1500), k).tolist()) for k in range(6)]
     (finding,) = checks.run(subject_of([], turns), ["S106"])
     assert "rank" not in finding.sentence.split("in open")[1]
@@ -228,10 +228,32 @@ def test_the_index_of_the_client_tasks_has_an_interval_and_says_who_had_more_to_
             rank["bytes"] = 200 if rank["rank"] == 3 else 100
     (finding,) = checks.run(subject_of([], slow), ["S106"])
     assert finding.evidence["tasks"][0]["work"] == 1.6
-    assert (
-        finding.sentence.startswith("the slowest rank takes 30 % longer")
-        and ": it has 60 % more to do" in finding.sentence
-    )
+    assert finding.sentence.startswith(
+        "the slowest rank takes 30.0 (5.2 to 54.8) % longer"
+    ) and finding.sentence.endswith(": it has 60.0 (60.0 to 60.0) % more to do")
+
+
+@pytest.mark.parametrize(
+    ("trials", "said", "ends"),
+    [([200], ": it has 60.0 (~) % more to do, in one trial: cannot tell of others", False),
+     ([110, 300, 120], "% more to do: cannot tell whether it is more", True),
+     ([190, 200, 210], "% more to do", True)],
+)  # fmt: skip
+def test_how_much_more_the_slowest_has_to_do_is_known_over_trials_and_never_over_ranks(trials, said, ends):
+    runs = [phases(times=(1000, 1000, 1000, 1500)) for _ in trials]
+    for run, work in zip(runs, trials, strict=True):
+        for rank in run["phases"][0]["ranks"]:
+            rank["bytes"] = work if rank["rank"] == 3 else 100
+    (finding,) = checks.run(subject_of([], runs), ["S106"])
+    (task,) = finding.evidence["tasks"]
+    assert task["work_n"] == len(trials) and finding.sentence.endswith(said)
+    indices = [4 * work / (300 + work) for work in trials]
+    assert task["work"] == pytest.approx(np.mean(indices)) and task["confidence"] == 0.95
+    if ends:
+        half = scipy_stats.t.ppf(0.975, 2) * np.std(indices, ddof=1) / np.sqrt(3)
+        assert (task["work_low"], task["work_high"]) == pytest.approx((task["work"] - half, task["work"] + half))
+    else:
+        assert (task["work_low"], task["work_high"], task["index_low"]) == (None, None, None)
 
 
 def test_background_load_is_said_with_host_and_share():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from iosonde.stats.estimate.clusters import Clustered, explained_by_levels, explained_by_number
+from iosonde.stats.estimate.clusters import Clustered, explained_by_levels, explained_by_number, share_of_members
 
 
 def drawn(rng, clusters=30, largest=12):
@@ -51,6 +51,32 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
                                       ("mean", made.geometric_mean(0.95), 1.0)):  # fmt: skip
             held[name] += estimate.low <= truth <= estimate.high
     assert min(held.values()) > 0.925 * n, held
+
+
+def test_the_share_of_members_that_stand_alone_is_wilsons():
+    """With n - 1 for the variance and Student's t; Newcombe, Statistics in Medicine 17, 1998, has the plain one."""
+    hits = np.array([1.0] * 15 + [0.0] * 133)
+    made = share_of_members(hits, np.arange(148), 0.95)
+    assert (made.low, made.high) == (pytest.approx(0.0624, abs=0.001), pytest.approx(0.1605, abs=0.001))
+    assert made.value == 15 / 148 and made.n == 148
+
+
+def test_members_of_one_cluster_are_no_repetitions_and_the_interval_holds_as_often_as_it_says():
+    rng, held, narrow = np.random.default_rng(7), 0, 0
+    clusters = np.repeat(np.arange(30), 6)
+    for _ in range(400):
+        chance = rng.beta(0.6, 0.9, 30)  # most clusters have nearly all right, or nearly none
+        hits = (rng.random(180) < chance[clusters]).astype(float)
+        made, alone = (share_of_members(hits, of, 0.95) for of in (clusters, np.arange(180)))
+        held += made.low <= 0.4 <= made.high
+        narrow += alone.low <= 0.4 <= alone.high
+    assert held / 400 > 0.93 > 0.85 > narrow / 400
+
+
+def test_all_alike_and_a_single_cluster():
+    made = share_of_members(np.ones(12), np.repeat(np.arange(4), 3), 0.95)
+    assert made.value == made.high == 1 and 0.2 < made.low < 0.6 and made.n == 4
+    assert share_of_members(np.ones(3), np.zeros(3, dtype=int), 0.95).low is None
 
 
 def test_few_clusters_say_so():

@@ -46,14 +46,19 @@ def sets(*texts):
     return [frozenset(one) for one in texts]
 
 
-def test_places_are_servers_or_sets_that_never_mix():
-    places, copies = places_of(sets("ab", "cd", "ab"), ABCD)
+def test_places_of_a_file_system_with_fixed_groups_are_these():
+    places, copies = places_of(sets("ab", "cd", "ab"), ABCD, True)
     assert set(places) == {frozenset("ab"), frozenset("cd")} and copies == 1
-    places, copies = places_of(sets("ab", "ab"), ABCD)  # the other set is there, and empty
+    places, copies = places_of(sets("ab", "ab"), ABCD, True)  # the other set is there, and empty
     assert set(places) == {frozenset("ab"), frozenset("cd")} and copies == 1
-    assert places_of(sets("ab", "bc", "ad"), ABCD) == (list(ABCD), 2)
-    assert len(places_of(sets("a", "b"), ABCD)[0]) == 4
-    assert places_of(sets("a", "bc"), ABCD) is None
+    assert places_of(sets("ab", "bc", "ad"), ABCD, True) is None  # in pieces over several groups
+    assert places_of(sets("a", "b"), ABCD, True) == (list(ABCD), 1)
+    assert places_of(sets("a", "bc"), ABCD, True) is None
+
+
+@pytest.mark.parametrize("seen", [("ab", "cd", "ab"), ("ab", "ab"), ("ab", "bc", "ad")])
+def test_few_sets_that_happen_not_to_mix_are_no_groups_where_servers_are_chosen_freely(seen):
+    assert places_of(sets(*seen), ABCD, False) == (list(ABCD), 2)
 
 
 def test_at_a_high_level_draws_are_as_many_as_it_needs(monkeypatch):

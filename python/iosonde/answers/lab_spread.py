@@ -8,6 +8,7 @@ from typing import Any
 
 from iosonde import lab as labs
 from iosonde.core.errors import InputError
+from iosonde.core.filesystems import placement_of_files
 from iosonde.core.words import counted, shown
 from iosonde.stats.overview.evenness import Evenness, evenness, places_of
 
@@ -62,7 +63,8 @@ def answer(lab: labs.Lab, directory: str, placed: Sequence[labs.Placement], leve
     servers = {name: (sum(one.get(name, 0) > 0 for one in found), sum(one.get(name, 0) for one in found))
                for name in names}  # fmt: skip
     empty, holders = len(placed) - len(found), [frozenset(name for name in one if one[name]) for one in found]
-    if (chosen := places_of(holders, names)) is None:
+    in_groups = placement_of_files(lab.description.file_system) == "groups"
+    if (chosen := places_of(holders, names, in_groups)) is None:
         return LabSpread(directory, len(found), servers, empty=empty,
                          why_not="files are cut into pieces, each on servers of its own")  # fmt: skip
     places, copies = chosen

@@ -41,6 +41,8 @@ _NETWORK_FUSE = frozenset({
 # File systems without a disk.
 MEMORY_TYPES = frozenset({"tmpfs", "ramfs", "hugetlbfs", "devtmpfs"})
 
+_GLUSTER = ("glusterfs", "fuse.glusterfs")
+
 # One server holds a file whole. Others spread it, or may: of them nothing is claimed.
 _WHOLE_FILES = frozenset({"nfs", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "fuse.nfs"})
 
@@ -152,13 +154,21 @@ def on_own_disk(type: str | None, source: str = "") -> bool:
 
 def keeps_files_whole(type: str | None, layout: Mapping[str, Any]) -> bool:
     """Whether each file (or each copy of it) lies on one server; ``layout`` is what the file system said of itself."""
-    if type in ("glusterfs", "fuse.glusterfs"):
+    if type in _GLUSTER:
         sharded = str((layout.get("options") or {}).get("features.shard", "off")) in ("on", "enable", "true", "1")
         spread = any(word in str(layout.get("type") or "").lower() for word in ("disperse", "stripe"))
         return not (sharded or spread)
     if type == "lustre":
         return bool((layout.get("striping") or {}).get("stripe_count") == 1)
     return type in _WHOLE_FILES
+
+
+def placement_of_files(type: str | None) -> str:
+    """How the servers of whole files are chosen, in the words of a bound's system: ``groups``: chance (a hash of the
+    name) chooses one of the fixed sets of servers that hold the same copies, or a server where there is one copy;
+    ``round_robin``: dealt out in turn while there is room (Lustre's allocator of objects); '' where that is not known.
+    """
+    return "groups" if type in _GLUSTER else "round_robin" if type == "lustre" else ""
 
 
 def _named(type: str, source: str) -> tuple[str, ...]:

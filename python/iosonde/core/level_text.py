@@ -21,6 +21,11 @@ def level_shown(level: Cell, unit: str = "") -> str:
     return format_size(level)
 
 
+def level_word(level: Cell, unit: str = "") -> str:
+    """``4KiB``: in one word that can be typed and is never broken over two lines."""
+    return level_shown(level, unit).replace(" ", "") if unit == "bytes" else level_shown(level, unit)
+
+
 def levels_shown(names: Iterable[str], by: Mapping[str, Cell], units: Mapping[str, str]) -> list[str]:
     """The levels of these factors, as cells of a table."""
     return [level_shown(by.get(name), units.get(name, "")) for name in names]

@@ -14,12 +14,15 @@ WRITER_NODE = "_writer_node"  # what such a part of an operation is called
 
 @dataclass(frozen=True)
 class Counted:
-    """So many ``nodes`` did what the rate of an operation counts. ``shared``: on one file. ``beside``: the state of the
-    cache of the writer's node, whose ranks read at the same time and are not counted; empty where there are none."""
+    """So many ``nodes``, and ``ranks``, did what the rate of an operation counts. ``shared``: on one file. ``beside``:
+    the state of the cache of the writer's node, whose ranks read at the same time and are not counted; empty where
+    there are none. ``in_turn``: one rank after another."""
 
     nodes: int
     shared: bool
     beside: str = ""
+    ranks: int = 0
+    in_turn: bool = False
 
 
 def left_out(phase: StoredPhase, nodes: Sequence[int]) -> bool:
@@ -38,7 +41,7 @@ def counted(run: StoredRun, operation: str) -> Counted | None:
         if phase.is_command or operation not in (phase.operation, phase.operation + WRITER_NODE):
             continue
         if not left_out(phase, nodes):
-            return Counted(len(set(nodes)), phase.shared)
+            return Counted(len(set(nodes)), phase.shared, ranks=len(nodes), in_turn=phase.in_turn)
         if operation != phase.operation:
             return Counted(1, phase.shared, "unknown")
         beside = phase.writer_cache or str(phase.cache.get("state") or "unknown")

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
+from iosonde.core.level_text import same_level
 from iosonde.core.table import Cell, Table
 from iosonde.core.types import Estimate
 
@@ -182,14 +184,13 @@ def advise(
     at |= {} if now is None else {"current": np.full(len(made), now)}
     kind, gain = (NOTHING, None) if crossed is None else _decide(made, crossed, random, at, level)
     tried = _tried(made, gain, random, now)
-    keys = [made.key(row) for row in range(len(made))]
     advised = pruned(tree, stop if kind == RULES else 0)
     return Advice(
         made, level, table_of, winners(table_of, lower), made.names[best], _equal(made, share, best, level),
         effects(made, level),
         tuple(_depth(share, crossed, d, choices(tree, made.x, d), level) for d in range(learner.depth + 1)), stop, kind,
         () if kind == NOTHING
-        else rules(advised, made.features, made.choose, made.settings, share, labels(share), keys),
+        else rules(advised, made, share, labels(share)),
         gain, random, None if kind == RULES else needs(made, tried, ties, level),
         None if now is None else made.names[now], (*made.warnings, *_warnings(made)),
     )  # fmt: skip
@@ -216,9 +217,10 @@ def _tried(made: Instances, gain: Gain | None, random: Estimate | None, now: int
     """The gains that decide, in words."""
     if gain is None or random is None:
         return {}
+    over = made.shown(gain.over)
     if now is not None:
-        return {f"over {gain.over}": gain.share}
-    return {f"rules over {gain.over}": gain.share, f"{gain.over} over a setting at random": random}
+        return {f"over {over}": gain.share}
+    return {f"rules over {over}": gain.share, f"{over} over a setting at random": random}
 
 
 def _sure(made: Estimate | None) -> bool:
@@ -226,6 +228,8 @@ def _sure(made: Estimate | None) -> bool:
 
 
 def _setting(made: Instances, wanted: Mapping[str, str]) -> int:
+    wanted = {next((name for name in made.choose if said in (name, split_unit(name)[0])), said): level
+              for said, level in wanted.items()}  # fmt: skip
     missing = [name for name in made.choose if name not in wanted]
     if missing or len(wanted) > len(made.choose):
         example = f"{made.choose[0]}={made.settings[0][0]}"
@@ -235,7 +239,7 @@ def _setting(made: Instances, wanted: Mapping[str, str]) -> int:
         )
     text = tuple(str(wanted[name]) for name in made.choose)
     for at, setting in enumerate(made.settings):
-        if tuple(map(str, setting)) == text:
+        if tuple(map(str, setting)) == text or all(map(same_level, setting, text)):
             return at
     for copy, first in made.renamed:
         if tuple(map(str, copy)) == text:

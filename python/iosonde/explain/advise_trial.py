@@ -59,7 +59,8 @@ def against(advice: Advice, new: Table) -> Tried:
         raise InputError("one default is advised for all, over no other", "name the setting in use with --current")
     found, same, unused = _logs(advice, gain.over, new)
     if not found:
-        raise DataError(f"{new.source}: no instance has trials of both the advised setting and {gain.over}, "
+        raise DataError(f"{new.source}: no instance has trials of both the advised setting and "
+                        f"{advice.instances.shown(gain.over)}, "
                         "within what was tried",
                         "measure both, in turn, for workloads that the advice is for")  # fmt: skip
     obtained = mean_estimate(np.array(list(found.values())), level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from iosonde.core.level_text import level_texts
 from iosonde.core.words import counted, percent, percent_interval, points, ratio
 
 from .advise import Advice, Gain
@@ -12,22 +13,21 @@ _UNASKED = "no question is worth asking"
 
 def sentence_of(made: Advice) -> str:
     """What is advised, with its gain; or that nothing is, and why."""
-    gain = made.gain
+    gain, default = made.gain, made.instances.shown(made.best_default)
     if gain is None:
         return "No advice: a single trial of few instances leaves nothing to measure a gain on."
+    reference = made.instances.shown(gain.over)
     if made.kind == "nothing":
         if made.current == made.best_default:
-            return (
-                f"Stay with {made.current}: no other default is better, and rules gain nothing that can be told from 0."
-            )
+            return f"Stay with {default}: no other default is better, and rules gain nothing that can be told from 0."
         if made.current is not None:
-            return f"No advice: the gain over {gain.over} is {points(gain.share)} of the best, which may be nothing."
+            return f"No advice: the gain over {reference} is {points(gain.share)} of the best, which may be nothing."
         over = points(made.over_random) if made.over_random else "~"
         if not _asked(gain):
-            why = f"{_UNASKED}, and {gain.over} gains {over} over a setting at random, which may be nothing"
+            why = f"{_UNASKED}, and {reference} gains {over} over a setting at random, which may be nothing"
         else:
             why = (
-                f"rules gain {points(gain.share)} of the best over {gain.over}, and {gain.over} {over} over a setting "
+                f"rules gain {points(gain.share)} of the best over {reference}, and {reference} {over} over a setting "
                 "at random; both may be nothing"
             )
         return f"No advice: {why}.{_clear(made)}"
@@ -37,12 +37,12 @@ def sentence_of(made: Advice) -> str:
     if made.kind == "default" and made.current is None:
         rules = _UNASKED if not _asked(gain) else f"rules gain {points(gain.share)} over it, which may be nothing"
         over = "" if made.over_random is None else f", {points(made.over_random)} over a setting at random"
-        all_of = f"Advice: {made.best_default} for everything: {percent_interval(gain.reference)} of the best"
+        all_of = f"Advice: {default} for everything: {percent_interval(gain.reference)} of the best"
         return f"{all_of}{over}{falls}; {rules}."
-    what = f"{counted(len(made.rules), 'rule')}" if made.kind == "rules" else f"{made.best_default} for everything"
+    what = f"{counted(len(made.rules), 'rule')}" if made.kind == "rules" else f"{default} for everything"
     return (
         f"Advice: {what}: {percent_interval(gain.advised)} of the best possible where it was not learned, against "
-        f"{percent_interval(gain.reference)} for {gain.over}: {points(gain.share)}, {ratio(gain.ratio)} times as fast "
+        f"{percent_interval(gain.reference)} for {reference}: {points(gain.share)}, {ratio(gain.ratio)} times as fast "
         f"in the geometric mean{falls}; worst case {percent(gain.lowest)} of the best, against "
         f"{percent(gain.reference_lowest)}."
     )
@@ -58,7 +58,9 @@ def _clear(made: Advice) -> str:
     one = told(made.effects)
     if one is None:
         return ""
+    units = made.instances.units
+    level, other = (level_texts({one.column: at}, units)[0] for at in (one.level, one.other))
     return (
-        f" But {one.column}={one.level} alone is {ratio(one.ratio)} times as fast as {one.column}={one.other}: say "
+        f" But {level} alone is {ratio(one.ratio)} times as fast as {other}: say "
         "with --current what is in use, and the advice is over that."
     )

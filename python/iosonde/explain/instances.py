@@ -5,13 +5,15 @@ Values are positive. Which way they are better is in ``lower``: a time is, a ban
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.level_text import level_word
 from iosonde.core.table import Cell, Table, tidy
 from iosonde.model.fit.features import Feature
 
@@ -33,7 +35,8 @@ class Instances:
     × slots of repeats: the k-th trial of a cell is in slot k, modulo their number; copies of a trial are in one.
     ``trials`` counts the distinct trials of each cell. ``log_ss`` is the sum of squares of log values within each
     instance, ``log_df`` its degrees of freedom. ``group`` numbers what is independent: instances that mostly are copies
-    of each other have one number. ``renamed`` are settings (copy, original) that are one under two names.
+    of each other have one number. ``renamed`` are settings (copy, original) that are one under two names. ``units``
+    are of the levels of a column, where they have one.
     """
 
     features: tuple[Feature, ...]
@@ -50,6 +53,7 @@ class Instances:
     lower: bool
     group: Rows
     renamed: Renamed = ()
+    units: Mapping[str, str] = field(default_factory=dict)
     incomplete: int = 0
     warnings: tuple[str, ...] = ()
 
@@ -70,6 +74,16 @@ class Instances:
     def names(self) -> tuple[str, ...]:
         """The settings as text: ``2/128K/on``."""
         return tuple("/".join(map(str, setting)) for setting in self.settings)
+
+    @cached_property
+    def _shown(self) -> dict[str, str]:
+        units = [self.units.get(name, "") for name in self.choose]
+        texts = ["/".join(map(level_word, setting, units)) for setting in self.settings]
+        return dict(zip(self.names, texts, strict=True)) if len(set(texts)) == len(texts) else {}
+
+    def shown(self, setting: str) -> str:
+        """The name of a setting as people read it: ``2/128KiB/on``; as it is where two would then be one."""
+        return self._shown.get(setting, setting)
 
     def noise(self) -> Array:
         """The standard deviation of a log value between trials of one cell, by instance; NaN without repeats.
@@ -135,7 +149,7 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
     x = _x(trials.table, fixed, trials.instance)
     made = _arranged(trials, x)
     return replace(made, features=features, choose=tuple(chosen), response=measured.name, unit=measured.unit,
-                   lower=lower, renamed=renamed,
+                   lower=lower, renamed=renamed, units=part.level_units((*chosen, *fixed)),
                    warnings=(*warnings, *_twin_warnings(trials, renamed, made.group)))  # fmt: skip
 
 

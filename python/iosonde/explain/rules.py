@@ -7,29 +7,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.column_units import split_unit
+from iosonde.core.level_text import level_word
 from iosonde.core.table import Cell, tidy
 from iosonde.model.fit.features import Feature
 
 from .advise_tree import Node
+from .instances import Instances
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class RuleCondition:
-    """What a rule asks of one factor: a number in ``low < x <= high`` (None: no end), or text of ``levels``."""
+    """What a rule asks of one factor: a number in ``low < x <= high`` (None: no end), or text of ``levels``; ``unit``:
+    of these."""
 
     name: str
     low: float | None = None
     high: float | None = None
     levels: tuple[str, ...] = ()
     other: tuple[str, ...] = ()
+    unit: str = ""
 
     def holds(self, value: Cell) -> bool:
         """Whether a value fulfils it."""
@@ -39,14 +44,15 @@ class RuleCondition:
         return (self.low is None or value > self.low) and (self.high is None or value <= self.high)
 
     def __str__(self) -> str:
+        name = _label(self.name, self.unit)
         if self.levels:
             if len(self.levels) > len(self.other) == 1:
-                return f"{self.name} is not {self.other[0]}"
-            return f"{self.name} is {' or '.join(self.levels)}"
-        low, high = (None if x is None else str(tidy(x)) for x in (self.low, self.high))
+                return f"{name} is not {level_word(self.other[0], self.unit)}"
+            return f"{name} is {' or '.join(level_word(one, self.unit) for one in self.levels)}"
+        low, high = (None if x is None else level_word(tidy(x), self.unit) for x in (self.low, self.high))
         if low is None:
-            return f"{self.name} <= {high}"
-        return f"{self.name} > {low}" if high is None else f"{low} < {self.name} <= {high}"
+            return f"{name} <= {high}"
+        return f"{name} > {low}" if high is None else f"{low} < {name} <= {high}"
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,7 @@ class Rule:
     ``instances`` were there to learn from; ``share`` is the advised setting's mean share of the best on them,
     ``lowest`` its worst case, at ``lowest_at``; ``frequent`` are the (at most two) most frequent best choices with
     their counts, and ``differ`` names the columns in which these two differ (their Hamming distance is its length).
+    ``units``: of the levels.
     """
 
     conditions: tuple[RuleCondition, ...]
@@ -67,6 +74,7 @@ class Rule:
     lowest_at: dict[str, Cell]
     frequent: tuple[tuple[tuple[Cell, ...], int], ...]
     differ: tuple[str, ...]
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def holds(self, instance: Mapping[str, Cell]) -> bool:
         """Whether an instance fulfils every condition."""
@@ -79,11 +87,13 @@ class Rule:
 
     @property
     def then(self) -> str:
-        """``servers=2 stripe=2M``."""
-        return " ".join(f"{name}={value}" for name, value in zip(self.choose, self.setting, strict=True))
+        """``servers=2 stripe=2MiB``."""
+        return " ".join(f"{_label(name, unit)}={level_word(level, unit)}"
+                        for name, level in zip(self.choose, self.setting, strict=True)
+                        for unit in (self.units.get(name, ""),))  # fmt: skip
 
     def sentence(self) -> str:
-        """``if op is write and hole <= 128: servers=2 stripe=2M sieving=on``."""
+        """``if op is write and hole <= 128: servers=2 stripe=2MiB sieving=on``."""
         return f"{'if ' if self.conditions else ''}{self.when}: {self.then}"
 
     def to_json(self) -> dict[str, Any]:
@@ -98,27 +108,32 @@ class Rule:
         }  # fmt: skip
 
 
+def _label(name: str, unit: str) -> str:
+    """The name of a column without the unit that its levels are said with."""
+    return split_unit(name)[0] if unit == "bytes" else name
+
+
 def _condition_json(made: RuleCondition) -> dict[str, Any]:
     if made.levels:
         return {"factor": made.name, "levels": list(made.levels)}
     return {"factor": made.name, "above": made.low, "up_to": made.high}
 
 
-def rules(tree: Node, features: Sequence[Feature], choose: Sequence[str], settings: Sequence[tuple[Cell, ...]],
-          share: Array, labels: npt.NDArray[np.intp], keys: Sequence[dict[str, Cell]]) -> tuple[Rule, ...]:  # fmt: skip
+def rules(tree: Node, made: Instances, share: Array, labels: npt.NDArray[np.intp]) -> tuple[Rule, ...]:
     """One rule for each leaf, in the order of the tree. ``share`` is instances × settings, ``labels`` the best
-    choices, ``keys`` the instances as people wrote them."""
+    choices."""
     found = []
-    for leaf, limits in _ways(tree, features, {}):
+    for leaf, limits in _ways(tree, made.features, {}):
         held = share[leaf.rows, leaf.choice]
         frequent = Counter(labels[leaf.rows].tolist()).most_common(2)
-        pair = [settings[label] for label, _ in frequent]
-        differ = [n for n, a, b in zip(choose, *pair, strict=True) if a != b] if len(pair) == 2 else []
+        pair = [made.settings[label] for label, _ in frequent]
+        differ = [n for n, a, b in zip(made.choose, *pair, strict=True) if a != b] if len(pair) == 2 else []
+        asked = [(feature, limits[at]) for at, feature in enumerate(made.features) if at in limits]
         found.append(
-            Rule(tuple(_condition(feature, limits[at]) for at, feature in enumerate(features) if at in limits),
-                 settings[leaf.choice], tuple(choose), len(leaf.rows), float(held.mean()), float(held.min()),
-                 keys[int(leaf.rows[held.argmin()])], tuple((settings[label], n) for label, n in frequent),
-                 tuple(differ))
+            Rule(tuple(_condition(feature, limit, made.units) for feature, limit in asked),
+                 made.settings[leaf.choice], made.choose, len(leaf.rows), float(held.mean()), float(held.min()),
+                 made.key(int(leaf.rows[held.argmin()])), tuple((made.settings[label], n) for label, n in frequent),
+                 tuple(differ), made.units)
         )  # fmt: skip
     return tuple(found)
 
@@ -143,9 +158,11 @@ def _ways(node: Node, features: Sequence[Feature], limits: _Limits) -> Iterator[
     yield from _ways(node.no, features, {**limits, q.feature: no})
 
 
-def _condition(feature: Feature, limit: Any) -> RuleCondition:
+def _condition(feature: Feature, limit: Any, units: Mapping[str, str]) -> RuleCondition:
+    unit = units.get(feature.name, "")
     if feature.numeric:
-        return RuleCondition(feature.name, *limit)
+        return RuleCondition(feature.name, limit[0], limit[1], unit=unit)
     levels = [str(level) for level in feature.levels]
     inside = tuple(levels[at] for at in limit)
-    return RuleCondition(feature.name, levels=inside, other=tuple(level for level in levels if level not in inside))
+    return RuleCondition(feature.name, levels=inside, other=tuple(level for level in levels if level not in inside),
+                         unit=unit)  # fmt: skip

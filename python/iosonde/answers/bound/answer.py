@@ -32,7 +32,7 @@ from . import words as bound_words
 from .cells import BoundCell, cells
 from .inputs import BY_HAND, Inputs, of_column
 from .lab_truth import THE_LAB, LabTruths
-from .shared_files import SharedFiles
+from .shared_files import THE_FILES, SharedFiles
 
 # Units of time in a second.
 TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9, "min": 1 / 60, "h": 1 / 3600}
@@ -194,9 +194,10 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
             truth = inputs.beneath(told)
             warnings |= dict.fromkeys(bound_words.not_taken(told, truth))
             its_own = {} if told else layout.fields(cell.runs(response), inputs)
-            own = _of_cell(response, cell, inputs, its_own | truth, shared, how)
+            own, placed = _of_cell(response, cell, inputs, its_own | truth, shared, how)
             made = _share(response, cell, scale, own, asked.level, how)
-            found.append(replace(made, sources=dict.fromkeys(its_own, THE_FILE_SYSTEM) | _sources(inputs, truth)))
+            sources = dict.fromkeys(its_own, THE_FILE_SYSTEM) | _sources(inputs, truth)
+            found.append(replace(made, sources=dict.fromkeys(placed, THE_FILES) | sources))
     warnings |= dict.fromkeys((*layout.notes, *shared.notes, *labs.warnings))
     if not found:
         raise InputError("nothing in DATA is a rate of bytes", "name the column with --response, its unit with --unit")
@@ -227,14 +228,15 @@ def _share(response: Response, cell: BoundCell, scale: float, inputs: Inputs, le
 
 def _of_cell(
     response: Response, cell: BoundCell, inputs: Inputs, truth: Mapping[str, Any], shared: SharedFiles, how: How
-) -> Inputs:
-    """The systems of one cell: what its lab and its columns say of them, and what was done."""
+) -> tuple[Inputs, list[str]]:
+    """The systems of one cell: what its lab and its columns say of them, and what was done; and the fields that how
+    its files are placed tells."""
     fields: dict[str, Any] = dict(truth) | {
         name: of_column(response.rows, name, column, cell.rows) for name, column in inputs.columns.items()
     }
     fields["operation"] = how.operation or ("read" if "read" in f"{response.operation}{_metric(response)}" else "write")
-    fields |= shared.fields(response.operation, cell.runs(response), replace(inputs.system, **fields))
-    return inputs.changed(fields)
+    told = shared.fields(response.operation, cell.runs(response), replace(inputs.system, **fields))
+    return inputs.changed(fields | told), [name for name in told if name != "clients"]
 
 
 def _metric(response: Response) -> str:
@@ -308,8 +310,10 @@ def closing(found: Sequence[MeasuredShare], level: float) -> str:
         partly = ", of what is known" if any(one.ceiling.missing for one in known) else ""
         text = f"{said} of the bound was delivered; it is set by {words.names(limits)}{partly}."
         text += f" {100 * level:g} % intervals."
+        if high > 1:
+            text += " Above 100 % files were placed better than on the mean."
     links = [share for one in known for name, share in one.used().items() if name in _LINKS]
-    if links:
+    if links and max(links) <= 1:
         text += f" The network was used to {'at most ' if len(known) > 1 else ''}{100 * max(links):.0f} %."
     if above:
         perhaps = len(above) - sure

@@ -23,7 +23,7 @@ from .answer import TIMES
 from .cells import BoundCell, cells
 from .inputs import Inputs
 from .lab_truth import LabTruths
-from .shared_files import whole_files
+from .shared_files import in_groups, whole_files
 
 _HINT = f"write {', '.join(f'{name}=…' for name in vars(Application()))}: numbers, or expressions over factors"
 
@@ -58,7 +58,7 @@ def predicted_times(source: Source | None, inputs: Inputs, asked: Asked, words: 
         raise InputError(f"an application has no '{unknown[0]}'", _HINT)
     if source is None:
         work = _application(Table({}), np.array([], dtype=np.intp), words)
-        time, parts = predict(work, inputs.all, False, asked.level)
+        time, parts = predict(work, inputs.all, "", asked.level)
         nothing = Estimate(None, None, None, asked.level, 0)
         return PredictedTimes(asked.level, (PredictedTime({}, time, parts, nothing, nothing),), inputs.notes)
     labs, runs = LabTruths.of(source), {run.id: run for run in source.runs}
@@ -68,8 +68,10 @@ def predicted_times(source: Source | None, inputs: Inputs, asked: Asked, words: 
         nodes = "nodes" in response.rows.columns and not {"clients"} & {*inputs.given, *inputs.columns}
         clients = {"clients": _level(response.rows, "nodes", cell.rows)} if nodes else {}
         own = inputs.changed(clients | inputs.beneath(labs.truth(ids)))
-        whole = own.system.stripe_count is None and bool(ids) and all(whole_files(runs[one]) for one in ids)
-        return predict(_application(response.rows, cell.rows, words), own.all, whole, asked.level)
+        of = [runs[one] for one in ids]
+        whole = own.system.stripe_count is None and bool(of) and all(map(whole_files, of))
+        placement = ("groups" if all(in_groups(one) for one in of) else "random") if whole else ""
+        return predict(_application(response.rows, cell.rows, words), own.all, placement, asked.level)
 
     found, said = [], dict.fromkeys(labs.warnings)
     for response in [one for one in responses(source, asked) if one.unit in TIMES]:

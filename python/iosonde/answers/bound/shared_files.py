@@ -1,15 +1,23 @@
-"""What a phase on one shared file does to its bound: who is counted, and on how many servers the file lies."""
+"""What whole files do to a bound: of one that all share, who is counted and where it lies; of many, where chance puts
+them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from iosonde.core.filesystems import keeps_files_whole
-from iosonde.core.shared_reads import counted
+from iosonde.core.filesystems import keeps_files_whole, placement_of_files
+from iosonde.core.shared_reads import Counted, counted
 from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
 from iosonde.model.bound.system import READ, System
+
+THE_FILES = "how files are placed"  # as a source of numbers
+_PLACED = {
+    "groups": "each file lies whole on one server (its copies on fixed others) that chance chose, and the bound is the "
+    "mean over placements",
+    "round_robin": "each file lies whole on one server, the best case being that they are dealt out in turn",
+}  # fmt: skip
 
 
 class SharedFiles:
@@ -34,18 +42,34 @@ class SharedFiles:
                 f"time and is not counted, its cache being {of.beside}; the servers may have carried more"
             ] = None
         spread = system.stripe_count is not None or system.redundancy == "erasure" or system.servers == 1
-        if of.shared and not spread and all(whole_files(run) for run in every):
-            # Copies of a file are read from where each is; they are written by as many loads as there are copies.
-            n = min(int(system.replicas), int(system.servers)) if system.operation == READ else 1
-            found |= {"stripe_count": n, "files": 1}
-            where = "one server" if n == 1 else f"{n} servers, a copy on each,"
-            self.notes[
-                f"{operation}: one shared file lies on {where} of this file system (--stripe says otherwise)"
-            ] = None
-        return found
+        if spread or not all(whole_files(run) for run in every):
+            return found
+        return found | (self._one(operation, system) if of.shared else self._many(of, every, system))
+
+    def _one(self, operation: str, system: System) -> dict[str, Any]:
+        # Copies of a file are read from where each is; they are written by as many loads as there are copies.
+        n = min(int(system.replicas), int(system.servers)) if system.operation == READ else 1
+        where = "one server" if n == 1 else f"{n} servers, a copy on each,"
+        self.notes[f"{operation}: one shared file lies on {where} of this file system (--stripe says otherwise)"] = None
+        return {"stripe_count": n, "files": 1}
+
+    def _many(self, of: Counted, runs: Sequence[StoredRun], system: System) -> dict[str, Any]:
+        """Each rank works at one file at a time; in turn, and not at once, there is one."""
+        placed = {placement_of_files(run.filesystem) for run in runs}
+        if len(placed) > 1 or not (placement := placed.pop()) or of.in_turn:
+            return {}
+        self.notes[f"{_PLACED[placement]} (--stripe says otherwise)"] = None
+        files = {} if of.ranks == system.clients else {"files": of.ranks}  # without a word one for each client
+        return {"stripe_count": 1, "placement": placement, **files}
 
 
 def whole_files(run: StoredRun) -> bool:
     """Whether each file lay on one server of what a run was measured on."""
-    layout = (run.facts.get("machine") or {}).get("filesystem") or {}
-    return keeps_files_whole(run.filesystem, layout)
+    machine = run.facts.get("machine") or {}
+    in_lab = ((machine.get("lab") or {}).get("layout") or {}).get("servers_of_a_file", 1)
+    return in_lab == 1 and keeps_files_whole(run.filesystem, machine.get("filesystem") or {})
+
+
+def in_groups(run: StoredRun) -> bool:
+    """Whether fixed sets of servers hold the same copies."""
+    return placement_of_files(run.filesystem) == "groups"

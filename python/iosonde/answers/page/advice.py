@@ -93,7 +93,7 @@ def _advice(
         head=_head(made, lower),
         sentence=sentence_of(made),
         choose=tuple(made.instances.choose),
-        over=gain.over if gain else "",
+        over=made.instances.shown(gain.over) if gain else "",
         ratio=gain.ratio if gain and made.kind != "nothing" else None,
         compared=_compared(made),
         defaults=_defaults(made),
@@ -112,13 +112,14 @@ def _head(advice: Advice, lower: bool) -> str:
 
 def _compared(made: Advice) -> tuple[Compared, ...]:
     """The advice beside what it is to beat, and beside what nobody can beat."""
-    gain = made.gain
+    gain, shown = made.gain, made.instances.shown
     if gain is None:
         return ()
-    what = "rules" if made.kind == "rules" else made.best_default if made.kind == "default" else "rules, not advised"
-    over = f"{gain.over} ({'in use' if gain.over == made.current else 'best default'})"
+    named = {"rules": "rules", "default": shown(made.best_default)}
+    what = named.get(made.kind, "rules, not advised")
+    over = f"{shown(gain.over)} ({'in use' if gain.over == made.current else 'best default'})"
     found = [Compared(over, gain.reference, gain.reference_lowest)]
-    if what != gain.over:
+    if what != shown(gain.over):
         found.insert(0, Compared(what, gain.advised, gain.lowest))
     if gain.possible is not None:
         found.append(Compared("the best of each instance", gain.possible, None))
@@ -129,9 +130,10 @@ def _defaults(made: Advice) -> tuple[AdviceDefault, ...]:
     """The best ones first, and the one in use wherever it stands."""
     ordered = sorted(made.defaults, key=lambda d: -d.rel_arith)
     kept = [d for place, d in enumerate(ordered) if place < _MOST_DEFAULTS or d.setting == made.current]
+    shown = made.instances.shown
     notes = {made.best_default: "best default"} | ({made.current: "in use"} if made.current else {})
     return tuple(
-        AdviceDefault(d.setting, notes.get(d.setting, ""), d.best, d.tied, d.worst, d.rel_arith, d.rel_harm, d.lowest,
-                      d.abs)
+        AdviceDefault(shown(d.setting), notes.get(d.setting, ""), d.best, d.tied, d.worst, d.rel_arith, d.rel_harm,
+                      d.lowest, d.abs)
         for d in kept
     )  # fmt: skip

@@ -76,7 +76,7 @@ def _options() -> list[Callable[[Command], Command]]:
                      help="What is done [default: write; as DATA says]."),
         click.option("--redundancy", type=click.Choice(["client", "chained"]), help="Who makes the --replicas."),
         click.option("--erasure", metavar="K+M", help="Erasure code by the client: 4+2."),
-        click.option("--placement", type=click.Choice(["round_robin", "random"]),
+        click.option("--placement", type=click.Choice(["round_robin", "random", "groups"]),
                      help="How servers are chosen for --stripe."),
         click.option("--probe", metavar="FILE|STORE", multiple=True,
                      help="What 'iosonde probe --json', netperf, iperf or IOzone printed, or a store that knows a "

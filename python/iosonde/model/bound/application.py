@@ -17,7 +17,7 @@ import numpy.typing as npt
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.summarise import mean
 
-from .balance import random_share
+from .balance import by_chance
 from .bound import ceiling
 from .system import READ, WRITE, System, with_settings
 
@@ -55,12 +55,13 @@ class PredictedTime:
 
 
 def predict(
-    work: Application, systems: tuple[System, System, System], whole: bool, level: float
+    work: Application, systems: tuple[System, System, System], placement: str, level: float
 ) -> tuple[Estimate, dict[str, float]]:
-    """T and its parts in s. ``systems``: the cluster as it is, at its worst and at its best; ``whole``: each file lies
-    on one server. The interval is of what is not known of the cluster, of where chance puts the files, and at its low
-    end of how much is computed meanwhile. Raises InputError, NothingKnownError."""
-    middle, worst, best = (_parts(work, system, whole, level, end) for end, system in enumerate(systems))
+    """T and its parts in s. ``systems``: the cluster as it is, at its worst and at its best; ``placement``: how chance
+    chooses the one server of each file (``random``, ``groups``), '' where files are spread evenly. The interval is of
+    what is not known of the cluster, of where chance puts the files, and at its low end of how much is computed
+    meanwhile. Raises InputError, NothingKnownError."""
+    middle, worst, best = (_parts(work, system, placement, level, end) for end, system in enumerate(systems))
     moving = sum(best.values()) - work.compute
     return Estimate(sum(middle.values()), max(work.compute, moving), sum(worst.values()), level, 0), middle
 
@@ -89,16 +90,17 @@ def sentence(rows: Sequence[PredictedTime]) -> str:
     return f"It took {' to '.join(ends)} times as long as predicted; of {len(rows)} settings {said}."
 
 
-def _parts(work: Application, system: System, whole: bool, level: float, end: int) -> dict[str, float]:
+def _parts(work: Application, system: System, placement: str, level: float, end: int) -> dict[str, float]:
     """``compute``, ``read`` and ``write`` in s. ``end``: 0 where files lie as they do on the mean, 1 at worst, 2 at
     best."""
     found = {"compute": work.compute}
     for operation, amount, files in ((READ, work.read, work.read_files), (WRITE, work.write, work.write_files)):
         if amount:
-            moving = with_settings(system, {"operation": operation})
-            copies = int(moving.replicas) if operation == WRITE else 1
-            spread = random_share(files or int(moving.clients), copies, int(moving.servers), level)
-            found[operation] = ceiling(moving, spread[end] if whole else None).seconds(amount)
+            moving, share = with_settings(system, {"operation": operation}), None
+            if placement:
+                moving = with_settings(moving, {"stripe_count": 1, "files": files or None, "placement": placement})
+                share = by_chance(moving, level)[end]
+            found[operation] = ceiling(moving, share).seconds(amount)
     return found
 
 

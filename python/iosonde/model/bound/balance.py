@@ -4,12 +4,13 @@ F files of equal size, each on s servers, make F·s loads. All is done when the 
 max(X) of them where the mean is F·s/M: the servers together then deliver the share (F·s/M) ÷ max(X) of their sum.
 Dealt out in turn (round robin) max(X) = ⌈F·s/M⌉, which is the best case. Chosen at random it is the maximum of
 a balls-into-bins process (Raab & Steger, RANDOM 1998), whose mean is estimated by drawing placements. Written copies
-are loads of their own: F·s·r.
+are loads of their own: F·s·r. Where fixed groups of servers hold the same copies, it is the groups that are chosen.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 from .system import READ, System
@@ -24,13 +25,34 @@ def balance(system: System) -> float:
     """The share of the servers' sum that the placement lets through: 1 where nothing is said about stripes."""
     if system.stripe_count is None:
         return 1.0
-    files = int(system.files if system.files is not None else system.clients)
-    stripes, servers, copies = int(system.stripe_count), int(system.servers), _copies(system)
-    if system.placement != "random":
-        return in_turn(files, stripes * copies, servers)
+    if system.placement == "round_robin":
+        return in_turn(_files(system), int(system.stripe_count) * _copies(system), int(system.servers))
+    return by_chance(system)[0]
+
+
+def by_chance(system: System, level: float = 0.95) -> tuple[float, float, float]:
+    """(mean, low, high) of the share where chance places the files: ``level`` of placements lie between the ends."""
+    files, stripes, servers, copies = (
+        _files(system),
+        int(system.stripe_count or 1),
+        int(system.servers),
+        _copies(system),
+    )
+    if system.placement == "groups" and servers % copies == 0:
+        groups = servers // copies
+        return random_share(files, min(stripes, groups), groups, level)
     if stripes * copies > servers:
-        return random_share(files * copies, stripes, servers)[0]
-    return random_share(files, stripes * copies, servers)[0]
+        return random_share(files * copies, stripes, servers, level)
+    return random_share(files, stripes * copies, servers, level)
+
+
+def best_case(system: System) -> System:
+    """The same with its files dealt out in turn: chance may do so well, and no better."""
+    return replace(system, placement="round_robin")
+
+
+def _files(system: System) -> int:
+    return int(system.files if system.files is not None else system.clients)
 
 
 def _copies(system: System) -> int:

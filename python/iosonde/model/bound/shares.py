@@ -12,7 +12,8 @@ import numpy.typing as npt
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.summarise import mean
 
-from .bound import Ceiling
+from .balance import best_case
+from .bound import Ceiling, ceiling
 
 ABOVE, PERHAPS = "above the bound", "may be above the bound"
 CURE = "a cache served it, or a unit is wrong: look at 'iosonde check'"
@@ -60,10 +61,11 @@ def share_of(
     values: npt.NDArray[np.float64], made: Ceiling, level: float, low: float | None = None, high: float | None = None
 ) -> tuple[Estimate, Estimate, str]:
     """(mean, share, verdict) of trials in bytes/s. ``low`` and ``high``: what S may be, where its inputs are measured;
-    the share's interval is then that of the mean over both (not narrower than ``level`` says)."""
+    the share's interval is then that of the mean over both (not narrower than ``level`` says). Where chance places
+    files S is a mean, and luck may exceed it: above the bound is what exceeds the best case."""
     measured = mean(values, level).within(low=0.0)
     share = _over(measured, made.s, made.s if low is None else low, made.s if high is None else high)
-    return measured, share, _verdict(share)
+    return measured, share, _verdict(share, ceiling(best_case(made.system)).s / made.s)
 
 
 def _over(measured: Estimate, s: float, low: float, high: float) -> Estimate:
@@ -73,7 +75,7 @@ def _over(measured: Estimate, s: float, low: float, high: float) -> Estimate:
     return replace(measured, value=measured.value / s, low=ends[0], high=ends[1])
 
 
-def _verdict(share: Estimate) -> str:
-    if share.value is None or share.value <= 1:
+def _verdict(share: Estimate, most: float) -> str:
+    if share.value is None or share.value <= most:
         return ""
-    return ABOVE if share.low is not None and share.low > 1 else PERHAPS
+    return ABOVE if share.low is not None and share.low > most else PERHAPS

@@ -12,7 +12,7 @@ from iosonde.core.errors import InputError
 
 READ, WRITE = "read", "write"
 REDUNDANCIES = ("none", "client", "chained", "erasure")
-PLACEMENTS = ("round_robin", "random")
+PLACEMENTS = ("round_robin", "random", "groups")
 PATHS = ("network", "local")
 
 
@@ -30,7 +30,9 @@ class System:
     ``redundancy``: ``none``; ``client`` sends ``replicas`` copies itself; ``chained``: servers pass them on;
     ``erasure``: the client makes ``parity_chunks`` for every ``data_chunks`` chunks of ``chunk_size``.
     ``stripe_count``: ``files`` (one for each client by default) lie on so many of the servers each; every copy of a
-    file does, and an erasure code's parity is among them. ``path`` is ``local`` where the client has the disks itself.
+    file does, and an erasure code's parity is among them. ``placement``: dealt out in turn, at random, or at random to
+    one of the fixed ``groups`` of servers that hold the same copies. ``path`` is ``local`` where
+    the client has the disks itself.
     """
 
     operation: str = WRITE

@@ -66,8 +66,9 @@ def assumptions(made: Ceiling) -> list[str]:
         found = ["data is processed where the disks are"]
     elif system.stripe_count is None:
         found.append("load is spread evenly over servers and disks (--stripe says how it really is)")
-    elif system.placement == "random":
-        found.append("servers are chosen at random: S is the mean over placements, the busiest server limits")
+    elif system.placement != "round_robin":
+        who = "servers are" if system.placement == "random" else "groups of servers with the same copies are"
+        found.append(f"{who} chosen at random: S is the mean over placements, the busiest server limits")
     else:
         found.append("servers are dealt out in turn: the best case of a stripe")
     if system.redundancy == "erasure" and system.operation != READ and None in (

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
+from iosonde.stats.estimate.clusters import share_of_members
 from iosonde.stats.estimate.distributions import t_critical
 from iosonde.stats.regression.ols import r2_of_predictions
 
@@ -53,6 +54,26 @@ def errors_of(observed: Array, predicted: Array, bounds: Array | None) -> Errors
         steps = speed_classes.classify(predicted, bounds) - speed_classes.classify(observed, bounds)
         apart = float(np.abs(steps).mean())
     return Errors(float(off.mean()), relative, apart, r2)
+
+
+@dataclass(frozen=True)
+class ClassErrors:
+    """In speed classes: how many rows are ``apart`` from what was predicted on average, and the share that is
+    ``right``: in its own class. Both count groups, not rows."""
+
+    apart: Estimate
+    right: Estimate
+
+    def to_json(self) -> dict[str, float | None]:
+        """The ends of ``class_error``, and ``class_right`` with its own."""
+        apart = self.apart.flat("class_error")
+        return {name: apart[name] for name in ("class_error_low", "class_error_high")} | self.right.flat("class_right")
+
+
+def class_errors(observed: Array, predicted: Array, bounds: Array, group: Rows, level: float) -> ClassErrors:
+    """Of rows in ``group``s that are independent of each other."""
+    steps = np.abs(speed_classes.classify(predicted, bounds) - speed_classes.classify(observed, bounds)).astype(float)
+    return ClassErrors(grouped_mean(steps, group, level), share_of_members((steps == 0).astype(float), group, level))
 
 
 def class_bounds(y: Array, reading: str = "width") -> Array | None:

@@ -12,7 +12,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_texts
 from iosonde.core.table import Cell, tidy
 
-from .errors_of import class_bounds
+from .errors_of import ClassErrors, class_bounds
 from .features import Array, Examples, Feature, encode_one
 from .speed_classes import classify
 from .validate import Judged
@@ -22,14 +22,13 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class UnseenClasses:
-    """Numbers of the speed classes of rows, in the order of what was observed, of ``n_classes``. ``right``: the share
-    that was predicted to be of its own class, ``error`` how many classes they are apart on average."""
+    """Numbers of the speed classes of rows, in the order of what was observed, of ``n_classes``; ``errors``: how
+    far the two are apart."""
 
     observed: Rows
     predicted: Rows
     n_classes: int
-    right: float
-    error: float
+    errors: ClassErrors
 
 
 @dataclass(frozen=True)
@@ -48,13 +47,12 @@ class UnseenAgainst:
 def unseen_classes(examples: Examples, judged: Judged) -> UnseenClasses | None:
     """The classes of the rows that were judged; None of a response that has none (below 0)."""
     bounds = class_bounds(examples.y)
-    if bounds is None or not judged.rows.size:
+    if bounds is None or judged.classes is None:
         return None
     seen = examples.y[judged.rows]
     order = np.argsort(seen, kind="stable")
     observed, predicted = classify(seen[order], bounds), classify(judged.predicted[order], bounds)
-    apart = np.abs(predicted - observed)
-    return UnseenClasses(observed, predicted, bounds.size, float((apart == 0).mean()), float(apart.mean()))
+    return UnseenClasses(observed, predicted, bounds.size, judged.classes)
 
 
 def unseen_against(examples: Examples, judged: Judged, factor: str, held: Mapping[str, Cell]) -> UnseenAgainst:

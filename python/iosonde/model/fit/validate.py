@@ -18,12 +18,13 @@ from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.types import Estimate
 
 from ..families import checked, family
-from .errors_of import Errors, class_bounds, errors_of, grouped_mean
+from .errors_of import ClassErrors, Errors, class_bounds, class_errors, errors_of, grouped_mean
 from .features import Array, Examples
 from .folds import Fold, Groups, groups, inverse, k_folds
 from .work import FitProgress
 
 Rows = npt.NDArray[np.intp]
+_OF_CLASSES = ("class_error_low", "class_error_high", "class_right", "class_right_low", "class_right_high")
 _LAST_BITS = 1e-12
 _LONGEST_NAME = 24
 
@@ -65,7 +66,7 @@ class FoldResult:
 class Judged:
     """A candidate on all folds. ``rows`` are the row numbers that were predicted (several times each by inverse
     folds), ``predicted`` what the model said. ``refused`` says why a candidate could not be fitted; it then has
-    nothing else."""
+    nothing else. ``classes``: None of a response that has none (below 0)."""
 
     candidate: Candidate
     folds: tuple[FoldResult, ...]
@@ -74,6 +75,7 @@ class Judged:
     mae: Estimate
     errors: Errors | None
     refused: str = ""
+    classes: ClassErrors | None = None
 
     def extremes(self, key: str) -> tuple[float, float] | None:
         """The smallest and the largest of the folds' values of ``mae``, ``relative``, ``class_error`` or ``r2``."""
@@ -81,11 +83,12 @@ class Judged:
         return (min(known), max(known)) if known else None
 
     def to_json(self) -> dict[str, Any]:
-        """The stable form: r2, mae, mae_low, mae_high, relative, class_error, folds."""
+        """The stable form: r2, mae, mae_low, mae_high, relative, class_error, class_right, folds."""
         all_rows = self.errors.to_json() if self.errors else {"relative": None, "class_error": None, "r2": None}
+        in_classes = self.classes.to_json() if self.classes else dict.fromkeys(_OF_CLASSES)
         return {
             "model": self.candidate.name, "family": self.candidate.family, "options": dict(self.candidate.options),
-            **all_rows, **self.mae.flat("mae"), "level": self.mae.level, "n_groups": self.mae.n,
+            **all_rows, **in_classes, **self.mae.flat("mae"), "level": self.mae.level, "n_groups": self.mae.n,
             "refused": self.refused or None, "folds": [fold.to_json() for fold in self.folds],
         }  # fmt: skip
 
@@ -121,7 +124,9 @@ def judge(
         return refused(candidate, f"{error.message} (learning from {fold.train.size} of {len(examples)} rows)", level)
     at, predicted = np.concatenate(rows), np.concatenate(said)
     mae = grouped_mean(np.abs(predicted - examples.y[at]), group.independent[at], level)
-    return Judged(candidate, tuple(results), at, predicted, mae, errors_of(examples.y[at], predicted, bounds))
+    seen, apart = examples.y[at], group.independent[at]
+    classes = class_errors(seen, predicted, bounds, apart, level) if bounds is not None else None
+    return Judged(candidate, tuple(results), at, predicted, mae, errors_of(seen, predicted, bounds), classes=classes)
 
 
 def refused(candidate: Candidate, why: str, level: float) -> Judged:

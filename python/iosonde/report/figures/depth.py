@@ -20,7 +20,7 @@ def figure(answer: Advised | AdvisedEach) -> Figure:
     """Of the advice that was learned."""
     made = answer.advice
     losses, crossed = [one.loss for one in made.depths], [one.crossed for one in made.depths]
-    return depth_figure(losses, crossed, made.depth, made.best_default)
+    return depth_figure(losses, crossed, made.depth, made.instances.shown(made.best_default))
 
 
 def depth_figure(learned: Sequence[float], crossed: Sequence[Estimate | None], stop: int, default: str) -> Figure:

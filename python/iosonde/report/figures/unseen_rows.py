@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from iosonde.core.estimate_text import estimate_text
 from iosonde.core.level_text import level_shown
 from iosonde.core.units import human_scale, significant
-from iosonde.core.words import percent
+from iosonde.core.words import percent_interval
 
 from .figure import Figure
 from .vocabulary import BLUE, MUTED, SIZES, VERMILION, Row, Spec, flat, layer, legend, names, number, short, view, zoom
@@ -35,7 +36,7 @@ def classes_figure(response: str, item: UnseenClasses) -> Figure:
         layer(predicted, "point", channels, filled=True, size=22, opacity=0.6, clip=True),
         layer(observed, "line", channels, interpolate="step", strokeWidth=1.8, clip=True), height=220,
     )  # fmt: skip
-    said = f"{significant(item.error, 2)} classes apart on average, {percent(item.right)} right"
+    said = f"{estimate_text(item.errors.apart, '')} classes apart, {percent_interval(item.errors.right)} right"
     return Figure(zoom(spec), f"Classes of rows not seen:\n{said}",
                   f"Speed classes of {response}, sorted by the observed one: {said}.")  # fmt: skip
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from iosonde.answers.advise import Advised, AdvisedEach
+from iosonde.core.column_units import split_unit
+from iosonde.core.level_text import level_word, setting_text
 from iosonde.core.units import human_scale, significant
 from iosonde.core.words import counted, decimals, percent, percent_interval, ratio
 
@@ -14,6 +16,7 @@ from .layout import WIDTH, table, wrapped
 if TYPE_CHECKING:
     from iosonde.explain.advise import Advice
     from iosonde.explain.advise_defaults import Default
+    from iosonde.explain.advise_effects import Effect
     from iosonde.explain.advise_trial import Tried
 
 _WORDS = {
@@ -80,11 +83,12 @@ def _whole(answer: Advised) -> Iterator[str]:
 def _defaults(made: Advice) -> Iterator[str]:
     tied = made.defaults[0].tied is not None
     scale, unit = human_scale(max(d.abs for d in made.defaults), made.instances.unit)
+    shown = made.instances.shown
     rows = []
     for d in sorted(made.defaults, key=lambda d: -d.rel_arith):
         now = " (now)" if d.setting == made.current else ""
         counts = [str(d.best), *([str(d.tied)] if tied else []), str(d.worst)]
-        rows.append([d.setting + now, *counts, percent(d.rel_arith), percent(d.rel_harm), percent(d.lowest),
+        rows.append([shown(d.setting) + now, *counts, percent(d.rel_arith), percent(d.rel_harm), percent(d.lowest),
                      significant(d.abs / scale, 4), _harmonic(d, scale), significant(d.loss / scale, 4)])  # fmt: skip
     heads = ["default", "best", *(["tied"] if tied else []), "worst", "of best", "harm.", "least", "mean", "harm.",
              "loss"]  # fmt: skip
@@ -92,15 +96,17 @@ def _defaults(made: Advice) -> Iterator[str]:
     then = f"In {unit}" if unit else "Then"
     yield from wrapped(f"Shares of the best: mean, harmonic mean, least. {then}: mean, harmonic mean, mean loss.")
     if made.criteria_agree:
-        yield from wrapped(f"By every criterion {made.best_default} is the best default.")
+        yield from wrapped(f"By every criterion {shown(made.best_default)} is the best default.")
     else:
         by: dict[str, list[str]] = {}
         for criterion, setting in made.winners.items():
-            by.setdefault(setting, []).append(_WORDS[criterion])
+            by.setdefault(shown(setting), []).append(_WORDS[criterion])
         said = "; ".join(f"{setting} by {', '.join(words)}" for setting, words in by.items())
         yield from wrapped(f"Criteria disagree on the best default: {said}.")
     if made.equal_defaults:
-        yield from wrapped(f"Not told apart from {made.best_default}: {', '.join(made.equal_defaults)}.")
+        yield from wrapped(
+            f"Not told apart from {shown(made.best_default)}: {', '.join(map(shown, made.equal_defaults))}."
+        )
 
 
 def _harmonic(default: Default, scale: float) -> str:
@@ -109,16 +115,22 @@ def _harmonic(default: Default, scale: float) -> str:
 
 def _effects(made: Advice) -> Iterator[str]:
     rows = [
-        [f"{e.column}: {e.level} over {e.other}", ratio(e.ratio), f"{e.low_case:.3g} to {e.high_case:.3g}"]
+        [_one_alone(e, made.instances.units.get(e.column, "")), ratio(e.ratio),
+         f"{e.low_case:.3g} to {e.high_case:.3g}"]
         for e in made.effects
-    ]
+    ]  # fmt: skip
     yield from table(["one alone", "times as fast", "from case to case"], rows, "lrr", WIDTH).splitlines()
+
+
+def _one_alone(effect: Effect, unit: str) -> str:
+    name = split_unit(effect.column)[0] if unit == "bytes" else effect.column
+    return f"{name}: {level_word(effect.level, unit)} over {level_word(effect.other, unit)}"
 
 
 def _depths(made: Advice) -> Iterator[str]:
     rows = []
     for d in made.depths:
-        name = f"{d.depth} ({made.best_default})" if d.depth == 0 else str(d.depth)
+        name = f"{d.depth} ({made.instances.shown(made.best_default)})" if d.depth == 0 else str(d.depth)
         rows.append([name, percent(d.loss), percent_interval(d.crossed), percent(d.lowest)])
     yield from table(["questions", "short of best", "cross-validated", "worst case"], rows, "lrrr", WIDTH).splitlines()
     most = made.depth == len(made.depths) - 1
@@ -129,20 +141,21 @@ def _depths(made: Advice) -> Iterator[str]:
 
 
 def _rules(made: Advice) -> Iterator[str]:
+    shown = made.instances.shown
     for at, rule in enumerate(made.rules, 1):
         yield from wrapped(f"{at}. {rule.sentence()}", "   ")
-        best = ", ".join(f"{'/'.join(map(str, setting))} ({n})" for setting, n in rule.frequent)
+        best = ", ".join(f"{shown('/'.join(map(str, setting)))} ({n})" for setting, n in rule.frequent)
         differ = f", which differ in {', '.join(rule.differ)}" if rule.differ else ""
         yield from wrapped(
             f"   {counted(rule.instances, 'instance')}: {percent(rule.share)} of the best, worst "
-            f"{percent(rule.lowest)}{_at(rule.lowest_at) if rule.lowest < 0.9995 else ''}; most often best: {best}"
-            f"{differ}",
+            f"{percent(rule.lowest)}{_at(made, rule.lowest_at) if rule.lowest < 0.9995 else ''}; "
+            f"most often best: {best}{differ}",
             "   ",
         )  # fmt: skip
 
 
-def _at(instance: Mapping[str, Any]) -> str:
-    return f" ({', '.join(f'{name}={value}' for name, value in instance.items())})" if instance else ""
+def _at(made: Advice, instance: Mapping[str, Any]) -> str:
+    return f" ({setting_text(instance, made.instances.units)})" if instance else ""
 
 
 def _needs(made: Advice) -> Iterator[str]:
@@ -158,9 +171,10 @@ def _needs(made: Advice) -> Iterator[str]:
         yield "Where trials would tell most:"
     for cell in needs.cells:
         more = "too many" if cell.more is None else f"{cell.more} more"
-        where = ", ".join(f"{name}={value}" for name, value in cell.instance.items()) or "here"
+        where, shown = setting_text(cell.instance, made.instances.units) or "here", made.instances.shown
         yield from wrapped(
-            f"  {where}: {cell.setting} or {cell.other} (ratio {decimals(cell.ratio, 3)}): {more} trials of each",
+            f"  {where}: {shown(cell.setting)} or {shown(cell.other)} (ratio {decimals(cell.ratio, 3)}): "
+            f"{more} trials of each",
             "    ",
         )
 
@@ -169,7 +183,8 @@ def _trial_lines(made: Advice, tried: Tried) -> Iterator[str]:
     """What was promised, and what new trials show."""
     rows = [["predicted", ratio(tried.predicted), str(tried.predicted.n)],
             ["obtained", ratio(tried.obtained), str(tried.obtained.n)]]  # fmt: skip
-    yield from wrapped(f"speed of the advice over {tried.over}, geometric mean, {100 * made.level:g} % intervals")
+    over = made.instances.shown(tried.over)
+    yield from wrapped(f"speed of the advice over {over}, geometric mean, {100 * made.level:g} % intervals")
     yield ""
     if tried.difference is not None:
         rows.append(["obtained ÷ predicted", ratio(tried.difference), str(tried.difference.n)])
@@ -180,4 +195,4 @@ def _trial_lines(made: Advice, tried: Tried) -> Iterator[str]:
             f"~ not used: {counted(tried.unused, 'new instance')} without both settings, or beyond what was tried", "  "
         )
     if tried.same:
-        yield from wrapped(f"~ in {tried.same} of {tried.instances} the advice is {tried.over} itself", "  ")
+        yield from wrapped(f"~ in {tried.same} of {tried.instances} the advice is {over} itself", "  ")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from iosonde.core.units import human_scale, percent, ratio_text, significant
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE
 
-from .layout import escape, table, wrapped
+from .layout import escape, fitting, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.against import PairVerdicts
@@ -45,7 +45,8 @@ def grid(made: PairVerdicts) -> tuple[list[str], list[list[object]], str]:
 
 
 def _table(made: PairVerdicts) -> Iterator[str]:
-    yield from table(*grid(made)).splitlines()
+    headers, rows, sides = grid(made)
+    yield from fitting(headers, rows, sides, len(headers) - 5)
     yield ""
     yield legend()
     if len(made.items) > len(made.primary) > 0:

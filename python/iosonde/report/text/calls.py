@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.types import Estimate
-from iosonde.core.words import shown
 
 from .layout import escape, estimate_parts, table, wrapped
 
@@ -24,21 +23,21 @@ def lines(found: Sequence[PhaseCalls]) -> Iterator[str]:
         yield escape(", ".join(part for part in (f"calls to the servers: {one.operation}", one.setting) if part))
         rows = [[escape(kind), *_of(one, kind)] for kind in dict.fromkeys([*one.servers, *one.client]) if
                 _most(one, kind) >= _LEAST]  # fmt: skip
-        yield from table([f"for each {one.per}", "client", "servers", "interval"], rows, "lrrr").splitlines()
-        done = sum(each.value or 0.0 for each in one.client.values())
-        yield from wrapped(f"{estimate_text(one.in_all, '')} calls for each {one.per}, "
-                           f"which is {shown(done)} operations of the client's; n = {one.in_all.n}.", "  ")  # fmt: skip
+        headers = [f"for each {one.per}", "client", "interval", "servers", "interval"]
+        yield from table(headers, rows, "lrrrr").splitlines()
+        yield from wrapped(f"{estimate_text(one.in_all, '')} calls for each {one.per}, which is "
+                           f"{estimate_text(one.client_in_all, '')} operations of the client's; n = {one.in_all.n}.",
+                           "  ")  # fmt: skip
     if len(found) > _MOST:
         yield f"  {len(found) - _MOST} more are in --json"
 
 
 def _of(one: PhaseCalls, kind: str) -> list[str]:
-    client, servers = one.client.get(kind), one.servers.get(kind)
-    return [shown(client.value) if client else "", *(_parts(servers) if servers else ["", ""])]
+    return [*_parts(one.client.get(kind)), *_parts(one.servers.get(kind))]
 
 
-def _parts(found: Estimate) -> list[str]:
-    return list(estimate_parts(found, 1.0))
+def _parts(found: Estimate | None) -> list[str]:
+    return list(estimate_parts(found, 1.0)) if found else ["", ""]
 
 
 def _most(one: PhaseCalls, kind: str) -> float:

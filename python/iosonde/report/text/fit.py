@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from iosonde.core.words import shown
 
 from .layout import wrapped
-from .models import data_line, errors_table, remarks, scale_of, twins_line
+from .models import classes_lines, data_line, errors_table, remarks, scale_of, twins_line
 
 if TYPE_CHECKING:
     from iosonde.answers.fit import Fitted
@@ -37,6 +37,7 @@ def lines(answer: Fitted, rules: bool = False) -> Iterator[str]:
         listed.insert(0, made.baseline)
     scale = scale_of(listed, answer.examples.unit)
     yield from errors_table(listed, scale, listed.index(made.tried[made.chosen]) if len(made.tried) > 1 else None)
+    yield from classes_lines([made.tried[made.chosen]])
     yield ""
     if model.constraints:
         kept = ", ".join(f"'{text}'" for text in model.constraints)

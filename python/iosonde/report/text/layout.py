@@ -11,7 +11,18 @@ from contextvars import ContextVar
 
 from iosonde.core.estimate_text import CANNOT_TELL, estimate_parts, estimate_text
 
-__all__ = ["CANNOT_TELL", "WIDTH", "escape", "estimate_parts", "estimate_text", "room", "table", "width", "wrapped"]
+__all__ = [
+    "CANNOT_TELL",
+    "WIDTH",
+    "escape",
+    "estimate_parts",
+    "estimate_text",
+    "fitting",
+    "room",
+    "table",
+    "width",
+    "wrapped",
+]
 
 WIDTH = 79
 _room = ContextVar("_room", default=WIDTH)  # columns that there are: a page has more than a terminal
@@ -82,6 +93,33 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str =
             row[column] = cell
     widths = [max(width(row[column]) for row in grid) for column in range(len(headers))]
     return "\n".join(_line(row, widths, sides, gap) for row in grid)
+
+
+def fitting(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str, labels: int) -> list[str]:
+    """The lines of a ``table``; where its names leave no room, the first ``labels`` cells of each row stand above the
+    others, on lines of their own, and are broken where one is too long: whatever the names, no line is too wide."""
+    whole = table(headers, rows, align).splitlines()
+    if max(map(width, whole)) <= _room.get():
+        return whole
+    numbers = table(headers[labels:], [row[labels:] for row in rows], align[labels:], _room.get() - len(_GAP))
+    first, *others = numbers.splitlines()
+    found = [_GAP + first]
+    for row, line in zip(rows, others, strict=True):
+        named = zip(headers[:labels], row[:labels], strict=True)
+        said = [" ".join(filter(None, (name, str(cell)))) for name, cell in named if cell not in (None, "")]
+        found += [*_broken(escape(", ".join(said))), _GAP + line]
+    return found
+
+
+def _broken(text: str) -> list[str]:
+    """``text`` in lines that are nowhere too wide: a word alone may be broken."""
+    lines = [""]
+    for char in text:
+        if width(lines[-1] + char) > _room.get():
+            kept, blank, begun = lines[-1].rpartition(" ")
+            lines[-1:] = [kept, begun] if blank and kept else [lines[-1], ""]
+        lines[-1] += char
+    return [line.strip() for line in lines]
 
 
 def wrapped(text: str, indent: str = "", first: str = "", limit: int | None = None) -> list[str]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from iosonde.core.units import human_scale
-from iosonde.core.words import shown
+from iosonde.core.words import percent_interval, shown
 
-from .layout import WIDTH, estimate_parts, table, wrapped
+from .layout import WIDTH, estimate_parts, estimate_text, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.core.types import Estimate
@@ -66,6 +66,14 @@ def _error(mae: Estimate, divisor: float) -> tuple[str, str]:
 
 def _percent(share: float | None) -> str:
     return "~" if share is None else f"{shown(100 * share)} %"
+
+
+def classes_lines(judged: Sequence[Judged]) -> Iterator[str]:
+    """How many speed classes rows are apart from what was said of them, and how many are in their own."""
+    told = [f"{one.candidate.short} {estimate_text(one.classes.apart, '')}, {percent_interval(one.classes.right)} right"
+            for one in judged if one.classes]  # fmt: skip
+    if told:
+        yield from wrapped(f"classes apart, and rows in their own class: {'; '.join(told)}", "  ")
 
 
 def remarks(judged: Sequence[Judged], noise: RepeatNoise | None, scale: tuple[float, str]) -> Iterator[str]:

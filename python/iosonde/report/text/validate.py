@@ -9,7 +9,7 @@ from iosonde.core.units import human_scale
 from iosonde.core.words import UNKNOWN, shown
 
 from .layout import table, wrapped
-from .models import data_line, errors_table, remarks, scale_of, titled, twins_line
+from .models import classes_lines, data_line, errors_table, remarks, scale_of, titled, twins_line
 
 if TYPE_CHECKING:
     from iosonde.answers.held_out import HeldOut
@@ -29,6 +29,7 @@ def lines(answer: Validation) -> Iterator[str]:
     yield ""
     scale = scale_of(judged, examples.unit)
     yield from errors_table(judged, scale)
+    yield from classes_lines(judged)
     ends = [(one.candidate.short, found) for one in judged if (found := one.extremes("class_error"))]
     if ends and max(len(one.folds) for one in judged) > 1:
         spans = ", ".join(f"{name} {shown(low)}–{shown(high)}" for name, (low, high) in ends)

@@ -11,8 +11,9 @@ How we know
     the slowest ÷ the mean, 1 is even) with its interval over trials. Where one
     rank is the slowest more often than chance allows (binomial, 1 % over all
     phases), it is named: then it is a place and not bad luck. Where the
-    slowest had more to do (bytes, or operations without bytes), that is said:
-    then the work is shared unevenly, and not the speed.
+    slowest had more to do (bytes, or operations without bytes), that is said,
+    with an interval over trials, too: then the work is shared unevenly, and
+    not the speed. Of one trial neither can be told for others.
 
 When it is wrong
     When ranks have different work on purpose.
@@ -28,11 +29,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from math import fsum
 from typing import Any
 
 from iosonde.core.stored import StoredPhase
-from iosonde.core.types import Finding, Severity
+from iosonde.core.types import Estimate, Finding, Severity
+from iosonde.core.words import percent_interval
 
 from ..estimate.distributions import binomial_cdf
 from ..estimate.summarise import mean
@@ -47,33 +50,28 @@ EXCESS = 0.10
 def check(subject: Subject) -> list[Finding]:
     """Phases whose slowest rank takes more than 10 % longer than the mean."""
     settings = together_by_setting(subject.runs)
-    found: dict[str, tuple[float, str]] = {}
-    tasks: list[dict[str, Any]] = []
+    found: dict[str, tuple[Estimate, Estimate, str]] = {}
     for name, phases in settings.items():
         times = [_times(phase) for phase in phases]
-        excess = [max(each.values()) / _mean(each.values()) - 1 for each in times if len(each) > 1]
-        if excess and _mean(excess) > EXCESS:
+        indices = [max(each.values()) / _mean(each.values()) for each in times if len(each) > 1]
+        if indices and _mean(indices) > 1 + EXCESS:
             work = [_work_of_slowest(phase, each) for phase, each in zip(phases, times, strict=True) if len(each) > 1]
-            indices = {"index": [1 + one for one in excess], "work": [one for one in work if one is not None]}
-            tasks.append({"phase": name} | _estimates(indices, subject.level))
-            found[name] = _mean(excess), _always_last(phases, times, FAMILY_ALPHA / len(settings))
+            found[name] = (_over_trials(indices, 1.0, subject.level), _over_trials(work, 0.0, subject.level),
+                           _always_last(phases, times, FAMILY_ALPHA / len(settings)))  # fmt: skip
     if not found:
         return []
-    worst = max(found, key=lambda name: found[name][0])
-    excess_of_worst, always = found[worst]
+    worst = max(found, key=lambda name: found[name][0].value or 0.0)
+    index, work_of_worst, always = found[worst]
     more = f" ({len(found)} phases in all)" if len(found) > 1 else ""
-    share = next(one["work"] for one in tasks if one["phase"] == worst)
-    has = f": it has {100 * (share - 1):.0f} % more to do" if share and share > 1 + EXCESS / 2 else ""
     return [
         Finding(
             CODE,
             Severity.INFO,
-            f"the slowest rank takes {100 * excess_of_worst:.0f} % longer than the average in "
-            f"{worst}{always}{has}{more}",
+            f"the slowest rank takes {_above_even(index)} longer than the average in "
+            f"{worst}{always}{_to_do(work_of_worst)}{more}",
             {
-                "tasks": tasks[:SHOWN],
-                "excess": {name: value for name, (value, _) in list(found.items())[:SHOWN]},
-                "always_last": {name: who for name, (_, who) in found.items() if who},
+                "tasks": [_flat(name, *told[:2]) for name, told in list(found.items())[:SHOWN]],
+                "always_last": {name: who for name, (_, _, who) in found.items() if who},
             },
             "look at the timeline: is it always the same rank?",
         )  # fmt: skip
@@ -97,13 +95,31 @@ def _work_of_slowest(phase: StoredPhase, times: Mapping[int, int]) -> float | No
     return None
 
 
-def _estimates(indices: Mapping[str, Sequence[float]], level: float) -> dict[str, Any]:
-    """Each as flat keys with its interval over trials."""
-    found: dict[str, Any] = {}
-    for name, values in indices.items():
-        least = 1.0 if name == "index" else 0.0
-        found |= mean(values, level).within(low=least).flat(name) if values else {name: None}
-    return found | {"n": len(indices["index"])}
+def _over_trials(values: Sequence[float | None], least: float, level: float) -> Estimate:
+    known = [one for one in values if one is not None]
+    return mean(known, level).within(low=least) if known else Estimate(None, None, None, level, 0)
+
+
+def _above_even(index: Estimate) -> str:
+    """``30.0 (21.2 to 38.8) %``: by how much an index is above 1."""
+    value, low, high = (None if one is None else one - 1 for one in (index.value, index.low, index.high))
+    return percent_interval(replace(index, value=value, low=low, high=high))
+
+
+def _to_do(work: Estimate) -> str:
+    """That the slowest had more to do, and how surely."""
+    if work.value is None or work.value <= 1 + EXCESS / 2:
+        return ""
+    said = f": it has {_above_even(work)} more to do"
+    if work.low is None:
+        return f"{said}, in one trial: cannot tell of others"
+    return said if work.low > 1 else f"{said}: cannot tell whether it is more"
+
+
+def _flat(name: str, index: Estimate, work: Estimate) -> dict[str, Any]:
+    """Keys of a table; ``n`` counts trials, ``confidence`` is the level of both intervals."""
+    told = work.flat("work") | {"work_n": work.n}
+    return {"phase": name, **index.flat("index"), "n": index.n, **told, "confidence": index.level}
 
 
 def _always_last(phases: Sequence[StoredPhase], times: Sequence[Mapping[int, int]], alpha: float) -> str:

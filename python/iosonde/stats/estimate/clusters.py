@@ -90,9 +90,31 @@ class Clustered:
         effective = float(self.n)
         if variance > 0 and 0 < share < 1:  # clusters that agree within themselves have n - 1 here
             effective = max(effective, share * (1 - share) / variance)
-        t2 = t_critical(level, self.n - 1) ** 2 / effective
-        middle, half = share + t2 / 2, math.sqrt(t2 * (share * (1 - share) + t2 / 4))
-        return max(0.0, (middle - half) / (1 + t2)), min(1.0, (middle + half) / (1 + t2))
+        return _wilson(share, effective, self.n - 1, level)
+
+
+def share_of_members(hits: Array, clusters: npt.NDArray[np.intp], level: float) -> Estimate:
+    """The share of ``hits`` (0 or 1) among all values, of which each counts once; ``n`` counts clusters.
+
+    It is a ratio over clusters, with their linearised variance (Cochran, Sampling Techniques, 1977, §6.3), and Wilson's
+    interval (JASA 22, 1927, 209-212) with Student's t and the effective number of values, p(1 - p) over that variance
+    (Korn & Graubard, Survey Methodology 24, 1998, 193-201); where all are alike the number of clusters.
+    """
+    numbers, index = np.unique(clusters, return_inverse=True)
+    n, share = numbers.size, float(hits.mean()) if hits.size else None
+    if share is None or n < 2:
+        return Estimate(share, None, None, level, n, (_FEW,) if n else ())
+    sums = np.bincount(index, hits - share)
+    variance = float(sums @ sums) * n / (n - 1) / hits.size**2
+    effective = share * (1 - share) / variance if variance > 0 else float(n)
+    low, high = _wilson(share, effective, n - 1, level)
+    return Estimate(share, min(low, share), max(high, share), level, n)
+
+
+def _wilson(share: float, effective: float, df: int, level: float) -> tuple[float, float]:
+    t2 = t_critical(level, df) ** 2 / effective
+    middle, half = share + t2 / 2, math.sqrt(t2 * (share * (1 - share) + t2 / 4))
+    return max(0.0, (middle - half) / (1 + t2)), min(1.0, (middle + half) / (1 + t2))
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from .balance import settings_of
 
 @dataclass(frozen=True)
 class PhaseCalls:
-    """Of one phase (``operation``) at one setting, for each ``per`` (read, create …): what the client itself did, and
-    the calls that all servers counted, by kind and ``in_all``, over trials."""
+    """Of one phase (``operation``) at one setting, for each ``per`` (read, create …): what the client itself did, by
+    kind and ``client_in_all``, and the calls that all servers counted, by kind and ``in_all``, over trials."""
 
     operation: str
     setting: str
@@ -25,13 +25,15 @@ class PhaseCalls:
     client: Mapping[str, Estimate]
     servers: Mapping[str, Estimate]
     in_all: Estimate
+    client_in_all: Estimate
 
     def to_json(self) -> dict[str, Any]:
         """Stable JSON."""
         rows = [{"kind": kind, **one.flat("calls")} for kind, one in self.servers.items()]
         done = [{"kind": kind, **one.flat("operations")} for kind, one in self.client.items()]
         return {"operation": self.operation, "setting": self.setting, "per": self.per, "n": self.in_all.n,
-                **self.in_all.flat("calls"), "servers": rows, "client": done}  # fmt: skip
+                **self.in_all.flat("calls"), "servers": rows, **self.client_in_all.flat("operations"),
+                "client": done}  # fmt: skip
 
 
 def calls(runs: Sequence[StoredRun], level: float) -> tuple[PhaseCalls, ...]:
@@ -52,9 +54,12 @@ def _calls(operation: str, setting: str, units: Sequence[Sequence[StoredPhase]],
             for unit in units]  # fmt: skip
     served = [_mean([{kind: n / _counted(phase) for kind, n in phase.server_calls.items()} for phase in unit])
               for unit in units]  # fmt: skip
-    in_all = mean([sum(one.values()) for one in served], level).within(low=0.0)
     return PhaseCalls(operation, setting, str(units[0][0].counted_kind), _each(done, level), _each(served, level),
-                      in_all)  # fmt: skip
+                      _in_all(served, level), _in_all(done, level))  # fmt: skip
+
+
+def _in_all(units: Sequence[Mapping[str, float]], level: float) -> Estimate:
+    return mean([sum(one.values()) for one in units], level).within(low=0.0)
 
 
 def _mean(found: Sequence[Mapping[str, float]]) -> dict[str, float]:

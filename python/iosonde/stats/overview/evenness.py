@@ -51,19 +51,24 @@ class Evenness:
                 "p": self.p, "p_holm": self.p_holm, "confidence": self.level, "uneven": self.uneven}  # fmt: skip
 
 
-def places_of(holders: Sequence[frozenset[str]], servers: Sequence[str]) -> tuple[list[Hashable], int] | None:
-    """(places that chance chooses among, on how many of these a file is). Sets of servers that never mix, as those of
-    Gluster's copies, are one place each; else every server is one. None: files are on different numbers of servers.
+def places_of(
+    holders: Sequence[frozenset[str]], servers: Sequence[str], in_groups: bool
+) -> tuple[list[Hashable], int] | None:
+    """(places that chance chooses among, on how many of these a file is). ``in_groups``: the file system keeps copies
+    on fixed sets of servers (Gluster), each of which is one place; any other chooses servers freely, however few sets
+    were seen, and each server is one. None: files are on different numbers of servers, or on parts of several sets.
     """
     sizes = {len(one) for one in holders}
     if len(sizes) != 1:
         return None
-    (size,), found = sizes, set(holders)
-    if sum(map(len, found)) == len(frozenset().union(*found)) and len(servers) % size == 0:
-        used = frozenset().union(*found)
-        empty = [one for one in servers if one not in used]
-        return [*found, *(frozenset(empty[at : at + size]) for at in range(0, len(empty), size))], 1
-    return list(servers), size
+    (size,), found = sizes, dict.fromkeys(holders)
+    if not in_groups or size == 1:
+        return list(servers), size
+    used = frozenset().union(*found)
+    if sum(map(len, found)) != len(used) or len(servers) % size:
+        return None
+    empty = [one for one in servers if one not in used]
+    return [*found, *(frozenset(empty[at : at + size]) for at in range(0, len(empty), size))], 1
 
 
 def evenness(

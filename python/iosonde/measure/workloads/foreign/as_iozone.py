@@ -21,6 +21,9 @@ _NUMBERS = {
 }  # fmt: skip
 _FLAGS = {"direct": "-I", "sync": "-o"}
 _KIB = 1024
+_IN_ORDER = "IOzone takes its tests in the order of their numbers"
+_BOTH_WAYS = "-i 2 reads and writes at random"
+_WARM = "IOzone reads what it has just written: -U MOUNTPOINT mounts anew between tests"
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,8 @@ def _words(tests: Sequence[_Test]) -> Iterator[str]:
 
 def of_settings(settings: Settings) -> AsIozone:
     """The native workload ``iozone``: the options that it was made of, or could have been."""
-    numbers = [number for number, named in TESTS.items() if {name for name, _ in named} & set(settings.tests)]
+    asked = set(settings.tests)  # -i 0 writes the file of all others
+    numbers = [number for number, named in TESTS.items() if number == 0 or {name for name, _ in named} & asked]
     options = [word for number in numbers for word in ("-i", str(number))]
     options += ["-j", str(settings.stride)] if 5 in numbers else []
     given = {"-+n": not {"rewrite", "reread"} & set(settings.tests), "-c": "close" in settings.inside,
@@ -142,7 +146,27 @@ def of_settings(settings: Settings) -> AsIozone:
     sizes = ("-r", f"{settings.record_size // _KIB}k", "-s", f"{settings.file_size // _KIB}k")
     if settings.record_size % _KIB:
         return AsIozone(why=("IOzone's sizes are whole KiB",))
-    return AsIozone((*sizes, *options, *(flag for flag, wanted in given.items() if wanted)))
+    return AsIozone((*sizes, *options, *(flag for flag, wanted in given.items() if wanted)),
+                    differs=tuple(_differs_of(settings, numbers)))  # fmt: skip
+
+
+def _differs_of(settings: Settings, numbers: Sequence[int]) -> Iterator[str]:
+    """What IOzone does otherwise when it is asked for these tests."""
+    asked, again = set(settings.tests), {"rewrite", "reread"} & set(settings.tests)
+    if "write" not in asked:
+        yield "IOzone times -i 0, which writes the files; here they are written before, outside the clock"
+    if again and (once := [n for n in (0, 1) if n in numbers and TESTS[n][1][0] not in asked]):
+        yield f"-i {once[0]} is done twice, too"
+    if len(asked & {name for name, _ in TESTS[2]}) == 1:
+        yield _BOTH_WAYS
+    if [name for name in settings.tests if name not in again] != [
+        name for named in TESTS.values() for name, _ in named if name in asked - again
+    ]:
+        yield _IN_ORDER
+    if settings.cache == "cold" and any("read" in name for name in asked):
+        yield _WARM
+    if any(name.startswith("random") for name in asked):
+        yield "the order of IOzone's random tests is its own"
 
 
 def _again(tests: Sequence[_Test]) -> dict[int, bool]:
@@ -152,17 +176,17 @@ def _again(tests: Sequence[_Test]) -> dict[int, bool]:
 
 def _differs(tests: Sequence[_Test], plans: Sequence[PhasePlan]) -> Iterator[str]:
     if (numbers := [test.number for test in tests]) != sorted(numbers):
-        yield "IOzone takes its tests in the order of their numbers"
+        yield _IN_ORDER
     again, there = _again(tests), {test.number for test in tests}
     if any(again.values()) and (once := [number for number in (0, 1) if number in there and not again[number]]):
         yield f"-i {once[0]} is done twice, too"
     directions = {test.step.kind for test in tests if test.number == 2}
     if len(directions) == 1:
-        yield "-i 2 reads and writes at random"
+        yield _BOTH_WAYS
     if any(test.offsets == "rnd" for test in tests):
         yield "at random IOzone takes every record once; offsets rnd take some twice and others never (shuffled: once)"
     if any(plan.reads and plan.warm is not True for plan in plans):
-        yield "IOzone reads what it has just written: -U MOUNTPOINT mounts anew between tests"
+        yield _WARM
     if not all(test.timed for test in tests):
         yield "IOzone times every test"
     yield "the order of IOzone's random tests is its own; native phases have open in their clock, IOzone has not"
