@@ -15,7 +15,6 @@ from iosonde.core.errors import InputError
 from iosonde.core.faults import PlannedFault
 from iosonde.core.problems import SpecError
 from iosonde.ranks.machine import emulated
-from iosonde.report.text.plan import lines
 
 LAB = "lab: {file_system: glusterfs, servers: 2, set: {replica: 2}}\n"
 FILE = """
@@ -113,4 +112,3 @@ def test_on_a_host_of_a_lab_whose_machine_does_not_attend_they_are_refused(asked
 def test_a_plan_of_a_lab_that_is_not_there_has_its_trials(asked):
     made = plan.plan(asked(target=("/nowhere/at/all",)))
     assert len(made.experiment.trials) == 6 and made.campaign.spec.faults
-    assert "fault none|kill-server|stop on server2, 2s after write begins, for 500ms" in " ".join(lines(made))

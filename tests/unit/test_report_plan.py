@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from iosonde.core.types import Factor
 from iosonde.core.workload import MixPart, Step
-from iosonde.measure.spec import CommandStep
-from iosonde.report.text.plan import _command, _does
+from iosonde.measure.spec import CommandStep, Spec
+from iosonde.report.text.plan import _command, _does, _faults
 
 KIB, MIB = 1024, 1024**2
 
@@ -39,3 +40,11 @@ def test_a_command_of_several_lines_stands_below_its_name_as_it_was_written():
     ]
     assert list(_command("   3  ", CommandStep("\nls\n"))) == ["   3", "", "        ls"]
     assert list(_command("   3  set-up: ", CommandStep("sync"))) == ["   3  set-up: sync"]
+
+
+def test_a_fault_that_is_a_factor_is_said_by_its_levels():
+    fault = {"fault": "${fault}", "on": "server2", "at": "2s", "for": "500ms", "during": "write"}
+    said = _faults(Spec({}, (), (Factor("fault", "", ("none", "stop")),), faults=(fault,)))
+    assert " ".join(" ".join(said).split()) == (
+        "~ fault none|stop on server2, 2s after write begins, for 500ms; then healed"
+    )
