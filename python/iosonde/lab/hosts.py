@@ -46,7 +46,7 @@ locks=/run/lock
 [ -d "$locks" ] || locks=/tmp
 mount --bind "$locks" "$run/{MACHINE.name}/{LOCK}" || :
 mount --bind /proc "$run/{MACHINE.name}/{PROC}" || :
-mount --move "$run" /run
+mount --no-mtab --move "$run" /run
 mount -t proc -o nosuid,nodev,noexec proc /proc
 mount -t tmpfs -o mode=1777 iosonde-lab /dev/shm
 mount --bind "$1/etc-hosts" /etc/hosts
