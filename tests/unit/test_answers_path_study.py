@@ -9,9 +9,11 @@ import pytest
 from machine_cells import matrix
 
 from iosonde.answers import path_study
+from iosonde.answers.diagnose.answer import OperationCauses
 from iosonde.core.errors import DataError
 from iosonde.data.source import open_data
 from iosonde.measure import machines
+from iosonde.report.text import diagnose as diagnose_text
 from iosonde.report.text import path_study as text
 from iosonde.store import Store
 
@@ -49,6 +51,16 @@ def test_the_text_fits_a_terminal_and_names_the_worst(source):
     said = " ".join(line.strip() for line in lines)
     assert "Most was lost by U-off0-reverse R" in said
     assert "~ accesses of 1 MiB and more: fewer than 500 operations a cell" in said
+
+
+def test_a_diagnosis_says_what_was_lost_most_and_leaves_the_tables_to_time_model(source):
+    study = path_study.path_study(source, 0.95)
+    tables = {line for line in text.lines(study) if line.startswith(("pattern ", "U-off0", "reads: "))}
+    assert len(tables) > 6
+    lines = list(diagnose_text.lines(OperationCauses((), study, 0.95, ())))
+    assert not tables & set(lines) and max(map(len, lines)) < 80
+    said = " ".join(" ".join(lines).split())
+    assert said.count("Most was lost by U-off0-reverse R") == 1 and "iosonde time-model" in said
 
 
 def test_what_is_drawn_are_the_cells_at_their_conditions_and_the_lines_of_these(source):

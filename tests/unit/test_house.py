@@ -97,6 +97,14 @@ def test_a_type_that_is_not_checked_says_why():
     assert not silent, "write it as: type: ignore[code], and the reason in a comment behind"
 
 
+def test_functions_that_compute_fit_a_screen():
+    """With their docstring; one that is longer is two things."""
+    found = {(path.name, one.name, one.end_lineno - one.lineno + 1)
+             for path in python_files(*(f"python/iosonde/{room}" for room in ("stats", "model", "explain")))
+             for one in ast.walk(tree_of(path)) if isinstance(one, ast.FunctionDef)}  # fmt: skip
+    assert {one for one in found if one[2] > 55} == set()
+
+
 def test_doctor_looks_for_libraries_that_are_needed():
     from iosonde.ranks.abilities.software import _LIBRARIES
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 import survey_tree
 from iosonde.answers.survey.answer import SurveyAsked, survey
 from iosonde.answers.survey.page import survey_page
-from iosonde.report.figures.survey import areas_figure, cumulative_figure, squarified
+from iosonde.answers.survey.reading import ReadSpeed
+from iosonde.core.types import Estimate
+from iosonde.report.figures.survey import areas_figure, cumulative_figure, estimates_figure, squarified
 from iosonde.report.page.survey import survey_html
 
 HOSTILE = ("<script>alert(1)<", "new\nline", "esc\x1b[31m", "<b>bold", "{{7*7}}", "=cmd|'x'!A0")
@@ -78,3 +81,21 @@ def test_a_tree_without_a_file_has_a_page(tmp_path):
     (tmp_path / "empty").mkdir()
     text = survey_html(survey_page(survey(SurveyAsked(str(tmp_path)))))
     assert "0 files" in text and 'data-figure="' not in text
+
+
+def test_how_fast_files_were_read_is_on_the_page_by_type_and_state(tmp_path):
+    survey_tree.make(tmp_path, files=60)
+    made = survey(SurveyAsked(str(tmp_path)))
+    told = tuple(ReadSpeed(kind, state, Estimate(rate, 0.8 * rate, 1.2 * rate, 0.95, 9), size)
+                 for kind, state, rate, size in (("text", "cold", 2e8, 300), ("NetCDF classic", "cold", 1e8, 200),
+                                                 ("text", "cached", 9e9, 100)))  # fmt: skip
+    page = survey_page(replace(made, reading=told))
+    assert [(one.title, [name for name, _ in one.bars]) for one in page.rates] == [
+        ("Read here, not in memory", ["text", "NetCDF classic"]), ("Read here, in memory", ["text"])]  # fmt: skip
+    text = survey_html(page)
+    assert "How fast they were read" in text and 'href="#rates"' in text and "83.3 % of these bytes" in text
+    drawn = json.dumps([estimates_figure(one).spec for one in page.rates])
+    assert "MiB/s" in drawn and "GiB/s" in drawn and "text: 191 (153\\u2013229) MiB/s" in drawn
+    (table,) = [one for one in page.tables if one.caption.startswith("How fast")]
+    assert table.rows[0] == ("text", "not in memory", 300, 2e8, 1.6e8, 2.4e8, 9)
+    assert "How fast they were read" not in survey_html(survey_page(replace(made, reading=())))

@@ -29,7 +29,7 @@ from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, inodes_in_use, wa
 
 from .content import BlocksRead, blocks_read, bytes_of, kinds, not_beaten, quantiles
 from .estimate import SurveyEstimate
-from .reading import ReadSpeed, cold_share, read_speeds
+from .reading import ReadSpeed, cold_share, read_speeds, reading_said
 from .sample import FileSample
 from .stop import ALL, Drawn, Read, read_in_order
 from .strata import StratifiedSample, SurveyStratum, allocated, parse_by
@@ -154,6 +154,11 @@ class Survey(Answer):
     def cold_share(self) -> float | None:
         """Of the bytes that were timed, the part that was not in this node's memory, as far as that is told."""
         return cold_share(self.reading)
+
+    @property
+    def reading_said(self) -> str:
+        """What the rates of reading are."""
+        return reading_said(self.reading, self.cold_share)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey --json``. No name of a file is in it."""

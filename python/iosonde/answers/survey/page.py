@@ -13,6 +13,7 @@ from iosonde.core.words import counted, percent_interval
 
 from .answer import Survey
 from .estimate import SurveyEstimate
+from .reading import STATES, ReadSpeed
 from .walk import WalkRow
 
 _MOST_BARS, _MOST_SQUARES = 12, 40
@@ -50,8 +51,8 @@ class EstimateBars:
 
 @dataclass(frozen=True)
 class SurveyPage:
-    """All of it, and the survey that it is of; ``note``: which one, where there are several, and
-    their ``history``, which is one of the tables."""
+    """All of it, and the survey that it is of; ``rates``: how fast drawn files were read, by type; ``note``: which
+    one, where there are several, and their ``history``, which is one of the tables."""
 
     survey: Survey
     squares: tuple[SharedOut, ...]
@@ -60,6 +61,7 @@ class SurveyPage:
     tables: tuple[DataTable, ...]
     note: str = ""
     history: DataTable | None = None
+    rates: tuple[EstimateBars, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -88,8 +90,24 @@ def survey_page(made: Survey) -> SurveyPage:
     return SurveyPage(
         made, tuple(one for one in _squares(made) if one.parts),
         tuple(one for one in distributions if len(one.rows) > 1), tuple(one for one in bars if one.bars),
-        (_estimates(made), *(_table(one) for one in distributions if one.rows)),
+        (_estimates(made), *(_table(one) for one in distributions if one.rows), *_reading(made.reading)),
+        rates=tuple(_rates(made.reading)),
     )  # fmt: skip
+
+
+def _rates(found: Sequence[ReadSpeed]) -> Iterator[EstimateBars]:
+    for state, said in STATES.items():
+        bars = tuple((one.kind, one.rate) for one in found if one.state == state)
+        if bars:
+            yield EstimateBars(f"Read here, {said}", "bytes/s", bars[:_MOST_BARS])
+
+
+def _reading(found: Sequence[ReadSpeed]) -> Iterator[DataTable]:
+    rows = tuple((one.kind, STATES[one.state], one.read_bytes, one.rate.value, one.rate.low, one.rate.high, one.rate.n)
+                 for one in found)  # fmt: skip
+    if rows:
+        yield DataTable("How fast files were read (bytes/s)",
+                        ("type", "state", "bytes", "value", "low", "high", "files"), rows)  # fmt: skip
 
 
 def _squares(made: Survey) -> Iterator[SharedOut]:

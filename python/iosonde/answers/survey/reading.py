@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.types import Estimate
+from iosonde.core.words import percent
 from iosonde.stats.estimate.summarise import geometric_mean
 from iosonde.survey.contents import AT_ONCE, Contents
 
 COLD, CACHED, UNKNOWN = "cold", "cached", "unknown"
+STATES = {COLD: "not in memory", CACHED: "in memory", UNKNOWN: "not told"}
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,17 @@ def cold_share(found: Iterable[ReadSpeed]) -> float | None:
     known = [one for one in found if one.state != UNKNOWN]
     total = sum(one.read_bytes for one in known)
     return sum(one.read_bytes for one in known if one.state == COLD) / total if total else None
+
+
+def reading_said(found: Sequence[ReadSpeed], cold: float | None) -> str:
+    """What the rates are, and which part of the bytes came from the storage; empty where nothing was timed."""
+    if not found:
+        return ""
+    share = "whether they were in this node's memory the file system does not tell" if cold is None else (
+        f"{percent(cold)} of these bytes were not in this node's memory"
+    )  # fmt: skip
+    return (f"Typical rates (geometric means over files), {found[0].at_once} files read at a time in pieces of up to "
+            f"1 MiB; {share}.")  # fmt: skip
 
 
 def read_speeds(contents: Iterable[Contents], level: float) -> tuple[ReadSpeed, ...]:

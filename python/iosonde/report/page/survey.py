@@ -14,7 +14,7 @@ from iosonde.report.text.survey import lines
 
 from .drawn import drawn_page
 
-_KINDS = _AREAS, _LINES, _BARS = "areas", "lines", "bars"
+_KINDS = _AREAS, _LINES, _BARS, _RATES = "areas", "lines", "bars", "rates"
 
 
 def survey_html(page: SurveyPage, say: Callable[[str], None] = lambda sentence: None) -> str:
@@ -35,7 +35,8 @@ def save_survey(page: SurveyPage, path: str | Path, say: Callable[[str], None] =
 def _figures(page: SurveyPage) -> Iterator[tuple[str, Figure]]:
     kinds = {_AREAS: [areas_figure(one) for one in page.squares],
              _LINES: [cumulative_figure(one) for one in page.distributions],
-             _BARS: [estimates_figure(one) for one in page.bars]}  # fmt: skip
+             _BARS: [estimates_figure(one) for one in page.bars],
+             _RATES: [estimates_figure(one) for one in page.rates]}  # fmt: skip
     for kind, figures in kinds.items():
         yield from ((f"{kind}-{number}", one) for number, one in enumerate(figures, 1))
 

@@ -22,12 +22,8 @@ _COARSE = 0.02  # of a fast operation: a step of its clock
 
 def lines(made: OperationCauses) -> Iterator[str]:
     """The lines of the text."""
-    for study in made.study.studies if made.study else ():
-        if study.study.name:
-            yield from wrapped(f"{study.study.name}:")
-        yield from path_study.pattern_lines(study, made.level)
     if made.study:
-        yield from path_study.mixed_lines()
+        yield from path_study.in_short(made.study)
         yield ""
     several = [one for one in made.groups if len(one.classes) > 1]
     single = [one for one in made.groups if len(one.classes) == 1]

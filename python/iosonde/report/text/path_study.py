@@ -36,14 +36,14 @@ def _study(one: StudyTables, level: float) -> Iterator[str]:
     for models in one.study.models.values():
         yield from _models(models, level)
         yield ""
-    yield from pattern_lines(one, level)
+    yield from _pattern_lines(one, level)
     for confusion in one.confusion:
         yield from _confusion(confusion)
         yield ""
     yield from _sentences(one)
 
 
-def pattern_lines(one: StudyTables, level: float) -> Iterator[str]:
+def _pattern_lines(one: StudyTables, level: float) -> Iterator[str]:
     """Of each direction where its operations were, and what each pattern took against its best case."""
     for models in one.study.models.values():
         rows = [row for row in one.rows if row.direction == models.direction]
@@ -56,8 +56,15 @@ def pattern_lines(one: StudyTables, level: float) -> Iterator[str]:
         yield ""
 
 
-def mixed_lines() -> Iterator[str]:
-    """What mixed and slower are."""
+def in_short(made: PathStudy) -> Iterator[str]:
+    """What was lost most, of each study, and where the tables are: for a diagnosis, which is of single operations."""
+    for one in made.studies:
+        name = f"{one.study.name}: " if one.study.name else ""
+        yield from wrapped(f"{name}{_most_lost(one) or 'no pattern took longer than its best case.'}")
+    yield from wrapped("The time of each condition and pattern, with intervals: iosonde time-model of this store.")
+
+
+def _mixed_lines() -> Iterator[str]:
     yield from wrapped(
         "mixed: between two conditions and near to none (a part cached, a part not, or a wait); slower: than all of "
         "them. Conditions whose times lie together cannot be told apart by time.", "  "
@@ -145,16 +152,20 @@ def _sentences(one: StudyTables) -> Iterator[str]:
             if other and row[other] > _OFTEN:
                 yield from wrapped(f"Of {confusion.direction}s that are {kind} {100 * row[other]:.0f} % look {other}: "
                                    "their times lie together.")  # fmt: skip
-    worst = max(one.rows, key=_lost_s, default=None)
-    if worst is not None and _lost_s(worst) > 0:
-        best = estimate_parts(worst.best_s, 1.0)
-        yield from wrapped(
-            f"Most was lost by {worst.name}: it took {significant(worst.seconds)} s; {best[0]} s ({best[1]}) if every "
-            "optimisation had worked as it is meant to."
-        )
+    if lost := _most_lost(one):
+        yield from wrapped(lost)
     for note in one.study.notes:
         yield from wrapped(f"~ {note}", "  ")
-    yield from mixed_lines()
+    yield from _mixed_lines()
+
+
+def _most_lost(one: StudyTables) -> str:
+    worst = max(one.rows, key=_lost_s, default=None)
+    if worst is None or _lost_s(worst) <= 0:
+        return ""
+    best = estimate_parts(worst.best_s, 1.0)
+    return (f"Most was lost by {worst.name}: it took {significant(worst.seconds)} s; {best[0]} s ({best[1]}) if every "
+            "optimisation had worked as it is meant to.")  # fmt: skip
 
 
 def _lost_s(row: PatternRow) -> float:

@@ -44,7 +44,7 @@ def lines(made: Survey) -> Iterator[str]:
         yield ""
         yield from _kinds(made)
         yield from byte_lines(made)
-        yield from reading_lines(made.reading, made.cold_share)
+        yield from reading_lines(made.reading, made.reading_said)
         yield from quantile_lines(made)
     yield from what_if_lines(made)
     if made.strata:

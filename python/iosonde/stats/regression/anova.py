@@ -126,62 +126,125 @@ def anova(
     BRING_UPS of the table say (``strata.named``). Raises InputError, DataError.
     """
     check_level(level)
-    block, weighted = (block.name, block.weighted) if isinstance(block, Block) else (block, False)
     if kind not in (1, 2, 3):
         raise InputError(f"sums of squares of type {kind} are not offered", "use 1 (sequential), 2 or 3")
+    asked = _read(table, response, on, block, (level, kind))
+    data, pure = _compressed(asked.taken, asked.y, list(asked.factors))
+    balanced, warnings = _balance(data, asked.factors, kind)
+    weights: tuple[GroupWeight, ...] = ()
+    if asked.weighted:
+        data, weights = by_noise(data, pure, asked.terms, asked.block)
+    residual = _residual(data, asked.terms)
+    shared = shared_errors(asked.taken, asked.y, asked.terms, level)
+    if weights and shared is not None:
+        raise InputError("trials that share bring-ups are not weighted: their error has several parts",
+                         "leave the weights out")  # fmt: skip
+    judged = (_by_trials(asked, data, residual, contrasts) if shared is None
+              else _by_strata(asked, data, residual.total, shared, contrasts))  # fmt: skip
+    assumptions, findings = (
+        (None, []) if weights
+        else _assumptions(table, response, asked.terms, asked.factors, shared, asked.rows, level)
+    )  # fmt: skip
+    return Anova(
+        response, level, data.n, judged.sources, judged.error.ss, int(judged.error.df), residual.total, balanced, kind,
+        judged.contrasts, assumptions, (*judged.findings, *findings),
+        (*asked.left_out(len(table)), *warnings, *judged.warnings), judged.strata, weights,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The ``rows`` of a table that have the response and all factors, ``taken`` with their ``y``; the ``terms`` they
+    are explained by, of which those of ``block`` ('': none) are not asked about."""
+
+    level: float
+    kind: int
+    rows: npt.NDArray[np.intp]
+    taken: Table
+    y: Array
+    factors: Mapping[str, TermFactor]
+    terms: list[Term]
+    block: str
+    weighted: bool
+
+    @property
+    def blocks(self) -> set[str]:
+        """The columns whose effects are taken out."""
+        return {self.block} if self.block else set()
+
+    def left_out(self, n_rows: int) -> list[str]:
+        """What to say where some of all rows are not taken."""
+        lost = n_rows - self.rows.size
+        return [f"{lost} of {n_rows} rows with a missing value are left out"] if lost else []
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """The terms held against their ``error``, with what is to be said of it."""
+
+    sources: tuple[VariationSource, ...]
+    error: SumOfSquares
+    contrasts: tuple[Contrast, ...]
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
+    strata: tuple[Stratum, ...] = ()
+
+
+def _read(table: Table, response: str, on: Sequence[str], block: str | Block | None, how: tuple[float, int]) -> _Asked:
+    """What is asked, of the rows that can answer. ``how``: level and kind. Raises InputError, DataError."""
+    block, weighted = (block.name, block.weighted) if isinstance(block, Block) else (block, False)
     names = _names(on, block, table)
     factors = {name: _factor(table, name) for name in dict.fromkeys(part for term in names for part in term)}
     if table.column(response).name in factors:
         raise InputError(f"'{response}' is both the response and a factor", "leave it out of --on")
-    y_all = table.numbers(response)
-    keep = ~np.isnan(y_all)
+    y = table.numbers(response)
+    keep = ~np.isnan(y)
     for name in factors:
         keep &= ~table.column(name).missing
     rows = np.flatnonzero(keep)
-    if rows.size and np.ptp(y_all[rows]) == 0:
+    if rows.size and np.ptp(y[rows]) == 0:
         where = f"{table.source}: " if table.source else ""
         raise DataError(f"{where}'{response}' is the same in all {rows.size} rows: there is nothing to explain",
                         "choose another response")  # fmt: skip
-    data, pure = _compressed(table.take(rows), y_all[rows], list(factors))
     terms = [Term(tuple(factors[part] for part in term)) for term in names]
-    balanced, warnings = _balance(data, factors, kind)
-    weights: tuple[GroupWeight, ...] = ()
-    if weighted:
-        data, weights = by_noise(data, pure, terms, table.column(block or "").name)
+    named = table.column(block or "").name if block or weighted else ""
+    return _Asked(*how, rows, table.take(rows), y[rows], factors, terms, named, weighted)
+
+
+def _residual(data: CellMeans, terms: Sequence[Term]) -> _Residual:
+    """What all terms leave. Raises DataError where that is nothing."""
     sse, rank = data.explained(terms)
     if data.n - rank < 1:
         raise DataError("the terms use up every degree of freedom: nothing is left to judge them by",
                         "repeat the measurements, or leave the highest interaction out")  # fmt: skip
-    residual = _Residual(sse, data.n - rank, data.explained([])[0], data.n)
-    blocks = {table.column(block).name} if block else set()
-    taken = table.take(rows)
-    shared = shared_errors(taken, y_all[rows], terms, level)
-    if weights and shared is not None:
-        raise InputError("trials that share bring-ups are not weighted: their error has several parts",
-                         "leave the weights out")  # fmt: skip
+    return _Residual(sse, data.n - rank, data.explained([])[0], data.n)
+
+
+def _by_trials(asked: _Asked, data: CellMeans, residual: _Residual, contrasts: Sequence[str]) -> _Judged:
+    """Every term against the noise between trials, which share nothing."""
     sources = tuple(
-        _source(term, _added(data, terms, place, kind), residual, level, blocks) if shared is None
-        else _in_stratum(term, _added(data, terms, place, kind), shared, _sides(shared, terms, place, kind), level,
-                         residual.total, blocks)
+        _source(term, _added(data, asked.terms, place, asked.kind), residual, asked.level, asked.blocks)
+        for place, term in enumerate(asked.terms)
+    )
+    judge = plain_judge(data, asked.terms, residual.mean_square, residual.df)
+    made = tuple(contrast(text, asked.terms, asked.factors, data, judge, asked.level) for text in contrasts)
+    return _Judged(sources, SumOfSquares(residual.ss, residual.df), made)
+
+
+def _by_strata(asked: _Asked, data: CellMeans, total: float, shared: SharedErrors, contrasts: Sequence[str]) -> _Judged:
+    """Every term against the error of its stratum, where trials share bring-ups."""
+    terms, kind = asked.terms, asked.kind
+    sources = tuple(
+        _in_stratum(term, _added(data, terms, place, kind), shared, _sides(shared, terms, place, kind), asked.level,
+                    total, asked.blocks)
         for place, term in enumerate(terms)
     )  # fmt: skip
-    if rows.size < len(table):
-        left_out = len(table) - rows.size
-        warnings = [f"{left_out} of {len(table)} rows with a missing value are left out", *warnings]
-    assumptions, findings = (
-        (None, []) if weights else _assumptions(table, response, terms, factors, shared, rows, level)
-    )
-    if shared is None:
-        judge = plain_judge(data, terms, residual.mean_square, residual.df)
-        made = tuple(contrast(text, terms, factors, data, judge, level) for text in contrasts)
-        return Anova(response, level, data.n, sources, sse, residual.df, residual.total, balanced, kind, made,
-                     assumptions, tuple(findings), tuple(warnings), (), weights)  # fmt: skip
-    made = tuple(contrast(text, terms, factors, shared.rows, shared.judge(terms), level) for text in contrasts)
-    within = shared.strata.within.error
-    lost = strata.once(taken, [name for name in factors if not shared.told(factors[name])], shared.strata.units)
-    return Anova(response, level, data.n, sources, within.ss, within.df, residual.total, balanced, kind, made,
-                 assumptions, (*s119.finding(lost), *findings), (*warnings, *unequal(shared.strata)),
-                 shared.strata.strata)  # fmt: skip
+    judge = shared.judge(terms)
+    made = tuple(contrast(text, terms, asked.factors, shared.rows, judge, asked.level) for text in contrasts)
+    untold = [name for name in asked.factors if not shared.told(asked.factors[name])]
+    lost = strata.once(asked.taken, untold, shared.strata.units)
+    return _Judged(sources, shared.strata.within.error, made, tuple(s119.finding(lost)),
+                   tuple(unequal(shared.strata)), shared.strata.strata)  # fmt: skip
 
 
 @dataclass(frozen=True)
