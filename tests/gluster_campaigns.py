@@ -26,13 +26,10 @@ OF_SETTINGS = {
 def rows() -> list[dict[str, object]]:
     """A row a trial; speeds in MB/s."""
     found: list[dict[str, object]] = []
-    for name, varied, held, unit, divisor in (
-        ("hardware", OF_HARDWARE, OF_SETTINGS, "MB/s", 1.0),
-        ("tunables", OF_SETTINGS, OF_HARDWARE, "bytes/s", 1e6),
-    ):
+    for name, varied, held in (("hardware", OF_HARDWARE, OF_SETTINGS), ("tunables", OF_SETTINGS, OF_HARDWARE)):
         for trial in pq.read_table(RESULTS / f"gluster-{name}.parquet").to_pylist():
             own = {factor: trial.get(factor, trial.get(f"{factor} (bytes)")) for factor in varied}
-            speeds = {f"{metric} (MB/s)": trial[f"{metric} ({unit})"] / divisor for metric in METRICS}
+            speeds = {f"{metric} (MB/s)": trial[f"{metric} (bytes/s)"] / 1e6 for metric in METRICS}
             found.append({"campaign": name, **dict(sorted((held | own).items())), **speeds})
     return found
 

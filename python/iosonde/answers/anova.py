@@ -24,9 +24,11 @@ from .regress import explained
 
 @dataclass(frozen=True)
 class AnalysisOfVariance(Answer):
-    """``anova``: the table, the contrasts, and what speaks against them."""
+    """``anova``: the table, the contrasts, and what speaks against them. ``unit``: that of the response, where it is
+    known."""
 
     anova: Anova
+    unit: str = ""
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde anova --json``."""
@@ -68,7 +70,7 @@ def anova(source: Source, asked: Asked, how: SumsOfSquares | None = None) -> Ana
         raise InputError("weights are those of the levels of a block", "name it with --block, as --block campaign")
     block = Block(how.block, how.weighted) if how.block else None
     made = allocated(rows, response.title, terms, asked.level, block=block, kind=how.kind, contrasts=how.contrasts)
-    return AnalysisOfVariance(replace(made, warnings=(*caveats(response), *made.warnings)))
+    return AnalysisOfVariance(replace(made, warnings=(*caveats(response), *made.warnings)), response.unit)
 
 
 def _refuse_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from iosonde.core.units import significant
+from iosonde.core.units import human_scale, significant
 
 from .layout import escape, table, wrapped
 
@@ -25,12 +25,12 @@ def lines(answer: AnalysisOfVariance) -> Iterator[str]:
     yield from _table(made)
     if made.strata:
         yield ""
-        yield from _components(made)
+        yield from _components(made, answer.unit)
     if made.weights:
         yield ""
         yield from _weights(made)
     for contrast in made.contrasts:
-        yield from ["", *wrapped(f"{contrast.text} = {_contrast(contrast)}")]
+        yield from ["", *wrapped(f"{contrast.text} = {_contrast(contrast, answer.unit)}")]
     if made.warnings or made.findings:
         yield ""
     for text in [*(f"~ {w}" for w in made.warnings), *(f"{f.code} {f.sentence}" for f in made.findings)]:
@@ -88,29 +88,37 @@ def _between(made: Anova, place: int) -> str:
     return f"between {made.strata[place].n} {'inner ' if place else ''}bring-ups"
 
 
-def _components(made: Anova) -> Iterator[str]:
+def _components(made: Anova, unit: str) -> Iterator[str]:
     """How much bring-ups differ, and trials inside one."""
     for place, one in enumerate(made.strata):
         last = place == len(made.strata) - 1
         what = "trials of one bring-up" if last else _between(made, place)[len("between ") :]
-        yield from wrapped(f"standard deviation of {what}: {_root(one.component)}")
+        yield from wrapped(f"standard deviation of {what}: {_root(one.component, unit)}")
 
 
-def _root(variance: Estimate | None) -> str:
+def _root(variance: Estimate | None, unit: str) -> str:
     if variance is None or variance.value is None:
         return "cannot be told"
-    if variance.low is None or variance.high is None:
-        return f"{significant(math.sqrt(variance.value), 3)} ~ {'; '.join(variance.warnings)}"
-    value, low, high = (significant(math.sqrt(x), 3) for x in (variance.value, variance.low, variance.high))
-    return f"{value} ({low} to {high})"
+    roots = [math.sqrt(x) for x in (variance.value, variance.low, variance.high) if x is not None]
+    return _shown(roots, unit, 3, variance.warnings)
 
 
-def _contrast(made: Contrast) -> str:
+def _contrast(made: Contrast, unit: str) -> str:
     e = made.estimate
     assert e.value is not None
     if e.low is None or e.high is None or made.p is None:
-        return f"{significant(e.value, 4)} ~ {'; '.join(e.warnings)}"
-    return f"{significant(e.value, 4)} ({significant(e.low, 4)} to {significant(e.high, 4)}), p = {made.p:.2g}"
+        return _shown([e.value], unit, 4, e.warnings)
+    return f"{_shown([e.value, e.low, e.high], unit, 4)}, p = {made.p:.2g}"
+
+
+def _shown(numbers: list[float], unit: str, digits: int, warnings: Sequence[str] = ()) -> str:
+    """A value and its interval in one unit; without an interval why there is none."""
+    divisor, name = human_scale(max(map(abs, numbers)), unit)
+    value, *interval = (significant(one / divisor, digits) for one in numbers)
+    tail = f" {name}" if name else ""
+    if len(interval) < 2:
+        return f"{value}{tail} ~ {'; '.join(warnings)}"
+    return f"{value} ({interval[0]} to {interval[1]}){tail}"
 
 
 def _interval(share: Estimate) -> str:
