@@ -12,10 +12,10 @@ MIB = 2.0**20
 @pytest.mark.parametrize(
     ("numbers", "unit", "said"),
     [
-        ([3.5 * MIB, 0.0, 9.25 * MIB], "bytes/s", "3.5 (0 to 9.25) MiB/s"),
-        ([-0.002, -0.003, 0.001], "s", "-2 (-3 to 1) ms"),
-        ([12.0, 1.0, 30.0], "", "12 (1 to 30)"),
-        ([4 * MIB], "bytes", "4 MiB ~ one trial"),
+        ([3.5 * MIB, 0.0, 9.25 * MIB], "bytes/s", "3.50 (0 to 9.25) MiB/s"),
+        ([-0.002, -0.003, 0.001], "s", "-2.00 (-3.00 to 1.00) ms"),
+        ([12.0, 1.0, 30.0], "", "12.0 (1.00 to 30.0)"),
+        ([4 * MIB], "bytes", "4.00 MiB ~ one trial"),
     ],
 )
 def test_a_value_and_its_interval_have_one_unit(numbers, unit, said):
