@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -17,7 +18,8 @@ def play(document, place, rank=0, tools=None, **levels):
     """Run all steps of one rank; the (name, exit code, output) of those that failed."""
     levels = {name: values[0] for name, values in document["factors"].items()} | {"files": 5} | levels
     path = f"{tools}:{os.environ['PATH']}" if tools else os.environ["PATH"]
-    environment = os.environ | {"IOSONDE_TARGET": str(place), "IOSONDE_RANK": str(rank), "PATH": path}
+    environment = os.environ | {"IOSONDE_TARGET": str(place), "IOSONDE_RANK": str(rank), "PATH": path,
+                                "IOSONDE_PYTHON": sys.executable}  # fmt: skip
     failed = []
     for stage in ("set_up", "steps", "tear_down"):
         for step in document[stage]:
@@ -44,6 +46,12 @@ def place(tmp_path):
 @pytest.mark.parametrize("name", LOCAL)
 def test_every_benchmark_does_what_it_says(name, place):
     assert play(benchmarks.find(f"user:{name}"), place) == []
+
+
+@pytest.mark.parametrize("name", ["user:all", "interference:all"])
+def test_a_benchmark_is_the_same_wherever_iosonde_is_installed(name):
+    """So that the same command goes on with a campaign after iosonde was installed anew."""
+    assert sys.prefix not in repr(benchmarks.find(name))
 
 
 # What a tool does instead of its work → the step that must see it.

@@ -10,11 +10,10 @@ Each rank works in a directory of its own on a tree of its own: ``source_tree`` 
 
 from __future__ import annotations
 
-import shlex
-import sys
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.measure.placeholders import PYTHON_VARIABLE
 from iosonde.measure.user_commands import BENCHMARKS, GO, NAMES, PLACE, Steps
 from iosonde.measure.victim_program import GO_THERE, ON_TARGET
 
@@ -117,7 +116,7 @@ def _room(what: str) -> str:
 
 
 def _program(module: str, words: str) -> str:
-    return f"{shlex.quote(sys.executable)} -m iosonde.measure.{module} {words}"
+    return f'"${PYTHON_VARIABLE}" -m iosonde.measure.{module} {words}'
 
 
 def _make() -> str:

@@ -6,8 +6,6 @@ balanced fraction of the full matrix is measured once (docs/path-study.md).
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +13,7 @@ from iosonde.core import path_names
 from iosonde.core.errors import InputError
 from iosonde.core.path_names import READ, READ_STATES, STATES, WRITE, WRITE_STATES
 from iosonde.measure.load_program import OFF, ON
+from iosonde.measure.placeholders import PYTHON_VARIABLE
 from iosonde.measure.workloads.path_study import MEMORY, PLACES
 
 NAME = path_names.WORKLOAD
@@ -76,8 +75,8 @@ def _all(name: str, command: str) -> dict[str, Any]:
 
 
 def _tree() -> str:
-    return f"{shlex.quote(sys.executable)} -m iosonde.measure.tree_program make {_PLACE} --files {_LOAD_FILES}"
+    return f'"${PYTHON_VARIABLE}" -m iosonde.measure.tree_program make {_PLACE} --files {_LOAD_FILES}'
 
 
 def _load(what: str) -> str:
-    return f"{shlex.quote(sys.executable)} -m iosonde.measure.load_program {what} --place {_PLACE}"
+    return f'"${PYTHON_VARIABLE}" -m iosonde.measure.load_program {what} --place {_PLACE}'

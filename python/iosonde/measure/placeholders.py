@@ -100,6 +100,10 @@ def fill_typed(value: Any, values: Mapping[str, FactorValue]) -> Any:
     return value
 
 
+# The Python that runs iosonde on the node, for commands: its own programs are there wherever it is installed.
+PYTHON_VARIABLE = "IOSONDE_PYTHON"
+
+
 def as_environment(values: Mapping[str, FactorValue]) -> dict[str, str]:
     """The same values as variables ``IOSONDE_NAME``: a value with blanks or quotes needs no quoting then."""
     return {

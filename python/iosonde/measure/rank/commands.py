@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,10 @@ def _outside(item: dict[str, Any], assignment: Assignment) -> frozenset[str] | N
     return frozenset(assignment.outside) if item["on"] in ONCE else None
 
 
+def _environment(known: Mapping[str, FactorValue]) -> dict[str, str]:
+    return {placeholders.PYTHON_VARIABLE: sys.executable} | placeholders.as_environment(known)
+
+
 def _here(
     part: Part,
     assignment: Assignment,
@@ -119,7 +124,7 @@ def _here(
     heart.enter(item["label"], RUNNING, pulse=Pulse(f"{command.STEP_VARIABLE}={step_id}"))
     asked = command.ShellCommand(
         filled(item, known),
-        placeholders.as_environment(known) | {command.TRIAL_VARIABLE: assignment.spool},
+        _environment(known) | {command.TRIAL_VARIABLE: assignment.spool},
         step_id,
         cpus,
         command.STAYS if item["stage"] == SET_UP else command.ENDS,  # a set-up may start a server
