@@ -41,7 +41,7 @@ def grid(made: PairVerdicts) -> tuple[list[str], list[list[object]], str]:
     """(headers, a row for each number, how they are aligned)."""
     columns = list(dict.fromkeys(name for one in made.items for name in one.cell))
     rows = [_row(one, columns) for one in made.items]
-    return ["", "", *columns, "pairs", "A → B", "B ÷ A", "interval", ""], rows, "ll" + "l" * len(columns) + "rlrrl"
+    return ["", "", *columns, "pairs", "A → B", "B ÷ A", "interval", ""], rows, "ll" + "l" * len(columns) + "rLrrL"
 
 
 def _table(made: PairVerdicts) -> Iterator[str]:

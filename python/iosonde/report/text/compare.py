@@ -52,7 +52,7 @@ def _one(made: Comparisons) -> Iterator[str]:
         spread = "~" if one.cells > 1 else significant(side.side.sd / divisor)  # of cells it is their difference
         rows.append([_side(item, side.name), str(side.side.n), *estimate_parts(interval, divisor), spread, note])
     headers = [made.group or "", "n", f"mean, {unit}" if unit else "mean", "interval", "sd", ""]
-    yield from fitting(headers, rows, "lrrrrl", 1)
+    yield from fitting(headers, rows, "lrrrrL", 1)
     yield ""
     cut = dict.fromkeys([*one.mean_a.warnings, *one.mean_b.warnings])
     said = [("base", f"{item.sides[0]}: {made.base}"), *_evidence(item)]
@@ -104,7 +104,7 @@ def _many(made: Comparisons) -> Iterator[str]:
     rows = [[*cells_of(item, columns, sides), *_numbers(item)] for item in named]
     headers = [*columns, *sides, "mean A → mean B", "n", "B ÷ A", "interval", "p", ""]
     labels = len(columns) + len(sides)
-    yield from fitting(headers, rows, "l" * (labels + 1) + "rrrrL", labels)
+    yield from fitting(headers, rows, "l" * labels + "L" + "rrrrL", labels)
     yield ""
     yield from wrapped(legend(made))
     yield from _warnings(made, columns, len(sides))
