@@ -280,11 +280,10 @@ def test_no_line_of_a_table_is_too_wide_whatever_the_names(tmp_path, length, n_c
             for name in names for level in range(2) for n in range(4)]  # fmt: skip
     path.write_text("\n".join(",".join(row) for row in [["v", *by, "y_s"], *rows]) + "\n")
     text = invoke(str(path), "--response", "y", "--group", "v", *(("--by", ",".join(by)) if by else ()))
-    head = next(at for at, line in enumerate(text.splitlines()) if "interval  " in line and "mean" in line)
+    head = next(at for at, line in enumerate(text.splitlines()) if re.search(r"mean.* interval( |$)", line))
     table = text.splitlines()[head : text.splitlines().index("", head)]
     assert len(table) > n_sides * (n_sides - 1) // 2 and max(map(len, table)) < 80
     assert not [line for line in table if re.search(r"…[\d.]*\d \w+ +\d", line)]  # a number is whole, or not there
-    assert sum(" → " in line for line in table) > n_sides * (n_sides - 1) // 2
     shown = "".join("".join(table).split())
     expected = [f"level{at}0" for at in range(n_columns)] if n_sides == 2 and by else names
     assert "…" in shown or all(name in shown for name in expected)
