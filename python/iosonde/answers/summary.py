@@ -62,6 +62,12 @@ class Summary(Answer):
         ]  # fmt: skip
 
 
+def _calls(source: Source, asked: Asked, operations: Sequence[str] | None) -> tuple[PhaseCalls, ...]:
+    """Those of the operations that are summarised, where some were asked for."""
+    found = calls(source.runs, asked.level)
+    return found if operations is None else tuple(one for one in found if one.operation in operations)
+
+
 def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Summary:
     """Mean, median and spread of every cell; of a store also percentiles, efficiency and findings.
 
@@ -74,7 +80,8 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
         faults = fault_effects(source, made.by, asked.level)
         if are_surveys(source.runs):
             made = replace(made, warnings=(*made.warnings, SEE_PAGE))
-        return Summary(made, own_clock(source, asked), told_by(source, asked), faults, calls(source.runs, asked.level))
+        told = [row.operation for row in made.rows] if asked.response else None
+        return Summary(made, own_clock(source, asked), told_by(source, asked), faults, _calls(source, asked, told))
     if asked.response:
         if source.store is not None:  # n counts trials: a run has a row for each of its results
             refuse_many_kinds(
