@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import sample_store
-
 from iosonde.answers import summary as room
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
