@@ -2,7 +2,8 @@
 
 Each row has the trial's settings. Of what was run the seconds, of the engine's phases the rate or bandwidth until the
 last rank was done (base units). A Parquet file names units, as ``write (bytes/s)``, leaves out what writes are before
-close, and has with ``received`` what the clients received while they read, as ``read_received (bytes)``.
+close, and has with ``received`` what the clients received while they read, as ``read_received (bytes)``. ``heal`` is
+how long what a server missed took to be there, ``read_calls`` what a read cost the servers in calls.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from iosonde.store import Store
 
 UNITS = {"seconds": "s", "rate_last_done": "op/s", "bandwidth_last_done": "bytes/s"}
 SAID = ("bytes", "s")  # units of factors that are named
-RECEIVED = "network_received"
+RECEIVED, HEAL, CALLS = "network_received", "heal", "server_calls_per_operation"
 
 
 def main(store: str, file: str, also: str = "") -> None:
@@ -47,6 +48,10 @@ def main(store: str, file: str, also: str = "") -> None:
 def _title(one: dict[str, Any], named: bool, also: str) -> str | None:
     """The column of a result; None of one that is left out."""
     operation, metric = str(one["operation"]), str(one["metric"])
+    if metric == HEAL:
+        return _with(HEAL, "s", named)
+    if metric == CALLS:
+        return f"{operation}_calls"
     if metric == RECEIVED:
         return _with(f"{operation}_received", "bytes", named) if also and "read" in operation else None
     unit = next((unit for word, unit in UNITS.items() if word == metric or word in metric.split(" ")), None)

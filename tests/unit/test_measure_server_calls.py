@@ -23,6 +23,9 @@ def test_a_phase_has_what_was_counted_after_it_less_what_was_before(tmp_path):
              "totals": {"read": {"count": 6}}}  # fmt: skip
     (row,) = server_calls.rows(entry, 2)
     assert (row.metric, row.value, row.unit, row.repetition) == ("server_calls_per_operation", 3.0, "calls", 2)
+    (none,) = server_calls.rows(entry | {"server_calls": {}}, 2)
+    assert none.value == 0.0, "a client's cache answered: that is a number, and no gap"
+    assert server_calls.rows({"operation": "read", "counted_kind": "read", "totals": {"read": {"count": 6}}}, 2) == []
     counted(tmp_path, ENDED, lookup=4, read=8)  # they began to count anew
     assert server_calls.of_phase(tmp_path, 1) is None
     spool.server_counts_of(tmp_path, 1, ENDED).write_text("no answer")

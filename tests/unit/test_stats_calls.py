@@ -50,4 +50,10 @@ def test_settings_are_apart_and_a_bring_up_counts_once():
     seen = [run(0, {"read": 10}, client_cache="cold-verified", network_bandwidth=1e8, centre_trial=True),
             run(1, {"read": 20}, client_cache="served-by-cache", network_bandwidth=2e8)]  # fmt: skip
     assert [(one.setting, one.in_all.n) for one in calls(seen, 0.95)] == [("", 2)], "what is observed splits no setting"
-    assert calls([run(0, {})], 0.95) == () == calls([run(0, {"read": 1}, reads=0)], 0.95)
+    assert calls([run(0, None)], 0.95) == () == calls([run(0, {"read": 1}, reads=0)], 0.95)
+
+
+def test_no_call_is_a_number():
+    """A cache that answered in one trial of two halves the mean; it is not left out."""
+    (one,) = calls([run(0, {"read": 20}), run(1, {})], 0.95)
+    assert (one.in_all.n, one.in_all.value, one.servers["read"].value) == (2, 1.0, 1.0)

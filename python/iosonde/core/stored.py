@@ -143,9 +143,10 @@ class StoredPhase:
         return self.document.get("totals") or {}
 
     @property
-    def server_calls(self) -> Mapping[str, int]:
-        """Kind of call → how many all servers counted; empty where they did not."""
-        return self.document.get("server_calls") or {}
+    def server_calls(self) -> Mapping[str, int] | None:
+        """Kind of call → how many all servers counted, maybe none; None where they did not count."""
+        found: Mapping[str, int] | None = self.document.get("server_calls")
+        return found
 
     @property
     def cache(self) -> Mapping[str, Any]:

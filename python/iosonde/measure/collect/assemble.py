@@ -96,7 +96,7 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
             if entry["cache"]:
                 entry["cache"]["state"] = wire.cache_state(entry["cache"]["state"], entry["network"])
                 cache_states.append(entry["cache"]["state"])
-            if calls := server_calls.of_phase(source.folder, index):
+            if (calls := server_calls.of_phase(source.folder, index)) is not None:
                 entry["server_calls"] = calls
                 rows += server_calls.rows(entry, source.repetition)
             entry |= {name: prefixes[place] + entry[name] for name in ("name", "operation")}

@@ -23,9 +23,9 @@ def of_phase(folder: Path, phase: int) -> dict[str, int] | None:
 
 
 def rows(entry: Mapping[str, Any], repetition: int) -> list[Observation]:
-    """Calls for each operation that the phase's rate counts."""
+    """Calls for each operation that the phase's rate counts; 0 where a client's cache answered all of them."""
     calls, counted = entry.get("server_calls"), entry["totals"].get(entry["counted_kind"], {}).get("count")
-    if not calls or not counted:
+    if calls is None or not counted:
         return []
     return [Observation(entry["operation"], CALLS, sum(calls.values()) / counted, "calls", None, repetition)]
 

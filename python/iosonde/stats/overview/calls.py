@@ -42,7 +42,7 @@ def calls(runs: Sequence[StoredRun], level: float) -> tuple[PhaseCalls, ...]:
     cells: dict[tuple[str, str, str], dict[Hashable, list[StoredPhase]]] = {}
     for run, setting in zip(runs, settings_of(runs), strict=True):
         for phase in run.phases if run.counts else ():
-            if phase.server_calls and _counted(phase):
+            if phase.server_calls is not None and _counted(phase):
                 cell = cells.setdefault((run.experiment, phase.operation, setting), {})
                 cell.setdefault(run.factors.get(BRING_UP, run.id), []).append(phase)
     return tuple(_calls(operation, setting, list(units.values()), level)
@@ -52,7 +52,7 @@ def calls(runs: Sequence[StoredRun], level: float) -> tuple[PhaseCalls, ...]:
 def _calls(operation: str, setting: str, units: Sequence[Sequence[StoredPhase]], level: float) -> PhaseCalls:
     done = [_mean([{kind: one["count"] / _counted(phase) for kind, one in phase.totals.items()} for phase in unit])
             for unit in units]  # fmt: skip
-    served = [_mean([{kind: n / _counted(phase) for kind, n in phase.server_calls.items()} for phase in unit])
+    served = [_mean([{kind: n / _counted(phase) for kind, n in (phase.server_calls or {}).items()} for phase in unit])
               for unit in units]  # fmt: skip
     return PhaseCalls(operation, setting, str(units[0][0].counted_kind), _each(done, level), _each(served, level),
                       _in_all(served, level), _in_all(done, level))  # fmt: skip
