@@ -29,8 +29,8 @@ from .plan import Cell, Plan, judge, whole
 KEYS = ("cells",)
 # The search looks at every cell for each that it takes: these take a second or two.
 MOST_CELLS = 2_000
-_MOST_STARTS, _MOST_PASSES = 100, 20
-_WORK = 30_000_000  # looks at a cell's level or pair, in all starts together: about a second
+_MOST_STARTS, _FEWEST_PASSES, _MOST_PASSES = 100, 3, 20
+_WORK = 8_000_000  # looks at a cell's level or pair, in all starts together: about a second
 _TOGETHER = 0.5  # Cramér's V of factors that are said to go together
 Codes = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.float64]
@@ -85,7 +85,7 @@ def _best(codes: list[Codes], count: int, seed: int) -> list[int]:
     size = codes[0].size
     # A level that few allowed cells have is due less often than one that many have.
     due = [np.bincount(one) / size * count for one in codes]
-    starts = max(1, min(_MOST_STARTS, _WORK // (size * count * len(codes))))
+    starts = max(1, min(_MOST_STARTS, _WORK // (_FEWEST_PASSES * size * count * len(codes))))
     draw = Random(f"{seed}/balanced/starts")
     found: list[tuple[float, list[int]]] = []
     for start in range(starts):
@@ -124,7 +124,7 @@ def _exchanged(codes: list[Codes], due: list[Counts], taken: list[int]) -> list[
     open_cells = np.ones(codes[0].size, bool)
     open_cells[taken] = False
     chosen = list(taken)
-    for _ in range(max(1, min(_MOST_PASSES, _WORK // (codes[0].size * len(taken) * len(codes))))):
+    for _ in range(max(_FEWEST_PASSES, min(_MOST_PASSES, _WORK // (codes[0].size * len(taken) * len(codes))))):
         changed = False
         for place, mine in enumerate(chosen):
             for one, n in zip(codes, counts, strict=True):
