@@ -1,9 +1,9 @@
-"""python docs/reproductions/table.py STORE FILE.csv|FILE.parquet [received]: one row a trial, a column a thing.
+"""python docs/reproductions/table.py STORE FILE.csv|FILE.parquet [received|calls]: one row a trial, a column a thing.
 
 Each row has the trial's settings. Of what was run the seconds, of the engine's phases the rate or bandwidth until the
 last rank was done (base units). A Parquet file names units, as ``write (bytes/s)``, leaves out what writes are before
 close, and has with ``received`` what the clients received while they read, as ``read_received (bytes)``. ``heal`` is
-how long what a server missed took to be there, ``read_calls`` what a read cost the servers in calls.
+how long what a server missed took to be there. With ``calls`` it has only what operations cost the servers in calls.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from iosonde.store import Store
 UNITS = {"seconds": "s", "rate_last_done": "op/s", "bandwidth_last_done": "bytes/s"}
 SAID = ("bytes", "s")  # units of factors that are named
 RECEIVED, HEAL, CALLS = "network_received", "heal", "server_calls_per_operation"
+CALLED = "calls"  # asked for: these alone
 
 
 def main(store: str, file: str, also: str = "") -> None:
@@ -48,12 +49,12 @@ def main(store: str, file: str, also: str = "") -> None:
 def _title(one: dict[str, Any], named: bool, also: str) -> str | None:
     """The column of a result; None of one that is left out."""
     operation, metric = str(one["operation"]), str(one["metric"])
+    if also == CALLED:
+        return f"{operation}_calls" if metric == CALLS else None
     if metric == HEAL:
         return _with(HEAL, "s", named)
-    if metric == CALLS:
-        return f"{operation}_calls"
     if metric == RECEIVED:
-        return _with(f"{operation}_received", "bytes", named) if also and "read" in operation else None
+        return _with(f"{operation}_received", "bytes", named) if also == "received" and "read" in operation else None
     unit = next((unit for word, unit in UNITS.items() if word == metric or word in metric.split(" ")), None)
     if unit is None or (named and "_buffered" in operation):
         return None
