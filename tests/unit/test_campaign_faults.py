@@ -93,6 +93,9 @@ def test_on_a_real_system_a_factor_of_faults_can_be_held_at_none(asked):
     assert "faults" not in spared.data and spared.data["factors"]["fault"] == ["none"]
     with pytest.raises(InputError, match="faults are for a lab"):
         document.document(asked(unsettled, in_lab=False, levels=("fault=none,stop",)))
+    for other in ("${nobody}", "kill-${fault}"):  # what cannot be known is no none
+        with pytest.raises(InputError, match="faults are for a lab"):
+            document.document(asked(unsettled.replace("${fault}", other), in_lab=False, levels=("fault=none",)))
 
 
 def test_on_a_host_of_a_lab_whose_machine_does_not_attend_they_are_refused(asked, tmp_path, monkeypatch):

@@ -49,9 +49,10 @@ def sparing(data: Mapping[str, Any]) -> list[str]:
 
 
 def _kinds(data: Mapping[str, Any], one: Mapping[str, Any]) -> list[str]:
+    """The levels of a fault that is nothing but a factor; else what is written, as where nobody knows the factor."""
     said = str(one.get("fault", ""))
     names = placeholders.names_in(said)
-    return [level for name in names for level in _levels(data, name)] if names else [said]
+    return (_levels(data, names[0]) if names and said == f"${{{names[0]}}}" else []) or [said]
 
 
 def _levels(data: Mapping[str, Any], name: str) -> list[str]:
