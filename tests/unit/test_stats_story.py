@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.stats import f as f_dist
 
 from iosonde.core.table import table_of
 from iosonde.core.types import Estimate
@@ -168,3 +169,29 @@ def test_a_factor_that_nothing_is_held_against_leaves_no_other_to_matter_most():
     assert "matters most" not in text and "net (9" in text and "cannot be told" in text
     text = said(in_labs(6))
     assert "net matters most" in text and "cannot be told" not in text
+
+
+def in_bring_ups(values: dict[tuple[str, int], list[tuple[tuple[int, ...], float]]]) -> list[TrialCell]:
+    """Cells of a file system and a number of nodes, whose trials are (its bring-ups, value)."""
+    return [TrialCell({"fs": fs, "nodes": nodes}, "network_sent", "bytes", np.array([y for _, y in trials]), "write",
+                      bring_ups=np.array([units for units, _ in trials]))
+            for (fs, nodes), trials in values.items()]  # fmt: skip
+
+
+def test_what_bring_ups_that_are_all_alike_leave_is_told_from_their_trials():
+    """Bytes that are counted are often the same in every repetition: no error is left between bring-ups."""
+    found = in_bring_ups({
+        ("a", 1): [((0,), 824.0), ((1,), 824.0)], ("a", 2): [((0,), 1647.0), ((1,), 1647.0)],
+        ("b", 1): [((2,), 842.0), ((3,), 842.0)], ("b", 2): [((2,), 1666.0), ((3,), 1666.0)],
+    })  # fmt: skip
+    (one,) = shares_of(found, 0.95)
+    assert one.factor == "nodes"
+    assert one.p == pytest.approx(f_dist.sf(1356304.5 / (0.5 / 3), 1, 3), rel=1e-3)
+
+
+def test_a_factor_that_only_bring_ups_tell_of_which_none_is_left_over_has_no_test():
+    found = in_bring_ups({
+        ("a", 2): [((0, 0), 19.9)], ("a", 4): [((0, 0), 353.0), ((1, 1), -881.0)],
+        ("b", 1): [((2, 2), -154.0), ((3, 4), -283.0)], ("b", 2): [((3, 3), 17.1)], ("b", 4): [((3, 3), -331.0)],
+    })  # fmt: skip
+    assert {one.factor for one in shares_of(found, 0.95) if one.p is None} == {"fs"}

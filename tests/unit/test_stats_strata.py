@@ -225,10 +225,11 @@ def test_a_test_after_others_is_that_of_the_generalised_least_squares():
         return np.sum((root @ y - root @ columns @ np.linalg.lstsq(root @ columns, root @ y, rcond=None)[0]) ** 2)
 
     f = (left(matrix(frame, "b")) - left(x)) / 2
-    assert made.test(matrix(frame, "b"), matrix(frame, "a")[:, 1:]).f == pytest.approx(f)
-    assert 5 < made.test(matrix(frame, "b"), matrix(frame, "a")[:, 1:]).df_error < 12
-    with pytest.raises(ValueError, match="nothing"):
-        made.test(x, matrix(frame, "a")[:, 1:])
+    own = matrix(frame, "a")[:, 1:]
+    found = made.test(matrix(frame, "b"), own, made.depth(own))
+    assert found.f == pytest.approx(f)
+    assert 5 < found.df_error < 12
+    assert made.test(x, own, made.depth(own)) is None
 
 
 def test_bring_ups_that_differ_less_than_chance_are_not_pooled():
@@ -255,7 +256,7 @@ def alarms(simulations: int, unequal: bool, seed: int) -> tuple[float, float]:
         y = rng.normal(size=10)[unit] + rng.normal(size=unit.size)
         made = strata.strata(y, np.column_stack([ones, a]), strata.of_units([unit]), 0.95)
         naive = ttest_ind(y[unit % 2 == 0], y[unit % 2 == 1]).pvalue
-        found += [made.test(ones, a).p < 0.05, naive < 0.05]
+        found += [made.test(ones, a, 0).p < 0.05, naive < 0.05]
     return tuple(found / simulations)
 
 
@@ -295,3 +296,12 @@ def test_trials_of_a_bring_up_that_are_all_but_alike_still_tell_what_bring_ups_d
     means = [[100 + 10 * side + 3 * one for one in range(5) if one % 2 == side] for side in (0, 1)]
     assert temp.p == pytest.approx(ttest_ind(*means).pvalue, rel=digits)
     assert other.p > 0.05
+
+
+def test_bring_ups_that_are_all_alike_leave_the_error_within_as_it_is():
+    """The information on rows would else be lost beside that on units."""
+    rows = {"fs": list("aaaabbbb"), "nodes": ["1", "1", "2", "2"] * 2, "bring_up": [0, 1, 0, 1, 2, 3, 2, 3],
+            "y": [824.0, 824.0, 1647.0, 1647.0, 842.0, 842.0, 1666.0, 1666.0]}  # fmt: skip
+    found = by_name(anova(table_of(rows), "y", ["fs", "nodes"], 0.95))
+    assert found["nodes"] == pytest.approx((1356304.5, 1, 1356304.5 / (0.5 / 3), 3), rel=1e-4)
+    assert found["fs"][2] > 1e6

@@ -34,6 +34,7 @@ from .types import OverviewRow
 _SIZES = ("nodes", "ranks")
 _MOST = 3  # responses that the sentence speaks of
 _MOST_FACTORS = 4  # that are named
+_NOTHING = 1e-12  # of the variation: a noise that is rounding
 _SEEN = 0.05  # a share worth a word where it has no test
 
 
@@ -167,7 +168,7 @@ def shares_of(cells: Sequence[TrialCell], level: float) -> list[Share]:
         return _in_strata(y, coded, np.concatenate(shared), total, level)
     whole, rank = _left(y, list(coded.values()))
     noise = _noise(y, at, SumOfSquares(whole, y.size - rank))
-    if noise.df < 1 or total <= 0 or noise.ss <= 1e-12 * total:
+    if noise.df < 1 or total <= 0 or noise.ss <= _NOTHING * total:
         return []
     found = []
     for name in coded:
@@ -189,7 +190,7 @@ def _in_strata(
     x = np.column_stack([np.ones(y.size), *coded.values()])
     units = strata.of_units(list(shared.T))
     made = strata.strata(y, x, units, level) if total > 0 else None
-    if made is None or made.within.error.ss <= 1e-12 * total:
+    if made is None or made.within.error.ss <= _NOTHING * total:
         return []
     whole, rank = _left(y, list(coded.values()))
     found = []
@@ -199,13 +200,16 @@ def _in_strata(
         if rank <= lower:  # of one level, or told by the others
             continue
         depth = made.depth(columns)
-        if not made.told(depth):
+        error = made.strata[depth].error
+        if error.df and error.ss <= _NOTHING * total:  # bring-ups that are all alike tell nothing of how they differ
+            continue
+        test = made.test(np.column_stack([np.ones(y.size), *others]), columns, depth)
+        if test is None:
             alone = max(0.0, without - whole) / total
             found.append(Share(name, Estimate(alone, None, None, level, y.size), None))
         else:
             effect = SumOfSquares(max(0.0, without - whole), rank - lower)
-            explained = Variation(total, made.strata[depth].error, y.size).explained_by(effect, level)
-            test = made.test(np.column_stack([np.ones(y.size), *others]), columns)
+            explained = Variation(total, error, y.size).explained_by(effect, level)
             found.append(Share(name, explained, test.p))
     return found
 

@@ -286,10 +286,10 @@ def _in_stratum(
     is_block = {factor.column for factor in term.factors} <= blocks
     depth = shared.strata.depth(shared.columns([term])[:, 1:])
     error = shared.strata.strata[depth].error
-    if not shared.strata.told(depth):
+    test = shared.strata.test(base, own, depth)
+    if test is None:
         share = Estimate(min(1.0, ss / total), None, None, level, shared.rows.n, (NO_NOISE,))
         return VariationSource(term.name, ss, df, share, None, None, None, is_block, 0.0, depth)
-    test = shared.strata.test(base, own)
     explained = Variation(total, error, shared.rows.n).explained_by(SumOfSquares(ss, df), level)
     return VariationSource(term.name, ss, df, explained, test.f, f_quantile(level, test.df, test.df_error), test.p,
                            is_block, test.df_error, depth)  # fmt: skip

@@ -23,6 +23,7 @@ Units = npt.NDArray[np.intp]
 
 _SAME = 1e-10
 _STEPS = 200
+_ALIKE = 1e-6  # of the variance of rows: units differ by no less, or the information on rows is lost beside theirs
 _MOST_DF = 1e6  # as good as none
 
 
@@ -57,25 +58,25 @@ class MixedModel:
     theta: Array
     spread: Array
 
-    def test(self, base: Array, more: Array) -> MixedTest:
-        """Whether the columns ``more`` add anything to ``base``. Raises ValueError where they add no dimension."""
-        whitened = self._whitened(np.column_stack([base, more]))
-        old, new = whitened[:, : base.shape[1]], whitened[:, base.shape[1] :]
-        q = _orthonormal(old)
-        rest = new - q @ (q.T @ new)
+    def test(self, base: Array, more: Array) -> MixedTest | None:
+        """Whether the columns ``more`` add anything to ``base``; None where they add no dimension."""
+        own = _orthonormal(_apart(more, _orthonormal(base)))
+        old, new = self._whitened(base), self._whitened(own)
+        u, values, _ = np.linalg.svd(_apart(new, _orthonormal(old)), full_matrices=False)
         size = np.linalg.norm(new, axis=0).max(initial=0.0)
-        u, values, _ = np.linalg.svd(rest, full_matrices=False)
         contrasts = u[:, values > 1e-8 * max(size, 1e-300)].T  # weights of whitened rows: uncorrelated, of variance 1
         if not len(contrasts):
-            raise ValueError("the columns add nothing")
+            return None
         f = float(np.sum((contrasts @ self._whiten(self.y)) ** 2)) / len(contrasts)
         df_error = _joined([self._satterthwaite(contrast) for contrast in contrasts])
         return MixedTest(f, len(contrasts), df_error, f_upper_p(f, len(contrasts), df_error))
 
-    def value(self, x: Array, row: Array) -> LinearValue:
-        """Σ row·β of the generalised least squares on the columns of ``x``."""
+    def value(self, x: Array, row: Array) -> LinearValue | None:
+        """Σ row·β of the generalised least squares on the columns of ``x``; None where these cannot tell it."""
         whitened = self._whitened(x)
         inverse = np.linalg.pinv(whitened, rcond=1e-10)
+        if not np.allclose(row @ inverse @ whitened, row, rtol=0, atol=1e-6 * float(np.abs(row).max(initial=0.0))):
+            return None
         weights = inverse.T @ row  # on whitened data
         error = float(np.linalg.norm(weights))
         df = self._satterthwaite(weights / error) if error > 0 else _MOST_DF
@@ -162,7 +163,8 @@ def _likelihood(
         root = np.linalg.cholesky(_covariance(parts, theta))
     except np.linalg.LinAlgError:
         return None
-    if np.diag(root).min() < 1e-7 * np.diag(root).max():
+    least = np.diag(root).min()
+    if least < 1e-7 * np.diag(root).max() or least**2 < _ALIKE * own:
         return None
     half = np.linalg.solve(root, x)
     u, values, _ = np.linalg.svd(half, full_matrices=False)
@@ -191,6 +193,14 @@ def _orthonormal(x: Array) -> Array:
         return x
     u, values, _ = np.linalg.svd(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300), full_matrices=False)
     return np.asarray(u[:, values > 1e-9 * values.max()])
+
+
+def _apart(x: Array, basis: Array) -> Array:
+    """What of the columns lies outside of an orthonormal basis; none of those that lie inside but for rounding.
+
+    Before whitening, where units hardly differ: their share of a column would be large beside all else there."""
+    rest = x - basis @ (basis.T @ x)
+    return np.asarray(rest[:, np.linalg.norm(rest, axis=0) > 1e-9 * np.linalg.norm(x, axis=0)])
 
 
 def _joined(each: Sequence[float]) -> float:

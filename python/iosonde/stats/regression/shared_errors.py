@@ -43,7 +43,7 @@ class SharedErrors:
             if not self.told(factor):
                 return None
             found = self.strata.value(x, row)
-            return ContrastSum(found.value, found.error, found.df)
+            return None if found is None else ContrastSum(found.value, found.error, found.df)
 
         return judged
 

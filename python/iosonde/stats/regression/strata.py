@@ -149,12 +149,13 @@ class Strata:
         """Whether a term of this stratum can be tested: there is an error between its units."""
         return self.strata[depth].error.df > 0
 
-    def test(self, base: Array, more: Array) -> mixed.MixedTest:
-        """F of the columns ``more`` after those of ``base``."""
-        return self.model.test(np.column_stack([base, self.fixed]), more)
+    def test(self, base: Array, more: Array, depth: int) -> mixed.MixedTest | None:
+        """F of the columns ``more``, of the stratum ``depth``, after those of ``base``. None where nothing is there to
+        hold them against: no error in their stratum, or they are told only between bring-ups that leave none."""
+        return self.model.test(np.column_stack([base, self.fixed]), more) if self.told(depth) else None
 
-    def value(self, x: Array, row: Array) -> mixed.LinearValue:
-        """Σ row·β of the model's columns ``x``."""
+    def value(self, x: Array, row: Array) -> mixed.LinearValue | None:
+        """Σ row·β of the model's columns ``x``; None where it is told only between bring-ups that leave no error."""
         return self.model.value(np.column_stack([x, self.fixed]), np.append(row, np.zeros(self.fixed.shape[1])))
 
 
