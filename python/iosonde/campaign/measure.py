@@ -20,9 +20,9 @@ from iosonde.core.units import format_seconds
 from iosonde.importers import registry
 from iosonde.importers.text import Text
 from iosonde.measure import restore, spools, trial
+from iosonde.measure.bench import Bench
 from iosonde.measure.rank import program
 from iosonde.measure.target.keeper import Keeper, KeptWorkspace
-from iosonde.measure.trial import Bench
 from iosonde.ranks import leftovers, machine
 from iosonde.ranks.forked import ForkedRanks
 from iosonde.stats.overview import hardware
@@ -248,7 +248,7 @@ def _bench(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment,
         **({MAXIMUM: wanted.terms.maximum} if wanted.terms.maximum else {}),
         **({"mpi_jobs": [job.to_json() for job in ready.jobs]} if ready.jobs else {}),
     }
-    return trial.Bench(
+    return Bench(
         experiment=experiment.id,
         steps=spec.steps,
         launcher=ready.launcher,

@@ -12,7 +12,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Trial
 from iosonde.core.units import format_size
 from iosonde.core.words import counted
-from iosonde.measure import trial
+from iosonde.measure.asked_commands import check_names
 from iosonde.measure.target.keeper import Keeper
 from iosonde.measure.target.space import Limits, Need, QuotaFree, check_limits
 from iosonde.ranks import machine, rollcall
@@ -68,7 +68,7 @@ def places(campaign: Campaign, keeper: Keeper) -> None:
             f"the ranks cannot leave results in {spool}", "name with --spool a directory that is there and yours"
         )
     for place in campaign.spec.targets.values() or (None,):
-        trial.check_names(campaign.spec, place, spool)
+        check_names(campaign.spec, place, spool)
 
 
 def _apart(campaign: Campaign, target: Path, spool: Path) -> None:

@@ -11,7 +11,9 @@ import glob
 import shutil
 import sys
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.ranks import beats, leftovers, temporary, watchdog
@@ -24,6 +26,28 @@ from .rank.program import BEATS, PARENT_MARK
 def make(experiment: str, parent: Path | None) -> Path:
     """An empty one for a trial, in ``parent`` or where temporary files are."""
     return Path(tempfile.mkdtemp(prefix=_prefix(experiment), dir=parent))
+
+
+@dataclass
+class Spool:
+    """That of one trial. ``holds_outputs``: its Run refers to files in it, and who stores that removes them."""
+
+    folder: Path
+    holds_outputs: bool = False
+
+
+@contextmanager
+def of_trial(experiment: str, parent: Path | None, remember: Path | None) -> Iterator[Spool]:
+    """An empty one, that goes with the block. In ``remember`` is kept what
+    cannot be removed before a process that hangs has ended."""
+    spool = Spool(make(experiment, parent))
+    try:
+        yield spool
+    finally:
+        if remember:
+            leftovers.remember(remember, leftovers.still_there(spool.folder / BEATS))
+        if not spool.holds_outputs:
+            shutil.rmtree(spool.folder, ignore_errors=True)
 
 
 def beats_here(experiment: str, parent: Path | None = None) -> list[beats.Beat]:

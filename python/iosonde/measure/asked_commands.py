@@ -1,0 +1,61 @@
+"""The commands that are asked for, all of them given to a shell: what they name is checked before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from . import placeholders
+from .spec import CacheRegime, CommandStep, Control, Step
+
+
+class Commands(Protocol):
+    """What has commands: a Bench, or a Spec."""
+
+    @property
+    def set_up(self) -> tuple[CommandStep, ...]:
+        """Before the steps."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What is measured."""
+
+    @property
+    def tear_down(self) -> tuple[CommandStep, ...]:
+        """After them."""
+
+    @property
+    def controls(self) -> tuple[Control, ...]:
+        """What brings factors into their state."""
+
+    @property
+    def cache(self) -> CacheRegime:
+        """What brings caches into theirs."""
+
+
+def commands_of(asked: Commands) -> Iterator[tuple[str, str]]:
+    """(where, command) of every command that is filled in and given to a shell."""
+    for stage in (asked.set_up, asked.steps, asked.tear_down):
+        for number, step in enumerate(stage, 1):
+            if isinstance(step, CommandStep):
+                yield f"step {number}", step.command
+    for control in asked.controls:
+        yield from ((f"factor {control.factor}", text) for text in (control.set, control.read))
+    yield from (("cache", text) for text in (asked.cache.unmount, asked.cache.mount))
+
+
+def check_placeholders(asked: Commands, factors: Iterable[str]) -> None:
+    """Raises InputError for a placeholder that no trial with these ``factors`` can fill, before anything starts."""
+    names = placeholders.of_commands(factors)
+    for where, command in commands_of(asked):
+        level = (placeholders.LEVEL,) if where.startswith("factor ") else ()
+        placeholders.check(command, (*names, *level), where)
+
+
+def check_names(asked: Commands, target: Path | None, spool: Path) -> None:
+    """Raises InputError if a command would paste the target's or the spool's name where a shell takes it apart."""
+    values = {"TARGET": str(target or ""), "TARGET_ROOT": str(target or ""), "MACHINEFILE": str(spool),
+              "IOZONE_CLIENTS": str(spool)}  # fmt: skip
+    for where, command in commands_of(asked):
+        placeholders.check_plain(command, values, where)
