@@ -18,10 +18,11 @@ from iosonde.store import Store
 from iosonde.store.lock import only_one
 
 from . import in_lab, path_study, preflight, turn
+from .begun import BegunCampaign, Hands
 from .caller import Caller
 from .campaign import Campaign, campaign
 from .lab_budget import LabBudget
-from .measure import Hands, measure
+from .measure import measure
 from .needs import measured_trials
 from .request import Request
 from .resume import existing_store, repetitions_of, resume_or_begin
@@ -188,6 +189,7 @@ def _measured_alone(wanted: Campaign, level: float, keeper: Keeper, caller: Call
         caller.say(sentence)
     store = existing or Store.create(Path(wanted.store).resolve())
     with only_one(store.path, experiment.id), caller.stopping() as stop:
-        ended = measure(store, wanted, ready, experiment, done, level, Hands(keeper, stop, caller))
+        begun = BegunCampaign(store, wanted, ready, experiment, level, Hands(keeper, stop, caller))
+        ended = measure(begun, done)
     others = sum(one.id != experiment.id for one in store.experiments())
     return CampaignOutcome(wanted.store, experiment, ended, others=others)

@@ -82,54 +82,97 @@ def run(
     ``on_trial(trial, place, total)`` is told before each trial. KeyboardInterrupt goes through: what is kept
     stays kept. A TargetFaultError of ``measure`` (no run then) or ``keep`` (the run is kept) ends the campaign.
     """
-    measured = incomplete = 0
-    failures = _Failures(by_cell=rules.looks is not None)
-    longest_s = rules.expected_s
-    asked, needed = False, 0
+    tally, plan = _Tally(rules), _Plan(rules)
     while True:
         ahead = [trial for trial in experiment.trials if trial.index not in done]
         if not ahead:
-            if rules.looks is not None:
-                longer = _extended(experiment, rules.looks.needed(experiment))
-            else:
-                needed = rules.needed() if rules.needed and not asked else needed
-                longer = None if asked else _extended(experiment, min(needed, rules.max_repetitions))
-            asked = True
+            longer = plan.longer(experiment)
             if longer is None:
-                capped = needed if needed > rules.max_repetitions else 0
-                return Ended("", measured, incomplete, experiment, capped)
+                return tally.ended("", experiment, capped=plan.capped)
             experiment = longer
             replan(experiment)
             continue
         trial = ahead[0]
-        if why := _held_back(rules, longest_s):
-            left = f"{len(ahead)} of {len(experiment.trials)} trials are left"
-            return Ended(f"{why}: {left}", measured, incomplete, experiment)
+        if why := _held_back(rules, tally.longest_s):
+            return tally.ended(f"{why}: {len(ahead)} of {len(experiment.trials)} trials are left", experiment)
         on_trial(trial, len(experiment.trials) - len(ahead), len(experiment.trials))
-        started = time.monotonic()
-        fault: TargetError | SystemFaultError | None = None
+        started_s = time.monotonic()
         try:
             run = measure(trial)
         except TargetFaultError as error:
-            return Ended(error.message, measured, incomplete, experiment, fault=error)
-        try:
-            keep(run)
-        except TargetFaultError as error:
-            fault = error
+            return tally.ended(error.message, experiment, error)
+        fault = _fault_of(keep, run)
         done.add(trial.index)
-        if rules.looks is not None:
-            rules.looks.add(run)
-        longest_s = max(longest_s, time.monotonic() - started)
-        if rules.breaks:
-            rules.breaks.done(started)
-        measured += 1
-        in_a_row = failures.in_a_row(trial, run.complete)
-        incomplete += 0 if run.complete else 1
+        tally.add(trial, run, started_s)
         if fault:
-            return Ended(fault.message, measured, incomplete, experiment, fault=fault)
-        if not run.complete and (in_a_row >= PATIENCE or _is_hopeless(run)):
-            why = f"{in_a_row} trials in a row were incomplete" if in_a_row >= PATIENCE else "it cannot go on"
-            return Ended(f"{why}: {run.missing[0]}", measured, incomplete, experiment)
+            return tally.ended(fault.message, experiment, fault)
+        if why := tally.hopeless(run):
+            return tally.ended(f"{why}: {run.missing[0]}", experiment)
+
+
+def _fault_of(keep: Callable[[Run], None], run: Run) -> TargetFaultError | None:
+    try:
+        keep(run)
+    except TargetFaultError as error:
+        return error
+    return None
+
+
+class _Plan:
+    """How many trials are wanted, once those of the plan are measured. A rule without looks is asked once."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._asked, self._needed = False, 0
+
+    def longer(self, experiment: Experiment) -> Experiment | None:
+        """The experiment with more trials; None where it has enough."""
+        if self._rules.looks is not None:
+            return _extended(experiment, self._rules.looks.needed(experiment))
+        if self._asked or not self._rules.needed:
+            return None
+        self._asked, self._needed = True, self._rules.needed()
+        return _extended(experiment, min(self._needed, self._rules.max_repetitions))
+
+    @property
+    def capped(self) -> int:
+        """The repetitions that would be needed, where they are more than are ever made; else 0."""
+        return self._needed if self._needed > self._rules.max_repetitions else 0
+
+
+class _Tally:
+    """What was measured so far, and how well that went."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._measured = self._incomplete = self._in_a_row = 0
+        self._failures = _Failures(by_cell=rules.looks is not None)
+        self.longest_s = rules.expected_s
+
+    def add(self, trial: Trial, run: Run, started_s: float) -> None:
+        """A run that was kept; its trial started at that time.monotonic()."""
+        if self._rules.looks is not None:
+            self._rules.looks.add(run)
+        self.longest_s = max(self.longest_s, time.monotonic() - started_s)
+        if self._rules.breaks:
+            self._rules.breaks.done(started_s)
+        self._measured += 1
+        self._incomplete += 0 if run.complete else 1
+        self._in_a_row = self._failures.in_a_row(trial, run.complete)
+
+    def hopeless(self, run: Run) -> str:
+        """Why more trials would be as incomplete as the last one; '' where they may not."""
+        if run.complete:
+            return ""
+        if self._in_a_row >= PATIENCE:
+            return f"{self._in_a_row} trials in a row were incomplete"
+        return "it cannot go on" if _is_hopeless(run) else ""
+
+    def ended(
+        self, early: str, experiment: Experiment, fault: TargetError | SystemFaultError | None = None, capped: int = 0
+    ) -> Ended:
+        """How it ended, in words why it ended early."""
+        return Ended(early, self._measured, self._incomplete, experiment, capped, fault)
 
 
 def _held_back(rules: Rules, longest_s: float) -> str:

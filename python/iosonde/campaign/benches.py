@@ -1,0 +1,97 @@
+"""What all trials of a campaign share, on each of its targets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.cluster_nodes import CLUSTER
+from iosonde.core.stored import MAXIMUM, SUBJECT_COMMIT
+from iosonde.importers import registry
+from iosonde.importers.text import Text
+from iosonde.measure.bench import Bench
+from iosonde.measure.rank import program
+from iosonde.measure.target.keeper import KeptWorkspace
+from iosonde.ranks import machine
+from iosonde.ranks.forked import ForkedRanks
+
+from . import in_lab
+from .begun import BegunCampaign
+from .campaign import Campaign
+from .resume import number_of
+from .spec import lab
+from .spec.check import cells, settings_at
+
+
+def bench(begun: BegunCampaign) -> Bench:
+    """What the trials on every target share; the rest is the first one's."""
+    wanted, ready = begun.wanted, begun.ready
+    spec, allocation = wanted.spec, wanted.allocation(ready.node)
+    facts = {
+        "machine": ready.node,
+        "software": machine.software(Path.cwd()),
+        "command": machine.redacted(begun.hands.caller.command),
+        "launcher": ready.launcher.name,
+        "allocation": allocation,
+        "target": None,
+        "steps": wanted.identity()["steps"],
+        **({SUBJECT_COMMIT: wanted.subject} if wanted.subject else {}),
+        **({CLUSTER: wanted.terms.cluster.to_json()} if wanted.terms.cluster else {}),
+        **({MAXIMUM: wanted.terms.maximum} if wanted.terms.maximum else {}),
+        **({"mpi_jobs": [job.to_json() for job in ready.jobs]} if ready.jobs else {}),
+    }
+    return Bench(
+        experiment=begun.experiment.id,
+        steps=spec.steps,
+        launcher=ready.launcher,
+        workspace=None,
+        facts=facts | _envelope(wanted),
+        max_operations=budget(wanted.terms.max_operations),
+        idle_s=wanted.terms.idle_timeout_s,
+        set_up=spec.set_up,
+        tear_down=spec.tear_down,
+        controls=spec.controls,
+        servers=spec.servers,
+        cache=spec.cache,
+        parse=_parse,
+        spool_parent=begun.spool,
+        remember=begun.remember,
+        allocation=number_of(allocation, begun.store, begun.experiment.id),
+        lab=in_lab.orders(spec),
+        forked=ForkedRanks(program.__name__) if ready.launcher.name == "local" and not spec.native else None,
+    )
+
+
+def of_targets(bench: Bench, begun: BegunCampaign, workspaces: Mapping[str, KeptWorkspace]) -> dict[str, Bench]:
+    """A bench for each target, by its name; one without a workspace where there is none. A file system that did not say
+    how it is before the campaign is not asked again."""
+    wanted, hands = begun.wanted, begun.hands
+    facts, counts = begun.ready.facts, bool(wanted.spec.lab.get(lab.PROFILE))
+    return {
+        name: replace(bench, workspace=workspace, facts=bench.facts
+                      | {"machine": facts[name], "target": str(wanted.spec.targets[name])},
+                      look=partial(hands.keeper.condition, wanted.spec.targets[name]) if facts[name]["condition"]
+                      else None,
+                      servers_seen=hands.caller.servers(wanted.spec.targets[name], counts))
+        for name, workspace in workspaces.items()
+    } or {"": bench}  # fmt: skip
+
+
+def _parse(importer: str, name: str, content: bytes) -> list[Any]:
+    """What an importer (or the one that recognises it) reads in a command's output."""
+    return registry.understand(Text(content, name), None if importer == "auto" else importer).runs
+
+
+def _envelope(wanted: Campaign) -> dict[str, Any]:
+    """The envelope's sizes, where it is measured and they are the same in all trials."""
+    steps = [step for step in wanted.spec.native if step.workload == "envelope"]
+    values = list(cells(steps[0], wanted.spec)) if len(steps) == 1 else []
+    return {"envelope": settings_at(steps[0], values[0]).to_json()} if len(values) == 1 else {}
+
+
+def budget(asked: int) -> int:
+    """Operations that one run may record: as asked, but at most 5 % of the node's memory (32 bytes each)."""
+    return max(1, min(asked, int(0.05 * machine.memory_bytes() / 32)))

@@ -1,0 +1,94 @@
+"""What is done for each trial of a campaign: it is measured, its Run kept, and then its files removed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from iosonde.core.errors import TargetFaultError
+from iosonde.core.stored import BESIDE, StoredRun
+from iosonde.core.types import Experiment, Run, Trial
+from iosonde.measure import trial
+from iosonde.measure.bench import Bench
+from iosonde.stats.overview import hardware
+
+from . import abort, targets, turn
+from .begun import BegunCampaign
+from .bring_ups import BringUps
+from .caller import Progress
+from .needs import forecast, measured_trials
+from .pace import Pace
+from .pacing import Breaks
+from .probe import attached
+from .resume import free_id
+
+
+class EachTrial:
+    """Those of one campaign, on ``benches`` by the names of its targets; those that are ``done`` do not come."""
+
+    def __init__(self, begun: BegunCampaign, benches: Mapping[str, Bench], progress: Progress, done: set[int]) -> None:
+        self._begun, self._benches, self._progress, self._done = begun, benches, progress, done
+        store, wanted, experiment = begun.store, begun.wanted, begun.experiment
+        self._probes = hardware.stored(map(StoredRun, store.runs()))
+        self._bring_ups = BringUps(wanted.spec, [run["factors"] for run in store.runs(experiment=experiment.id)])
+        self._pace = Pace(partial(forecast, wanted), measured_trials(store, wanted), begun.say)
+        self.breaks = Breaks(wanted.pacing, begun.hands.stop.check, begun.say)
+        self._longest = experiment
+        self._started_s = time.monotonic()
+
+    def replan(self, longer: Experiment) -> None:
+        """There are more trials than were planned at first."""
+        self._longest = longer
+        self._begun.store.save_experiment(longer)
+
+    def begin(self, which: Trial, place: int, total: int) -> None:
+        """A trial starts now, and how long all that are left take is known anew."""
+        self._started_s = time.monotonic()
+        ahead = [one for one in self._longest.trials if one.index not in self._done]
+        self._progress.expect(self._pace.rest_s(which, ahead))
+        self._progress.trial(which, place, total)
+
+    def measure(self, which: Trial) -> Run:
+        """Its Run, with what is known of the campaign at that time."""
+        begun, spec = self._begun, self._begun.wanted.spec
+        begun.hands.stop.check()
+        run_id, name = free_id(begun.store, begun.experiment.id, which.index), spec.target_name(which.factors)
+        self._bring_ups.begin(which)
+        others = turn.beside()
+        with targets.said(name):
+            bench = replace(self._benches[name], controls=self._bring_ups.controls)
+            made = trial.run(bench, which, run_id, spec.trial_timeout_s)
+            self._bring_ups.ended(made.complete)
+            made.factors |= self._bring_ups.columns
+            made.facts |= {"waited_s": self.breaks.waited_s} if self.breaks.waited_s else {}
+            made.facts |= {BESIDE: seen} if (seen := sorted({*others, *turn.beside()})) else {}
+            return attached(made, self._probes, begun.level)
+
+    def keep(self, made: Run) -> None:
+        """Store it, and only then remove its files."""
+        store = self._begun.store
+        try:
+            store.append(made)
+        finally:
+            trial.discard(made)
+        try:
+            self._clear(made)
+        except TargetFaultError as error:
+            store.notes.change(made.id, note=f"after the trial: {error.message}")
+            raise
+        self._pace.kept(made, time.monotonic() - self._started_s)
+
+    def _clear(self, made: Run) -> None:
+        name = self._begun.wanted.spec.target_name(made.factors)
+        with targets.said(name):
+            trial.clear(self._benches[name], made)
+
+    def abort(self) -> str:
+        """Why no trial is to start any more; the last one that was kept says so, too."""
+        store = self._begun.store
+        why = abort.why(self._begun.wanted.terms.abort_if)
+        if why and (kept := store.run_ids(self._begun.experiment.id)):
+            store.notes.change(kept[-1], note=f"the campaign was ended after this trial: {why}")
+        return why
