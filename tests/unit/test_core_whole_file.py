@@ -1,0 +1,51 @@
+"""A file that is written appears whole or not at all, and what was there stays until then."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from iosonde.core.errors import InputError
+from iosonde.core.whole_file import replace_file, whole_file
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), ValueError("ours"), KeyboardInterrupt()])
+@pytest.mark.parametrize("before", [None, b"old"])
+def test_what_ends_half_way_leaves_what_was_there_and_nothing_beside_it(tmp_path, before, error):
+    path = tmp_path / "page.html"
+    if before is not None:
+        path.write_bytes(before)
+    with pytest.raises(InputError if isinstance(error, OSError) else type(error)), whole_file(path) as file:
+        file.write(b"half")
+        file.flush()
+        raise error
+    assert [one.read_bytes() for one in tmp_path.iterdir()] == ([] if before is None else [before])
+
+
+def test_it_is_there_with_the_rights_of_any_new_file(tmp_path):
+    mask = os.umask(0o027)
+    try:
+        assert replace_file(tmp_path / "f", b"new").read_bytes() == b"new"
+    finally:
+        os.umask(mask)
+    assert (tmp_path / "f").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path):
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("real")
+    replace_file(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_bytes() == b"new"
+    os.mkfifo(tmp_path / "pipe")
+    reading = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    replace_file(tmp_path / "pipe", b"through")
+    assert os.read(reading, 99) == b"through"
+    os.close(reading)
+
+
+@pytest.mark.parametrize("place", ["absent/f", "."])
+def test_a_place_that_cannot_be_written_is_named(tmp_path, place):
+    with pytest.raises(InputError, match="cannot write .*: ") as said:
+        replace_file(tmp_path / place, b"x")
+    assert "a directory that is there" in said.value.hint and list(tmp_path.iterdir()) == []
