@@ -20,8 +20,9 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
+from .json_runs import runs_of
 from .parsed import CERTAIN, Claim, Parsed, Row
-from .reading import Lines, finite, json_documents, part
+from .reading import JsonDocument, Lines, finite, part
 from .text import Text
 
 NAME = "dlio"
@@ -63,19 +64,17 @@ def claims(text: Text) -> Claim | None:
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each document of the file."""
-    lines, runs = Lines(text), list[Parsed]()
-    for document in json_documents(text.whole):
-        run, at = Parsed(), lines.at(document.begin)
-        runs.append(run)
-        if not isinstance(document.value, dict):
-            run.lacks(at, "the JSON is broken or ends early here: left out")
-        elif "metric" in document.value or "num_accelerators" in document.value:
+
+    def read(run: Parsed, document: JsonDocument, lines: Lines) -> None:
+        at = lines.at(document.begin)
+        if "metric" in document.value or "num_accelerators" in document.value:
             _Summary(run, document.value, lines, document.begin, document.end).read()
         elif all(str(key).isdecimal() and isinstance(value, dict) for key, value in document.value.items()):
             _epochs(run, document.value, at, text.name)
         else:
             run.lacks(at, "it is neither a summary nor the times of epochs")
-    return runs
+
+    return runs_of(text, read)
 
 
 class _Summary:

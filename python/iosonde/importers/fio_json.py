@@ -8,6 +8,7 @@ from typing import Any
 
 from .fio_bins import latencies, levels, merged
 from .fio_text import NOT_STEADY
+from .json_runs import broken_run
 from .parsed import Parsed, Row
 from .reading import Lines, finite, iso_date, json_documents, size_bytes
 from .text import Text
@@ -36,11 +37,7 @@ def parse_json(text: Text) -> list[Parsed]:
         if isinstance(document.value, dict) and "fio version" in document.value:
             read.append(document)
         elif document.value is None and '"fio version"' in text.whole[document.begin : document.begin + 4000]:
-            broken = Parsed()
-            broken.lacks(
-                Lines(text).at(document.error_at), "the JSON is broken or ends early here: nothing of it is read"
-            )
-            runs.append(broken)
+            runs.append(broken_run(text, document))
             outside = document.error_at
     for at, document in enumerate(read):
         run = _document(document.value, lines, document.begin, document.end)

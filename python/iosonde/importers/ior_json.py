@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .ior_table import MIB, includes_of
+from .json_runs import broken_run
 from .parsed import Parsed, Row
 from .reading import Lines, finite, iso_date, json_documents
 from .text import Text
@@ -51,10 +52,7 @@ def parse_json(text: Text) -> list[Parsed]:
         if isinstance(document.value, dict) and ("tests" in document.value or "Version" in document.value):
             runs += _session(document.value, lines, document.begin, document.end)
         elif document.value is None and '"' in text.whole[document.begin : document.begin + 400]:
-            runs.append(Parsed())
-            runs[-1].lacks(
-                Lines(text).at(document.error_at), "the JSON is broken or ends early here: nothing of it is read"
-            )
+            runs.append(broken_run(text, document))
             outside = len(text.whole)
             break
     for begin, end in [*ends, (outside, len(text.whole))]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .iperf_lines import READING, interval_of
+from .json_runs import broken_run
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import Lines, finite, iso_date, json_documents, part
 from .text import Text
@@ -43,9 +44,7 @@ def parse(text: Text) -> list[Parsed]:
         if isinstance(value, dict) and ("end" in value or "start" in value or "error" in value):
             runs.append(_document(value, lines, document.begin, document.end))
         elif value is None:
-            run = Parsed()
-            run.lacks(Lines(text).at(document.error_at), "the JSON is broken or ends early here: nothing of it is read")
-            runs.append(run)
+            runs.append(broken_run(text, document))
             break
     return runs or _text(text)
 

@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .json_runs import runs_of
 from .parsed import CERTAIN, Claim, Parsed, Row
-from .reading import Lines, finite, iso_date, json_documents, part
+from .reading import JsonDocument, Lines, finite, iso_date, part
 from .text import Text
 
 NAME = "smallfile"
@@ -46,19 +47,15 @@ def claims(text: Text) -> Claim | None:
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each document of the file."""
-    lines, runs = Lines(text), list[Parsed]()
-    for document in json_documents(text.whole):
-        run, at = Parsed(), lines.at(document.begin)
-        runs.append(run)
-        if not isinstance(document.value, dict):
-            run.lacks(at, "the JSON is broken or ends early here: left out")
-            continue
-        said = part(document.value, "params")
-        _settings(run, said)
-        begin = lines.of('"results"', document.begin, document.end)[1]
-        reader = _Reader(run, str(said.get("operation", "file"))[:40], lines, document.end)
-        reader.whole(part(document.value, "results"), begin)
-    return runs
+    return runs_of(text, _document)
+
+
+def _document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
+    said = part(document.value, "params")
+    _settings(run, said)
+    begin = lines.of('"results"', document.begin, document.end)[1]
+    reader = _Reader(run, str(said.get("operation", "file"))[:40], lines, document.end)
+    reader.whole(part(document.value, "results"), begin)
 
 
 def _settings(run: Parsed, said: dict[str, Any]) -> None:

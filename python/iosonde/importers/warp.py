@@ -18,8 +18,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from .json_runs import runs_of
 from .parsed import CERTAIN, Claim, Parsed, Row
-from .reading import Lines, finite, json_documents, option, part, size_bytes, words_of
+from .reading import JsonDocument, Lines, finite, option, part, size_bytes, words_of
 from .text import Text
 
 NAME = "warp"
@@ -49,21 +50,18 @@ def parse(text: Text) -> list[Parsed]:
     """One Parsed for each document, or for the table."""
     if text.first_line.startswith(_TABLE):
         return [_table(text)]
-    lines, runs = Lines(text), list[Parsed]()
-    for document in json_documents(text.whole):
-        run, at = Parsed(), lines.at(document.begin)
-        runs.append(run)
-        if not isinstance(document.value, dict):
-            run.lacks(at, "the JSON is broken or ends early here: left out")
-            continue
-        reader = _Reader(run, lines, document.begin, document.end)
-        if isinstance(document.value.get("by_op_type"), dict) or "total" in document.value:
-            reader.version_2(document.value)
-        else:
-            reader.old(document.value)
-        if not run.rows:
-            run.lacks(at, "there is no throughput: the run was too short for warp, or ended early")
-    return runs
+    return runs_of(text, _document)
+
+
+def _document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
+    reader = _Reader(run, lines, document.begin, document.end)
+    if isinstance(document.value.get("by_op_type"), dict) or "total" in document.value:
+        reader.version_2(document.value)
+    else:
+        reader.old(document.value)
+    if not run.rows:
+        at = lines.at(document.begin)
+        run.lacks(at, "there is no throughput: the run was too short for warp, or ended early")
 
 
 class _Reader:
