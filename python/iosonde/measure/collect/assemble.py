@@ -22,7 +22,7 @@ from iosonde.measure.spool import RankPhase
 from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import clocks
 
-from . import commands, one_job, phase_entry, phase_wire, rates, server_calls, wire
+from . import commands, one_job, phase_entry, phase_sums, phase_wire, rates, server_calls, wire
 from .commands import Parse
 
 _UNKNOWN_NS = 2**62
@@ -237,9 +237,9 @@ def _timed(
         "distinct_bytes": plan.distinct_bytes or None,
         "recorded_all": all(part.recorded_all for part in parts),
         "open_flags": list(getattr(plan.phase, "open_flags", ())),
-        "cache": _cache(parts),
-        "histograms": _histograms(parts, kinds),
-        "totals": _totals(parts, kinds),
+        "cache": phase_sums.caches(parts),
+        "histograms": phase_sums.histograms(parts, kinds),
+        "totals": phase_sums.totals(parts, kinds),
         "bytes_moved": rates.bytes_moved(parts) if plan.counts_moved else None,
         "hints": next((part.hints for part in parts if part.hints), None),
     }
@@ -294,56 +294,3 @@ def shown_apart(plan: PhasePlan, parts: list[RankPhase], nodes: list[int]) -> tu
     state = cache.worst(parts[i].cache.get("state", cache.WARM) for i in at_home)
     verified = state == cache.COLD_VERIFIED
     return {"writer_counted": verified, "writer_cache": state}, [] if verified else at_home
-
-
-def _cache(parts: list[RankPhase]) -> dict[str, Any] | None:
-    looked = [part.cache for part in parts if part.cache]
-    if not looked:
-        return None
-    anew = [entry["remount"] for entry in looked if "remount" in entry]
-    return {
-        "state": cache.worst(entry["state"] for entry in looked),
-        "resident_bytes": sum(entry["resident_bytes"] for entry in looked),
-        "bytes": sum(entry["bytes"] for entry in looked),
-        **({"remounts": anew} if anew else {}),
-    }
-
-
-def _totals(parts: list[RankPhase], kinds: list[str]) -> dict[str, dict[str, int]]:
-    whole: dict[str, dict[str, int]] = {}
-    for part in parts:
-        for entry in part.totals:
-            into = whole.setdefault(kinds[entry["kind"]], {"count": 0, "bytes": 0, "errors": 0})
-            for name in into:
-                into[name] += entry[name]
-    return whole
-
-
-def _histograms(parts: list[RankPhase], kinds: list[str]) -> dict[str, list[list[int]]]:
-    """Per kind the exact counts of durations over all ranks, as pairs (bucket, count).
-
-    Empty where every operation was kept. Where only some ranks kept all, theirs are counted into the buckets.
-    """
-    from iosonde.engine import _native
-
-    if all(part.recorded_all for part in parts):
-        return {}
-    whole: dict[str, dict[int, int]] = {}
-    for part in parts:
-        binned = part.histograms
-        if part.recorded_all and part.operations is not None:
-            binned = _binned(part.operations, _native.bucket_edges_ns())
-        for kind, pairs in binned.items():
-            into = whole.setdefault(kinds[int(kind)], {})
-            for bucket, count in pairs:
-                into[bucket] = into.get(bucket, 0) + count
-    return {kind: [[bucket, counts[bucket]] for bucket in sorted(counts)] for kind, counts in whole.items()}
-
-
-def _binned(operations: Any, edges_ns: Any) -> dict[str, list[list[int]]]:
-    binned = {}
-    for kind in np.unique(operations["kind"]):
-        durations = operations["duration_ns"][operations["kind"] == kind]
-        buckets, counts = np.unique(np.searchsorted(edges_ns, durations, "right") - 1, return_counts=True)
-        binned[str(kind)] = [[int(bucket), int(count)] for bucket, count in zip(buckets, counts, strict=True)]
-    return binned

@@ -1,0 +1,65 @@
+"""What the ranks of one phase did together: counts of operations, durations, and how they found their caches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from iosonde.measure.rank import cache
+from iosonde.measure.spool import RankPhase
+
+
+def caches(parts: list[RankPhase]) -> dict[str, Any] | None:
+    """The worst state in which a rank found its files; None where nobody looked."""
+    looked = [part.cache for part in parts if part.cache]
+    if not looked:
+        return None
+    anew = [entry["remount"] for entry in looked if "remount" in entry]
+    return {
+        "state": cache.worst(entry["state"] for entry in looked),
+        "resident_bytes": sum(entry["resident_bytes"] for entry in looked),
+        "bytes": sum(entry["bytes"] for entry in looked),
+        **({"remounts": anew} if anew else {}),
+    }
+
+
+def totals(parts: list[RankPhase], kinds: list[str]) -> dict[str, dict[str, int]]:
+    """Per kind of operation how many there were, their bytes, and how many failed."""
+    whole: dict[str, dict[str, int]] = {}
+    for part in parts:
+        for entry in part.totals:
+            into = whole.setdefault(kinds[entry["kind"]], {"count": 0, "bytes": 0, "errors": 0})
+            for name in into:
+                into[name] += entry[name]
+    return whole
+
+
+def histograms(parts: list[RankPhase], kinds: list[str]) -> dict[str, list[list[int]]]:
+    """Per kind the exact counts of durations over all ranks, as pairs (bucket, count).
+
+    Empty where every operation was kept. Where only some ranks kept all, theirs are counted into the buckets.
+    """
+    from iosonde.engine import _native
+
+    if all(part.recorded_all for part in parts):
+        return {}
+    whole: dict[str, dict[int, int]] = {}
+    for part in parts:
+        binned = part.histograms
+        if part.recorded_all and part.operations is not None:
+            binned = _binned(part.operations, _native.bucket_edges_ns())
+        for kind, pairs in binned.items():
+            into = whole.setdefault(kinds[int(kind)], {})
+            for bucket, count in pairs:
+                into[bucket] = into.get(bucket, 0) + count
+    return {kind: [[bucket, counts[bucket]] for bucket in sorted(counts)] for kind, counts in whole.items()}
+
+
+def _binned(operations: Any, edges_ns: Any) -> dict[str, list[list[int]]]:
+    binned = {}
+    for kind in np.unique(operations["kind"]):
+        durations = operations["duration_ns"][operations["kind"] == kind]
+        buckets, counts = np.unique(np.searchsorted(edges_ns, durations, "right") - 1, return_counts=True)
+        binned[str(kind)] = [[int(bucket), int(count)] for bucket, count in zip(buckets, counts, strict=True)]
+    return binned
