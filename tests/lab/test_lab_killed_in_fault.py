@@ -42,6 +42,7 @@ def orphan(lab_root, tmp_path, monkeypatch):
         while not (finished() and labs.in_force(labs.open_lab("orphan"))):
             assert campaign.poll() is None and time.monotonic() < deadline
             time.sleep(0.02)
+        time.sleep(0.5)  # it is written down before it is inflicted
         campaign.kill()
         campaign.wait()
         lab = labs.open_lab("orphan")
