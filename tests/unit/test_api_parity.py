@@ -165,6 +165,11 @@ def test_the_text_the_data_and_the_frame(line, made, places, capsys, recwarn):
     said = [line.removeprefix("warning: ").removeprefix("~ ") for line in done.stderr.splitlines()]
     assert [str(one.message) for one in recwarn] == said
     assert answer.to_dict() == json.loads(shown([*words, "--json"]))
+    assert {"schema", "version"} & set(answer.to_dict()), "JSON that others read has a version"  # plan has the latter
+    wide = [
+        one for one in done.stdout.splitlines() if len(one) >= 80 and not any(str(p) in one for p in places.values())
+    ]
+    assert "--markdown" in words or not wide
     frame = answer.to_frame()
     assert len(frame) == len(answer.answer.records()) and (len(frame) or words[0] in ("check", "verify", "watch"))
     nested = {name for name in frame for cell in frame[name] if isinstance(cell, (dict, list, tuple))}
