@@ -189,11 +189,8 @@ def rescue_limit_s(ended: watchdog.Outcome, idle_s: float) -> float:
 
 
 def _places(folder: Path) -> dict[str, Any]:
-    try:
-        places: dict[str, Any] = json.loads((folder / PLACES).read_text())
-    except FileNotFoundError:
-        return {}
-    return places
+    file = folder / PLACES
+    return dict(json.loads(file.read_text())) if file.exists() else {}
 
 
 def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> list[str]:
