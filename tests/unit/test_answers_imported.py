@@ -9,15 +9,19 @@ import pytest
 
 pytest.importorskip("iosonde.engine._native")
 from iosonde.answers.diagnose.answer import diagnose
+from iosonde.answers.page.reproduce import reproduce_of
+from iosonde.answers.plot.settings import settings_plot
 from iosonde.answers.show import choose
 from iosonde.answers.slowest import slowest_of
 from iosonde.answers.summary import summary
 from iosonde.campaign.import_files import ImportPlan, found_files, import_all
 from iosonde.core.types import Experiment, Observation, Run
 from iosonde.data.asked import Asked
-from iosonde.data.source import open_data
+from iosonde.data.source import Source, open_data
 from iosonde.importers import read, understand
 from iosonde.importers.registry import importers
+from iosonde.report.figures.settings import lines_of
+from iosonde.report.text.summary import lines
 from iosonde.store import Store
 
 FIXTURES = Path(__file__).parents[1] / "golden" / "fixtures"
@@ -96,3 +100,32 @@ def test_an_imported_trace_is_diagnosed_with_what_it_cannot_tell_and_its_files_h
     assert "strace: times are in whole µs" in said and "stopped at every call" in said and "mmap" in said
     longest = slowest_of(choose(str(tmp_path / "s")), 3)
     assert {one.path for one in longest.operations} == {"/data/f"}
+
+
+def imported_sweep(tmp_path: Path) -> Source:
+    """Three outputs of IOR, each of another transfer size, with three iterations."""
+    plan = ImportPlan(tmp_path / "s", "imported", None, ())
+    plan.prepare()
+    files = [str(FIXTURES.parent / "data" / "ior_sweep" / f"t{size}-1.txt") for size in ("4k", "64k", "1m")]
+    with found_files(files, False, tmp_path / "s") as found:
+        assert import_all(plan, found).n_runs == 3
+    return open_data(str(tmp_path / "s"))
+
+
+def test_iterations_of_one_run_a_setting_are_drawn_and_called_what_they_are(tmp_path):
+    source = imported_sweep(tmp_path)
+    drawn = settings_plot(source, Asked())
+    assert {len(point.trials) for panel in drawn.panels for point in panel.points} == {3}
+    assert lines_of(drawn)[0].startswith("Means of the iterations of one run with 95 % intervals")
+    said = " ".join(lines(summary(source, Asked())))
+    assert "95 % intervals over the iterations within 1 trial a cell" in said
+
+
+def test_the_commands_of_imported_runs_stand_on_the_page_as_they_were_printed(tmp_path):
+    runs = imported_sweep(tmp_path).runs
+    again = reproduce_of(runs, 0, "s", ("iosonde", "report", "s"))
+    assert [what for what, _ in again.commands] == [
+        *(f"Command {place} of 3, as the tool printed it" for place in (1, 2, 3)), "Make this page"]  # fmt: skip
+    assert "ior -i 3 -t 4k" in " ".join(text for _, text in again.commands) and "seed of the order" not in dict(
+        again.facts
+    )

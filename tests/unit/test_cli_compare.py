@@ -37,6 +37,16 @@ def refused(*args: str) -> str:
     return f"{error.value.message} | {error.value.hint}"
 
 
+def test_a_difference_in_a_table_of_ratios_has_its_unit(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("build,user (s),wall (s)\n" + "".join(
+        f"{side},{user},{wall}\n" for side in "ab" for user, wall in ((0, 2), (0.5, 2.5), (1, 3))))  # fmt: skip
+    args = (str(table), "--response", "user,wall", "--group", "build", "--adjust", "none")
+    text = " ".join(invoke(*args).split())
+    assert "+0.00 ms -1133.48–1133.48" in text and "with a sign: B - A, where there is no ratio" in text
+    assert "| +0.00 ms |" in invoke(*args, "--markdown")
+
+
 def test_a_published_side_by_its_keys():
     made = one(*CP_ARGS, "1", "--b-summary", UFS, "--level", "0.9")
     assert made["t"] == pytest.approx(2.618035, abs=1e-3) and made["df"] == pytest.approx(12.923033, abs=1e-3)

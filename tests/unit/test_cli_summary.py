@@ -186,6 +186,15 @@ def test_the_sentence_on_scaling_names_the_setting_and_no_efficiency_is_0_that_i
     assert "at fs=b worst (0.0030, 0.0030 to 0.0030: slower than on fewer)" in said
 
 
+def test_what_gains_nothing_on_more_nodes_is_not_said_to_scale_best(tmp_path):
+    speed = {(1, "a"): 10.0, (2, "a"): 6.0, (1, "b"): 1000.0, (2, "b"): 6.0}
+    rows = [f"{k},{fs},{v * factor}" for (k, fs), factor in speed.items() for v in (99, 100, 101, 100)]
+    (tmp_path / "t.csv").write_text("\n".join(["nodes,fs,rate (op/s)", *rows]) + "\n")
+    said = as_json(str(tmp_path / "t.csv"), "--response", "rate", "--by", "nodes,fs")["sentence"]
+    assert "On 2 nodes none of 2 is seen to gain, rate at fs=b least (efficiency 0.0030, " in said
+    assert "slower than on fewer" in said and "best (" not in said
+
+
 def test_other_clocks_are_other_metrics(measured):
     assert {g["metric"] for g in as_json(measured, "--clock", "sum_of_ranks")["groups"]} == {
         "rate_sum_of_ranks", "bandwidth_sum_of_ranks",

@@ -179,16 +179,16 @@ def _metrics(source: Source, asked: Asked, choice: MetricChoice, made: stored.Tr
     single = all(run.imported for run in source.runs) and _one_run_each(made.rows, by)
     for (operation, metric), places in made.rows.groups(["operation", "metric"]):
         places = np.sort(places)
-        rows, within = made.rows.take(places), False
+        rows, at, within = made.rows.take(places), made.at[places], False
         if single:
             several = _iterations(source, choice, str(operation), str(metric))
             if len(several) > len(rows):
-                rows, within = several, True
-        yield _stored(str(operation), str(metric), rows, source, made.at[places], within, made.warnings)
+                rows, at, within = several, None, True
+        yield _stored(str(operation), str(metric), rows, source, at, within, made.warnings)
 
 
 def _stored(
-    operation: str, metric: str, rows: Table, source: Source, at: npt.NDArray[np.intp], within: bool,
+    operation: str, metric: str, rows: Table, source: Source, at: npt.NDArray[np.intp] | None, within: bool,
     warnings: tuple[str, ...],
 ) -> Response:  # fmt: skip
     title = f"{operation} {metric}"

@@ -181,6 +181,8 @@ def legend(made: Comparisons) -> str:
     if CANNOT_TELL in verdicts:
         more = any(item.comparison.n_more for item in made.items)
         said.append("~ cannot tell" + (" (+n: that so many more trials a side would)" if more else ""))
+    if any(item.comparison.ratio is None for item in made.items):
+        said.append("with a sign: B - A, where there is no ratio")
     return "; ".join([*said, "n: trials of A+B"])
 
 
@@ -229,11 +231,16 @@ def means(item: ComparedCell) -> str:
 
 
 def decided_parts(item: ComparedCell) -> tuple[str, str]:
-    """The ratio, or the difference with its sign, and the interval."""
+    """The ratio, or the difference with its sign and its unit, and the interval."""
     one = item.comparison
     if one.ratio is not None:
         return _parts_of(one.ratio.value, one.ratio.low, one.ratio.high)
-    value, interval = estimate_parts(one.difference, _scale(item)[0])
+    value, interval = _difference_parts(item)
+    return f"{value} {_scale(item)[1]}".rstrip(), interval
+
+
+def _difference_parts(item: ComparedCell) -> tuple[str, str]:
+    value, interval = estimate_parts(item.comparison.difference, _scale(item)[0])
     return value if value.startswith("-") else f"+{value}", interval
 
 
@@ -254,7 +261,7 @@ def _ratio(one: Comparison) -> str:
 
 
 def _difference(item: ComparedCell) -> str:
-    return "{} ({})".format(*decided_parts(item))
+    return "{} ({}) {}".format(*_difference_parts(item), _scale(item)[1]).rstrip()
 
 
 def _g(one: Comparison) -> str:

@@ -81,8 +81,9 @@ def _header(answer: Summary) -> str:
     counts = sorted({row.n for row in made.rows})
     count = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}" if counts else "no"
     said = "; ".join(clock_words(answer.clock, answer.told))
+    within = "the iterations within " if any(row.mean.within_run for row in made.rows) and counts == [1] else ""
     return (f"{said}; " if said else "") + (
-        f"{100 * made.level:g} % intervals over {count} {made.counted}{'s' if counts != [1] else ''} a cell"
+        f"{100 * made.level:g} % intervals over {within}{count} {made.counted}{'s' if counts != [1] else ''} a cell"
     )
 
 
