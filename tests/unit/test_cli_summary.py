@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,13 @@ from click.testing import CliRunner
 pytest.importorskip("iosonde.engine._native")
 from stats_sample import MEAN, run, store  # noqa: E402
 
+from iosonde.answers.summary import summary as summary_of  # noqa: E402
 from iosonde.cli.commands import explain, summary  # noqa: E402
 from iosonde.core.errors import DataError, InputError  # noqa: E402
 from iosonde.core.table import table_of  # noqa: E402
+from iosonde.data.asked import Asked  # noqa: E402
+from iosonde.data.source import open_data  # noqa: E402
+from iosonde.report.text.summary import lines as lines_of  # noqa: E402
 from iosonde.stats.overview import overview  # noqa: E402
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell  # noqa: E402
 
@@ -146,6 +151,17 @@ def test_columns_that_were_asked_for_have_no_durations_beside_them(measured):
     assert "durations" in invoke(measured) and "durations" not in invoke(measured, "--columns", "nodes")
 
 
+def test_a_percentile_that_no_operation_tells_and_a_factor_that_none_has_are_no_columns(measured):
+    told = summary_of(open_data(measured), Asked())
+    unknown = [replace(item, duration=replace(item.duration, value=None, low=None, high=None), by={**item.by, "x": None})
+               if item.percentile > 0.9 else replace(item, by={**item.by, "x": None})
+               for item in told.overview.latency]  # fmt: skip
+    overview = replace(told.overview, latency=unknown, by=(*told.overview.by, "x"))
+    text = "\n".join(lines_of(replace(told, overview=overview)))
+    headers = text[text.index("durations of operations") :].splitlines()[1]
+    assert headers.split() == ["nodes", "p50", "interval"]
+
+
 def test_efficiency_against_one_node(measured):
     by_operation = {e["operation"]: e for e in as_json(measured)["efficiency"]}
     assert by_operation["create"]["efficiency"] == pytest.approx(0.95, abs=0.03)
@@ -191,7 +207,7 @@ def test_what_gains_nothing_on_more_nodes_is_not_said_to_scale_best(tmp_path):
     rows = [f"{k},{fs},{v * factor}" for (k, fs), factor in speed.items() for v in (99, 100, 101, 100)]
     (tmp_path / "t.csv").write_text("\n".join(["nodes,fs,rate (op/s)", *rows]) + "\n")
     said = as_json(str(tmp_path / "t.csv"), "--response", "rate", "--by", "nodes,fs")["sentence"]
-    assert "On 2 nodes none of 2 is seen to gain, rate at fs=b least (efficiency 0.0030, " in said
+    assert "On 2 nodes no gain is seen; the lowest efficiency is that of rate at fs=b (0.0030, " in said
     assert "slower than on fewer" in said and "best (" not in said
 
 

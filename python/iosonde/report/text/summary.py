@@ -175,20 +175,25 @@ def _harmonic(made: Overview) -> Iterator[str]:
 
 
 def _latency(made: Overview) -> Iterator[str]:
-    """The calls that fill a phase; those that take less of it than :data:`_SHARE` are left to --json."""
+    """The calls that fill a phase; those that take less of it than :data:`_SHARE` are left to --json, and so is a
+    percentile that none of them knows. A factor that none of them has is no column."""
     yield "durations of operations over all ranks: geometric mean over trials"
-    names = [f"p{100 * p:g}" for p in dict.fromkeys(item.percentile for item in made.latency)]
+    filling = _filling(made.latency)
+    told = {item.percentile for item in filling if item.duration.value is not None}
+    filling = [item for item in filling if item.percentile in told] or filling
+    by = [name for name in made.by if any(item.by.get(name) is not None for item in filling)]
+    names = [f"p{100 * p:g}" for p in dict.fromkeys(item.percentile for item in filling)]
     grid: list[list[str]] = []
     titles = {}
-    for (operation, kind), members in groupby(_filling(made.latency), key=lambda item: (item.operation, item.kind)):
+    for (operation, kind), members in groupby(filling, key=lambda item: (item.operation, item.kind)):
         items = list(members)
         known = [item.duration.value for item in items if item.duration.value is not None]
         divisor, unit = human_scale(min(known, default=1e-6), "s")
         titles[len(grid)] = f"{operation}: {kind}, {unit}"
         for key, row in groupby(items, key=lambda item: tuple(item.by.values())):
             cells = [text for item in row for text in estimate_parts(item.duration, divisor)]
-            grid.append([*levels_shown(made.by, dict(zip(made.by, key, strict=True)), made.units), *cells])
-    headers = [*made.by, *(text for name in names for text in (name, "interval"))]
+            grid.append([*levels_shown(by, dict(zip(made.by, key, strict=True)), made.units), *cells])
+    headers = [*by, *(text for name in names for text in (name, "interval"))]
     yield from with_titles(headers, grid, titles)
 
 

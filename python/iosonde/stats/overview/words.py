@@ -63,8 +63,8 @@ def _scaling(efficiency: Sequence[Efficiency], units: Mapping[str, str]) -> str:
     if worst is best:
         text = f"On {size:g} {factor} {_what(best, here, units)} has an efficiency of {_estimate(best)}: {_said(best)}"
     elif _said(best) not in SOME:
-        text = f"On {size:g} {factor} none of {len(told)} is seen to gain, {_what(worst, here, units)} least"
-        text += f" (efficiency {_estimate(worst)}: {_said(worst)})"
+        text = f"On {size:g} {factor} no gain is seen; the lowest efficiency is that of {_what(worst, here, units)}"
+        text += f" ({_estimate(worst)}: {_said(worst)})"
     else:
         text = f"On {size:g} {factor} {_what(best, here, units)} scales best (efficiency {_estimate(best)})"
         text += f", {_what(worst, here, units)} worst ({_estimate(worst)}: {_said(worst)})"
