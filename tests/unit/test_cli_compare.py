@@ -77,12 +77,16 @@ def test_each_level_with_the_first_only():
     assert any(line.startswith("B  ") and "B ÷ A" in line for line in text.splitlines())
 
 
-def test_the_same_warning_of_many_comparisons_is_said_once(tmp_path):
+def test_a_difference_that_chance_may_show_among_many_is_marked_in_text_and_markdown(tmp_path):
     path = tmp_path / "many.csv"
     rows = [f"{op},{level},{10 + 1.1 * level + 0.4 * (i - 1)}" for op in range(6) for level in (1, 2) for i in range(3)]
     path.write_text("op,level,y\n" + "\n".join(rows) + "\n")
-    text = invoke(str(path), "--response", "y", "--group", "level", "--by", "op")
-    assert text.count("chance alone may show") == 1 and "0; 1; 2; 3; 4; 5" in text
+    args = (str(path), "--response", "y", "--group", "level", "--by", "op")
+    text = invoke(*args)
+    assert text.count("chance alone may show") == 1 and text.count("more ?\n") == 6
+    assert "Of 6 comparisons: 6 more (6 of them ?)." in text and "? among so many chance alone" in text
+    assert invoke(*args, "--markdown").count("| more ? |") == 6
+    assert all("chance alone" in " ".join(one["warnings"]) for one in as_json(*args)["comparisons"])
 
 
 def test_texts_fit_a_terminal():

@@ -153,9 +153,11 @@ def test_columns_that_were_asked_for_have_no_durations_beside_them(measured):
 
 def test_a_percentile_that_no_operation_tells_and_a_factor_that_none_has_are_no_columns(measured):
     told = summary_of(open_data(measured), Asked())
-    unknown = [replace(item, duration=replace(item.duration, value=None, low=None, high=None), by={**item.by, "x": None})
-               if item.percentile > 0.9 else replace(item, by={**item.by, "x": None})
-               for item in told.overview.latency]  # fmt: skip
+    unknown = [
+        replace(item, by={**item.by, "x": None},
+                duration=replace(item.duration, value=None) if item.percentile > 0.9 else item.duration)
+        for item in told.overview.latency
+    ]  # fmt: skip
     overview = replace(told.overview, latency=unknown, by=(*told.overview.by, "x"))
     text = "\n".join(lines_of(replace(told, overview=overview)))
     headers = text[text.index("durations of operations") :].splitlines()[1]
