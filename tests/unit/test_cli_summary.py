@@ -395,3 +395,10 @@ def test_a_logarithm_is_called_what_it_is(tmp_path):
     path.write_text("fs,write (MiB/s)\na,10\na,11\nb,20\nb,21\n")
     done = CliRunner().invoke(summary.command, [str(path), "--response", "log(write)", "--by", "fs"])
     assert "\nlog(write)\n" in done.output
+
+
+def test_levels_stand_in_their_order_where_settings_are_not_a_full_grid(tmp_path):
+    path = tmp_path / "sparse.csv"
+    path.write_text("nodes,t,rate\n1,64k,1\n1,1m,2\n2,256k,3\n2,64k,3\n")
+    lines = invoke(str(path), "--response", "rate", "--by", "nodes,t").splitlines()
+    assert [line.split()[0] for line in lines[4:7]] == ["64", "256", "1"], lines
