@@ -15,8 +15,10 @@ from iosonde.answers.show import choose
 from iosonde.answers.slowest import slowest_of
 from iosonde.answers.summary import summary
 from iosonde.campaign.import_files import ImportPlan, found_files, import_all
+from iosonde.core.errors import InputError
 from iosonde.core.types import Experiment, Observation, Run
 from iosonde.data.asked import Asked
+from iosonde.data.responses import responses
 from iosonde.data.source import Source, open_data
 from iosonde.importers import read, understand
 from iosonde.importers.registry import importers
@@ -123,3 +125,9 @@ def test_the_commands_of_imported_runs_stand_on_the_page_as_they_were_printed(tm
         *(f"Command {place} of 3, as the tool printed it" for place in (1, 2, 3)), "Make this page"]  # fmt: skip
     assert "ior -i 3 -t 4k" in " ".join(text for _, text in again.commands)
     assert "seed of the order" not in dict(again.facts)
+
+
+def test_a_response_that_is_nearly_named_is_said_and_not_taken_for_an_expression(tmp_path):
+    with pytest.raises(InputError, match="has no response 'write-1 bandwidth_last'") as refused:
+        responses(imported_sweep(tmp_path), Asked(("write-1 bandwidth_last",)))
+    assert refused.value.hint == "did you mean write bandwidth_last_done?"
