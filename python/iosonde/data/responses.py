@@ -180,7 +180,8 @@ def _metrics(source: Source, asked: Asked, choice: MetricChoice, made: stored.Tr
     single = all(run.imported for run in source.runs) and _one_run_each(made.rows, by)
     for (operation, metric), places in made.rows.groups(["operation", "metric"]):
         places = np.sort(places)
-        rows, at, within = made.rows.take(places), made.at[places], False
+        rows, within = made.rows.take(places), False
+        at: npt.NDArray[np.intp] | None = made.at[places]
         if single:
             several = _iterations(source, choice, str(operation), str(metric))
             if len(several) > len(rows):
