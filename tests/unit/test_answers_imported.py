@@ -9,13 +9,17 @@ import pytest
 
 pytest.importorskip("iosonde.engine._native")
 from iosonde.answers.diagnose.answer import diagnose
+from iosonde.answers.page.reproduce import reproduce_of
+from iosonde.answers.plot.settings import settings_plot
 from iosonde.answers.show import choose
 from iosonde.answers.slowest import slowest_of
 from iosonde.answers.summary import summary
 from iosonde.campaign.import_files import ImportPlan, found_files, import_all
+from iosonde.core.errors import InputError
 from iosonde.core.types import Experiment, Observation, Run
 from iosonde.data.asked import Asked
-from iosonde.data.source import open_data
+from iosonde.data.responses import responses
+from iosonde.data.source import Source, open_data
 from iosonde.importers import read, understand
 from iosonde.importers.registry import importers
 from iosonde.store import Store
@@ -96,3 +100,34 @@ def test_an_imported_trace_is_diagnosed_with_what_it_cannot_tell_and_its_files_h
     assert "strace: times are in whole µs" in said and "stopped at every call" in said and "mmap" in said
     longest = slowest_of(choose(str(tmp_path / "s")), 3)
     assert {one.path for one in longest.operations} == {"/data/f"}
+
+
+def imported_sweep(tmp_path: Path) -> Source:
+    """Three outputs of IOR, each of another transfer size, with three iterations."""
+    plan = ImportPlan(tmp_path / "s", "imported", None, ())
+    plan.prepare()
+    files = [str(FIXTURES.parent / "data" / "ior_sweep" / f"t{size}-1.txt") for size in ("4k", "64k", "1m")]
+    with found_files(files, False, tmp_path / "s") as found:
+        assert import_all(plan, found).n_runs == 3
+    return open_data(str(tmp_path / "s"))
+
+
+def test_iterations_of_one_run_a_setting_are_drawn_as_its_points(tmp_path):
+    drawn = settings_plot(imported_sweep(tmp_path), Asked())
+    points = [point for panel in drawn.panels for point in panel.points]
+    assert {len(point.trials) for point in points} == {3} and all(point.mean.within_run for point in points)
+
+
+def test_the_commands_of_imported_runs_stand_on_the_page_as_they_were_printed(tmp_path):
+    runs = imported_sweep(tmp_path).runs
+    again = reproduce_of(runs, 0, "s", ("iosonde", "report", "s"))
+    assert [what for what, _ in again.commands] == [
+        *(f"Command {place} of 3, as the tool printed it" for place in (1, 2, 3)), "Make this page"]  # fmt: skip
+    assert "ior -i 3 -t 4k" in " ".join(text for _, text in again.commands)
+    assert "seed of the order" not in dict(again.facts)
+
+
+def test_a_response_that_is_nearly_named_is_said_and_not_taken_for_an_expression(tmp_path):
+    with pytest.raises(InputError, match="has no response 'write-1 bandwidth_last'") as refused:
+        responses(imported_sweep(tmp_path), Asked(("write-1 bandwidth_last",)))
+    assert refused.value.hint == "did you mean write bandwidth_last_done?"

@@ -9,10 +9,12 @@ from iosonde.campaign.campaign import campaign
 from iosonde.campaign.request import Request
 from iosonde.campaign.run import run
 from iosonde.core.errors import InputError
+from iosonde.core.level_text import level_shown
 from iosonde.core.types import Factor
 from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
+from iosonde.stats.estimate.compare_words import called
 
 FILE = "steps: ['echo ${size}']\nfactors:\n  size: [1, 2]\n"
 KINDS = ("file", "user:ls", "interference:ls", "true", None)
@@ -32,6 +34,15 @@ def test_a_label_is_a_declared_factor_of_one_level_and_is_said(kind, tmp_path):
     assert made.identity()["factors"]["fs"]["levels"] == ["nfs"]
     assert made.identity() != campaign(asked(kind, tmp_path)).identity()
     assert said == ["note: fs=nfs is a label: no command and no setting uses it"]
+
+
+def test_an_empty_level_beside_others_is_a_flag_that_is_not_there(tmp_path):
+    request = Request(what="ls ${F} ${TARGET}", target=(str(tmp_path),), levels=("F=,-l",), store=str(tmp_path / "s"))
+    made = campaign(request, Caller())
+    assert Factor("F", "", ("", "-l")) in made.spec.factors
+    assert level_shown("") == "(empty)" and called("", "F") == "(empty)"
+    with pytest.raises(InputError, match="is not FACTOR=LEVEL"):
+        campaign(Request(what="ls ${F}", levels=("F=",), store=str(tmp_path / "s")), Caller())
 
 
 @pytest.mark.parametrize(

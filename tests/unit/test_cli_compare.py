@@ -37,6 +37,16 @@ def refused(*args: str) -> str:
     return f"{error.value.message} | {error.value.hint}"
 
 
+def test_a_difference_in_a_table_of_ratios_has_its_unit(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("build,user (s),wall (s)\n" + "".join(
+        f"{side},{user},{wall}\n" for side in "ab" for user, wall in ((0, 2), (0.5, 2.5), (1, 3))))  # fmt: skip
+    args = (str(table), "--response", "user,wall", "--group", "build", "--adjust", "none")
+    text = " ".join(invoke(*args).split())
+    assert "+0.00 ms -1133.48–1133.48" in text and "with a sign: B - A, where there is no ratio" in text
+    assert "| +0.00 ms |" in invoke(*args, "--markdown")
+
+
 def test_a_published_side_by_its_keys():
     made = one(*CP_ARGS, "1", "--b-summary", UFS, "--level", "0.9")
     assert made["t"] == pytest.approx(2.618035, abs=1e-3) and made["df"] == pytest.approx(12.923033, abs=1e-3)
@@ -67,12 +77,16 @@ def test_each_level_with_the_first_only():
     assert any(line.startswith("B  ") and "B ÷ A" in line for line in text.splitlines())
 
 
-def test_the_same_warning_of_many_comparisons_is_said_once(tmp_path):
+def test_a_difference_that_chance_may_show_among_many_is_marked_in_text_and_markdown(tmp_path):
     path = tmp_path / "many.csv"
     rows = [f"{op},{level},{10 + 1.1 * level + 0.4 * (i - 1)}" for op in range(6) for level in (1, 2) for i in range(3)]
     path.write_text("op,level,y\n" + "\n".join(rows) + "\n")
-    text = invoke(str(path), "--response", "y", "--group", "level", "--by", "op")
-    assert text.count("chance alone may show") == 1 and "0; 1; 2; 3; 4; 5" in text
+    args = (str(path), "--response", "y", "--group", "level", "--by", "op")
+    text = invoke(*args)
+    assert text.count("chance alone may show") == 1 and text.count("more ?\n") == 6
+    assert "Of 6 comparisons: 6 more (6 of them ?)." in text and "? among so many chance alone" in text
+    assert invoke(*args, "--markdown").count("| more ? |") == 6
+    assert all("chance alone" in " ".join(one["warnings"]) for one in as_json(*args)["comparisons"])
 
 
 def test_texts_fit_a_terminal():

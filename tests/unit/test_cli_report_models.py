@@ -1,6 +1,7 @@
 """`iosonde report` on tables, and the regressions on a store's page: the numbers are those of `regress` and `anova`."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,12 +9,14 @@ import pytest
 from click.testing import CliRunner
 from stats_sample import run as sample_run
 
+from iosonde.answers.page.content.tables import Section
+from iosonde.answers.page.findings import at_the_top
 from iosonde.answers.report import Wanted
 from iosonde.answers.report import report as page_of
 from iosonde.cli.commands import report
 from iosonde.cli.options.data import open_data
 from iosonde.core.errors import IosondeError
-from iosonde.core.types import Observation
+from iosonde.core.types import Finding, Observation, Severity
 from iosonde.stats import checks
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.regress import regress
@@ -90,6 +93,21 @@ def test_what_speaks_against_the_model_is_at_the_top(tmp_path):
     assert "S301" in {finding["code"] for finding in page["findings"]}
     assert "S301" in {finding["code"] for finding in page["models"]["items"][0]["findings"]}
     assert page["answers"]["wrong"] != "None of the checks found anything."
+
+
+def test_what_is_said_of_one_response_is_not_said_of_another_that_has_the_same_code():
+    def of(title, sentence):
+        return SimpleNamespace(title=title, findings=[Finding("S307", Severity.WARNING, sentence)])
+
+    told = at_the_top(Section((
+        of("write", "no effect can be told from chance (F=1.96, p=0.12)"),
+        of("read", "the predictors explain only 24 % of the variation"),
+        of("copy", "no effect can be told from chance (F=0.585, p=5e-05)"),
+    )))  # fmt: skip
+    assert [one.sentence for one in told] == [
+        "write: no effect can be told from chance (F=1.96, p=0.12); with other numbers of 1 other",
+        "read: the predictors explain only 24 % of the variation",
+    ]
 
 
 def test_rows_without_repeats_are_not_each_a_cell(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,13 @@ pytest.importorskip("iosonde.engine._native")
 from stats_sample import MEAN, run, store  # noqa: E402
 
 from iosonde.answers.summary import Summary  # noqa: E402
+from iosonde.answers.summary import summary as summary_of  # noqa: E402
 from iosonde.cli.commands import explain, summary  # noqa: E402
 from iosonde.core.errors import DataError, InputError  # noqa: E402
 from iosonde.core.table import table_of  # noqa: E402
 from iosonde.core.types import Estimate  # noqa: E402
+from iosonde.data.asked import Asked  # noqa: E402
+from iosonde.data.source import open_data  # noqa: E402
 from iosonde.report.text import summary as summary_text  # noqa: E402
 from iosonde.stats.overview import overview  # noqa: E402
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell  # noqa: E402
@@ -150,6 +154,19 @@ def test_columns_that_were_asked_for_have_no_durations_beside_them(measured):
     assert "durations" in invoke(measured) and "durations" not in invoke(measured, "--columns", "nodes")
 
 
+def test_a_percentile_that_no_operation_tells_and_a_factor_that_none_has_are_no_columns(measured):
+    told = summary_of(open_data(measured), Asked())
+    unknown = [
+        replace(item, by={**item.by, "x": None},
+                duration=replace(item.duration, value=None) if item.percentile > 0.9 else item.duration)
+        for item in told.overview.latency
+    ]  # fmt: skip
+    overview = replace(told.overview, latency=unknown, by=(*told.overview.by, "x"))
+    text = "\n".join(summary_text.lines(replace(told, overview=overview)))
+    headers = text[text.index("durations of operations") :].splitlines()[1]
+    assert headers.split() == ["nodes", "p50", "interval"]
+
+
 def test_efficiency_against_one_node(measured):
     by_operation = {e["operation"]: e for e in as_json(measured)["efficiency"]}
     assert by_operation["create"]["efficiency"] == pytest.approx(0.95, abs=0.03)
@@ -188,6 +205,15 @@ def test_the_sentence_on_scaling_names_the_setting_and_no_efficiency_is_0_that_i
     said = as_json(str(tmp_path / "t.csv"), "--response", "rate", "--by", "nodes,fs")["sentence"]
     assert "On 2 nodes rate at fs=a scales best (efficiency 1.00, " in said
     assert "at fs=b worst (0.0030, 0.0030 to 0.0030: slower than on fewer)" in said
+
+
+def test_what_gains_nothing_on_more_nodes_is_not_said_to_scale_best(tmp_path):
+    speed = {(1, "a"): 10.0, (2, "a"): 6.0, (1, "b"): 1000.0, (2, "b"): 6.0}
+    rows = [f"{k},{fs},{v * factor}" for (k, fs), factor in speed.items() for v in (99, 100, 101, 100)]
+    (tmp_path / "t.csv").write_text("\n".join(["nodes,fs,rate (op/s)", *rows]) + "\n")
+    said = as_json(str(tmp_path / "t.csv"), "--response", "rate", "--by", "nodes,fs")["sentence"]
+    assert "On 2 nodes no gain is seen; the lowest efficiency is that of rate at fs=b (0.0030, " in said
+    assert "slower than on fewer" in said and "best (" not in said
 
 
 def test_other_clocks_are_other_metrics(measured):
@@ -372,6 +398,13 @@ def test_a_logarithm_is_called_what_it_is(tmp_path):
     path.write_text("fs,write (MiB/s)\na,10\na,11\nb,20\nb,21\n")
     done = CliRunner().invoke(summary.command, [str(path), "--response", "log(write)", "--by", "fs"])
     assert "\nlog(write)\n" in done.output
+
+
+def test_levels_stand_in_their_order_where_settings_are_not_a_full_grid(tmp_path):
+    path = tmp_path / "sparse.csv"
+    path.write_text("nodes,t,rate\n1,64k,1\n1,1m,2\n2,256k,3\n2,64k,3\n")
+    lines = invoke(str(path), "--response", "rate", "--by", "nodes,t").splitlines()
+    assert [line.split()[0] for line in lines[4:7]] == ["64", "256", "1"], lines
 
 
 def test_factors_that_leave_no_room_stand_above_the_cells_that_share_their_levels(tmp_path):

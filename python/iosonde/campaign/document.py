@@ -263,7 +263,8 @@ def _put_levels(found: Document, words: str, say: Callable[[str], None]) -> None
     factors = found.data.setdefault("factors", {})
     if not isinstance(factors, dict):
         return
-    read = [yaml_text.scalar(level, f"--set {name}") for level in levels.split(",")]
+    # An empty one beside others is a flag that is not there: --set 'F=,-F'.
+    read = ["" if not level else yaml_text.scalar(level, f"--set {name}") for level in levels.split(",")]
     if name not in factors and name not in check.used_names(found.data):
         _check_label(found, words, name, len(read))
         say(f"note: {words} is a label: no command and no setting uses it")

@@ -12,8 +12,8 @@ from .units import format_size, parse_size, typed_sizes
 
 
 def level_shown(level: Cell, unit: str = "") -> str:
-    """``4096`` and ``4k`` of bytes → ``4 KiB``; other text as it was written; a missing level is said to be."""
-    if unit != "bytes" or level is None or isinstance(level, bool):
+    """``4096`` and ``4k`` of bytes → ``4 KiB``; other text as it was written; a missing or empty one is said to be."""
+    if unit != "bytes" or level in (None, "") or isinstance(level, bool):
         return show(level)
     if isinstance(level, str):
         sizes = [parse_size(level)] if level.isdigit() else typed_sizes([level])

@@ -243,8 +243,8 @@ def tidy(value: float) -> float | int:
 
 
 def show(level: Cell) -> str:
-    """A level as text; a missing one is said to be."""
-    return "(missing)" if level is None else str(level)
+    """A level as text; a missing or an empty one (a flag that is not there) is said to be."""
+    return "(missing)" if level is None else str(level) or "(empty)"
 
 
 def is_number(text: object) -> bool:

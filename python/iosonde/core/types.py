@@ -88,6 +88,11 @@ class Estimate:
     n: int
     warnings: tuple[str, ...] = ()
 
+    @property
+    def within_run(self) -> bool:
+        """Whether its interval is of iterations inside one trial, as one trial alone has none."""
+        return self.n == 1 and self.low is not None
+
     def within(self, low: float | None = None, high: float | None = None) -> Estimate:
         """The estimate with its interval cut to what can be: a rate is not below 0, a share not above 1.
 

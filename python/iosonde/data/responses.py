@@ -16,6 +16,7 @@ import numpy.typing as npt
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.headlines import SPEEDS
 from iosonde.core.metrics import metric_of
+from iosonde.core.problems import nearest
 from iosonde.core.stored import incomplete_among
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Factor, Metric
@@ -180,15 +181,16 @@ def _metrics(source: Source, asked: Asked, choice: MetricChoice, made: stored.Tr
     for (operation, metric), places in made.rows.groups(["operation", "metric"]):
         places = np.sort(places)
         rows, within = made.rows.take(places), False
+        at: npt.NDArray[np.intp] | None = made.at[places]
         if single:
             several = _iterations(source, choice, str(operation), str(metric))
             if len(several) > len(rows):
-                rows, within = several, True
-        yield _stored(str(operation), str(metric), rows, source, made.at[places], within, made.warnings)
+                rows, at, within = several, None, True
+        yield _stored(str(operation), str(metric), rows, source, at, within, made.warnings)
 
 
 def _stored(
-    operation: str, metric: str, rows: Table, source: Source, at: npt.NDArray[np.intp], within: bool,
+    operation: str, metric: str, rows: Table, source: Source, at: npt.NDArray[np.intp] | None, within: bool,
     warnings: tuple[str, ...],
 ) -> Response:  # fmt: skip
     title = f"{operation} {metric}"
@@ -226,11 +228,23 @@ def _named(source: Source, text: str, asked: Asked) -> Iterator[Response]:
         stored.refuse_many_kinds(rows, ["operation", "metric"])
         yield _of_known(_column(rows, text, ()), source)
         return
-    made = derived.parse(text, _names(source, operations, metrics))
+    made = _parsed(source, text, _names(source, operations, metrics))
     if made is None:
         near = sorted(operations) or list(table.names)
         raise InputError(f"{source.name} has no response '{text}'", f"there are: {', '.join(near[:20])}")
     yield from _computed(source, made, asked, operations, metrics)
+
+
+def _parsed(source: Source, text: str, names: Sequence[str]) -> derived.Derived | None:
+    """As an expression. Raises InputError for what is none, with what it is nearly the name of."""
+    try:
+        return derived.parse(text, names)
+    except InputError as error:
+        titles = [" ".join(map(str, key)) for key, _ in source.table.groups(["operation", "metric"])]
+        near = nearest(text, titles)
+        if near.startswith("did"):
+            raise InputError(f"{source.name} has no response '{text}'", near) from error
+        raise
 
 
 def _is(one: Response, text: str) -> bool:

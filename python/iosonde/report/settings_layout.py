@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from iosonde.core.estimate_text import CANNOT_TELL
 from iosonde.core.table import Cell
-from iosonde.core.units import percent
+from iosonde.core.units import percent, typed_sizes
 
 MOST_COLUMNS = 4
 SEVERAL = 3  # responses that are rows of one table
@@ -38,12 +38,23 @@ def column_place(settings: Sequence[Key]) -> int | None:
 
 
 def pivoted(settings: Sequence[Key], items: Sequence[Item], column: int) -> Pivoted[Item]:
-    """These items, one a setting, with columns by the factor at ``column``. All in the order of the settings, which is
-    that of the levels."""
+    """These items, one a setting, with columns by the factor at ``column``. All in the order of the levels."""
     rest = [(*key[:column], *key[column + 1 :]) for key in settings]
     levels = [key[column] for key in settings]
     cells = dict(zip(zip(rest, levels, strict=True), items, strict=True))
-    return Pivoted(tuple(dict.fromkeys(rest)), tuple(dict.fromkeys(levels)), cells)
+    places = [_places([key[at] for key in rest]) for at in range(len(rest[0]) if rest else 0)]
+    rows = sorted(dict.fromkeys(rest), key=lambda key: [place[level] for place, level in zip(places, key, strict=True)])
+    return Pivoted(tuple(rows), tuple(_places(levels)), cells)
+
+
+def _places(levels: Sequence[Cell]) -> dict[Cell, int]:
+    """Level → its place: as they come; numbers and sizes ascending, which settings that are no full grid may not be."""
+    seen = list(dict.fromkeys(levels))
+    if all(isinstance(level, int | float) for level in seen):
+        seen = sorted(seen, key=lambda level: float(level or 0))
+    elif all(isinstance(level, str) for level in seen) and (sizes := typed_sizes(seen)) is not None:
+        seen = [level for _, level in sorted(zip(sizes, seen, strict=True), key=lambda pair: pair[0])]
+    return {level: place for place, level in enumerate(seen)}
 
 
 def spread_said(counts: Sequence[int], cvs: Sequence[float | None]) -> str:

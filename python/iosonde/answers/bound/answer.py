@@ -303,12 +303,14 @@ def closing(found: Sequence[MeasuredShare], level: float) -> str:
     sure = sum(one.verdict == ABOVE for one in above)
     known = [one for one in found if one.share.value is not None and not one.verdict]
     text = ""
+    if above and not known:
+        text = f"The bound is set by {words.names(_limits(above))}."
     if known:
         low, high = min(map(_value, known)), max(map(_value, known))
         said = f"{100 * low:.0f} to {100 * high:.0f} %" if low != high else f"{100 * low:.0f} %"
-        limits = tuple(dict.fromkeys(name for one in known for name in one.ceiling.limit))
         partly = ", of what is known" if any(one.ceiling.missing for one in known) else ""
-        text = f"{said} of the bound was delivered; it is set by {words.names(limits)}{partly}."
+        where = f" in {len(known)} of {len(found)}" if above else ""
+        text = f"{said} of the bound was delivered{where}; it is set by {words.names(_limits(known))}{partly}."
         text += f" {100 * level:g} % intervals."
         if high > 1:
             text += " Above 100 % files were placed better than on the mean."
@@ -321,6 +323,10 @@ def closing(found: Sequence[MeasuredShare], level: float) -> str:
         text += f" {count} of {len(found)} {'is' if count == 1 else 'are'} {'' if sure else 'perhaps '}above the bound"
         text += f" (!){doubt}: {CURE}."
     return text.strip()
+
+
+def _limits(shares: Sequence[MeasuredShare]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for one in shares for name in one.ceiling.limit))
 
 
 def _value(one: MeasuredShare) -> float:

@@ -102,7 +102,7 @@ def chosen_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
     declared = [str(level) for one in source.experiments for factor in one.factors
                 if factor.name == plain(name) for level in factor.levels]  # fmt: skip
     known.sort(key=lambda level: declared.index(str(level)) if str(level) in declared else len(declared))
-    by_text = {str(level): level for level in known}
+    by_text = {show(level): level for level in known} | {str(level): level for level in known}
     by_text |= {f"{level:g}": level for level in known if not isinstance(level, str)}
     unit = column.level_unit
     by_text |= {text: level for level in known if unit == "bytes"

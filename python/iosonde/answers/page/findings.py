@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -12,6 +13,8 @@ from iosonde.stats.overview.types import Overview
 
 from .content.models import ResponseRegression
 from .content.tables import Section
+
+_NUMBER = re.compile(r"[-+]?\d[\d.]*(e[-+]?\d+)?")
 
 
 def findings_of(
@@ -43,18 +46,22 @@ def wrong(findings: Sequence[Finding], measured: bool) -> str:
 
 
 def at_the_top(models: Section[ResponseRegression]) -> list[Finding]:
-    """What speaks against the models, for the page's first screen: each code once, with those it is about."""
+    """What speaks against the models, for the page's first screen: what is said of several once, its numbers aside,
+    with those it is about."""
     several = len(models.items) > 1
-    found: dict[str, list[tuple[str, Finding]]] = {}
+    found: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
     for model in models.items:
         for finding in model.findings:
-            found.setdefault(finding.code, []).append((model.title, finding))
+            words = _NUMBER.sub("", finding.sentence)
+            found.setdefault((finding.code, words), []).append((model.title, finding))
     said = []
     for pairs in found.values():
         title, first = pairs[0]
         others = [other for other, _ in pairs[1:]]
-        who = f"{title} and {counted(len(others), 'other')}" if others else title
+        alike = len({one.sentence for _, one in pairs}) == 1
+        who = f"{title} and {counted(len(others), 'other')}" if others and alike else title
         sentence = f"{who if several else 'regression'}: {first.sentence}"
+        sentence += "" if alike else f"; with other numbers of {counted(len(others), 'other')}"
         evidence = {**first.evidence, **({"said of": ", ".join([title, *others])} if others else {})}
         said.append(Finding(first.code, first.severity, sentence, evidence, first.action))
     return said

@@ -48,6 +48,8 @@ def interval_words(overview: Overview) -> str:
     """Of which level the intervals are, and of how many trials."""
     counts = sorted({row.n for row in overview.rows}) or [0]
     trials = counted(counts[0], "trial") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} trials"
+    if counts == [1] and any(row.mean.within_run for row in overview.rows):
+        trials = "the iterations within 1 trial"
     return f"{100 * overview.level:g} % intervals of the mean over {trials} a setting."
 
 

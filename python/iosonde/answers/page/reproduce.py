@@ -10,17 +10,38 @@ from iosonde.core.stored import StoredRun
 from .content.words import Reproduce
 from .machine import flat
 
+_MOST_COMMANDS = 10
+
 
 def reproduce_of(runs: Sequence[StoredRun], seed: int | None, store: str, command: Sequence[str]) -> Reproduce:
     """The command lines (of a page of a table in memory none makes it again), the seed, the versions."""
     last = runs[-1] if runs else StoredRun({})
-    measured = [str(word) for word in last.facts.get("command") or []][1:]
-    if measured and seed is not None and "--seed" not in measured:
-        measured += ["--seed", str(seed)]
-    commands = [("Measure the same again, in the same order", shlex.join(["iosonde", *measured]))] if measured else []
+    if runs and all(run.imported for run in runs):
+        seed = None  # nobody drew an order here
+        commands = _as_printed(runs)
+    else:
+        commands = _again(last, seed)
     commands += [("Make this page", shlex.join(command))] if command else []
     versions = dict(flat(last.versions)) | dict(flat(last.facts.get("software") or {}))
     facts = [("seed of the order", str(seed))] if seed is not None else []
     facts += versions.items()
     ids = dict.fromkeys(run.experiment for run in runs)
     return Reproduce(tuple(commands), (*facts, ("experiment", ", ".join(ids) or "none"), ("store", store)))
+
+
+def _again(last: StoredRun, seed: int | None) -> list[tuple[str, str]]:
+    """The command line of ours that measured the last run, with its seed."""
+    if last.imported:
+        return []
+    measured = [str(word) for word in last.facts.get("command") or []][1:]
+    if measured and seed is not None and "--seed" not in measured:
+        measured += ["--seed", str(seed)]
+    return [("Measure the same again, in the same order", shlex.join(["iosonde", *measured]))] if measured else []
+
+
+def _as_printed(runs: Sequence[StoredRun]) -> list[tuple[str, str]]:
+    """The other tools' own command lines, as their outputs say them."""
+    said = list(dict.fromkeys(str(run.facts["command"]) for run in runs if run.facts.get("command")))
+    which = [f" {place} of {len(said)}" if len(said) > 1 else "" for place in range(1, len(said) + 1)]
+    shown = zip(which[:_MOST_COMMANDS], said[:_MOST_COMMANDS], strict=True)
+    return [(f"Command{place}, as the tool printed it", text) for place, text in shown]

@@ -34,7 +34,7 @@ from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot
 MOST_PANELS = 16
 _SAID = 12  # sentences
 _NAMED = 6  # factors of a setting
-_OWN_SCALE = 10.0  # metrics so many times apart have no axis in common
+_OWN_SCALE = 4.0  # metrics so many times apart have no axis in common
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,9 @@ def _how(plot: SettingsPlot, across: int) -> str:
     if not any(mean.low is not None for mean in means):
         return "Single trials: there are no intervals" if means else "Nothing to draw"
     counts = sorted({mean.n for mean in means})
+    if counts == [1]:
+        return "Means of the iterations of one run" + (
+            f", ± half of the {100 * plot.level:g} % interval" if _fits(plot, across) else "")  # fmt: skip
     of = f"{counts[0]} to {counts[-1]} trials" if len(counts) > 1 else counted(counts[0], "trial")
     return f"Means of {of}" + (f", ± half of the {100 * plot.level:g} % interval" if _fits(plot, across) else "")
 

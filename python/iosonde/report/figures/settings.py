@@ -321,6 +321,9 @@ def _how(plot: SettingsPlot) -> str:
     if not any(point.mean.low is not None for point in points):
         return "Single trials: there are no intervals" if points else "Nothing to draw"
     counts = sorted({point.mean.n for point in points})
+    if counts == [1]:
+        dots = "; dots: single iterations" if _dotted(plot) else ""
+        return f"Means of the iterations of one run with {100 * plot.level:g} % intervals{dots}"
     of = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
     hollow = "; hollow: one trial" if any(point.mean.low is None for point in points) else ""
     dots = "; dots: single trials" if _dotted(plot) else ""

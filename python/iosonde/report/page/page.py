@@ -37,7 +37,7 @@ from .compiled import compiled_templates
 from .figures import factor_scale, page_specs
 from .library import library
 from .parts import share
-from .questions import question_sentences, question_text
+from .questions import FOLDED, question_sentences, question_text
 from .strip import STRIP_HEIGHT, STRIP_WIDTH
 from .summary_table import summary_table
 from .top_table import on_first_screen, top_tables
@@ -78,6 +78,7 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
         significant=significant,
         settings_lines=[] if page.settings is None else lines_of(page.settings),
         question_text=question_text,
+        folded_lines=FOLDED,
         question_sentences=question_sentences,
         strip=(STRIP_WIDTH, STRIP_HEIGHT),
         policy=page_policy(drawing, script),

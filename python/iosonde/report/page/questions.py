@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from iosonde.answers.answer import Answer
+from iosonde.answers.compare.compared import Comparisons
 from iosonde.answers.page.content.question import AnsweredQuestion
 from iosonde.answers.path_study import PathStudy
 from iosonde.answers.plot.settings_plot import SettingsPlot
@@ -29,6 +31,7 @@ from iosonde.report.text import (
 from iosonde.report.text.layout import wide
 
 _COLUMNS = 100
+FOLDED = 60  # lines: what is longer stands behind the sentences
 _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
     questions.COMPARE: compare.lines, questions.REGRESS: regress.lines,
     questions.ANOVA: anova.lines, questions.RANK: rank.lines, questions.ADVISE: advise.lines,
@@ -54,7 +57,17 @@ def question_sentences(one: AnsweredQuestion) -> list[str]:
     if isinstance(one.answer, SettingsPlot):
         return lines_of(one.answer)
     tried = f"Of {listed(one.constant)} one level was tried: what it does is not seen." if one.constant else ""
-    return [said for said in (one.sentence, tried) if said]
+    return [said for said in (one.sentence, *_closing(one.answer), tried) if said]
+
+
+def _closing(answer: Answer | None) -> list[str]:
+    """What the text of a table ends with."""
+    if isinstance(answer, Summary):
+        return [answer.overview.sentence]
+    if not isinstance(answer, Comparisons) or not answer.items:
+        return []
+    said = answer.items[0].sentence if len(answer.items) == 1 else compare.tally(answer)
+    return [said, *(each.sentence for each in answer.overall)]
 
 
 def question_figure(one: AnsweredQuestion) -> Figure | None:

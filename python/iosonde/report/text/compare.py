@@ -10,7 +10,7 @@ from iosonde.answers.compare.compared import WITHIN_RUN, Comparisons
 from iosonde.core.level_text import level_shown, levels_shown
 from iosonde.core.units import human_scale, percent, ratio_text, significant
 from iosonde.core.words import listed
-from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE, Comparison
+from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, EQUAL, NEGLIGIBLE, Comparison
 
 from . import against
 from .layout import WIDTH, estimate_parts, fitting, wrapped
@@ -109,8 +109,15 @@ def _many(made: Comparisons) -> Iterator[str]:
     yield from wrapped(legend(made))
     yield from _warnings(made, columns, len(sides))
     yield from _said(made)
-    counts = Counter(item.said for item in named)
-    yield f"Of {len(named)} comparisons: " + ", ".join(f"{n} {said}" for said, n in counts.items()) + "."
+    yield from wrapped(tally(made))
+
+
+def tally(made: Comparisons) -> str:
+    """How many comparisons said what, and of how many of these it may be chance."""
+    counts = Counter(item.said for item in made.items)
+    doubted = Counter(item.said for item in made.items if item.comparison.by_chance)
+    said = [f"{n} {word}" + (f" ({doubted[word]} of them ?)" if doubted[word] else "") for word, n in counts.items()]
+    return f"Of {len(made.items)} comparisons: {', '.join(said)}."
 
 
 def side_columns(made: Comparisons) -> list[str]:
@@ -163,13 +170,14 @@ def _levels_of(item: ComparedCell) -> dict[str, list[str]]:
 
 
 def word(item: ComparedCell) -> str:
-    """The verdict in a table: ``slower``, ``≈ slower``, ``=``, ``~ +12``."""
+    """The verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``."""
     one = item.comparison
     if one.verdict == EQUAL:
         return "="
     if one.verdict == CANNOT_TELL:
         return "~" if one.n_more is None else f"~ +{max(one.n_more)}"
-    return f"≈ {item.words.way(one)}" if one.verdict == NEGLIGIBLE else item.words.way(one)
+    doubt = " ?" if one.by_chance else ""
+    return f"{'≈ ' if one.verdict == NEGLIGIBLE else ''}{item.words.way(one)}{doubt}"
 
 
 def legend(made: Comparisons) -> str:
@@ -181,6 +189,10 @@ def legend(made: Comparisons) -> str:
     if CANNOT_TELL in verdicts:
         more = any(item.comparison.n_more for item in made.items)
         said.append("~ cannot tell" + (" (+n: that so many more trials a side would)" if more else ""))
+    if any(item.comparison.by_chance for item in made.items):
+        said.append("? among so many chance alone may show it, by the corrected p")
+    if any(item.comparison.ratio is None for item in made.items):
+        said.append("with a sign: B - A, where there is no ratio")
     return "; ".join([*said, "n: trials of A+B"])
 
 
@@ -191,6 +203,8 @@ def _warnings(made: Comparisons, columns: Sequence[str], told: int) -> Iterator[
         *which, a, b = cells_of(item, columns, ("A", "B"))
         which += [f"{a} and {b}" if told > 1 else b] if told else []
         for warning in item.comparison.warnings:
+            if BY_CHANCE in warning:
+                continue  # its verdict has a sign
             said.setdefault(warning.partition(" (")[0], []).append((", ".join(which), warning))
     for same, warned in said.items():
         if len(warned) > _MOST_ALONE:
@@ -229,11 +243,16 @@ def means(item: ComparedCell) -> str:
 
 
 def decided_parts(item: ComparedCell) -> tuple[str, str]:
-    """The ratio, or the difference with its sign, and the interval."""
+    """The ratio, or the difference with its sign and its unit, and the interval."""
     one = item.comparison
     if one.ratio is not None:
         return _parts_of(one.ratio.value, one.ratio.low, one.ratio.high)
-    value, interval = estimate_parts(one.difference, _scale(item)[0])
+    value, interval = _difference_parts(item)
+    return f"{value} {_scale(item)[1]}".rstrip(), interval
+
+
+def _difference_parts(item: ComparedCell) -> tuple[str, str]:
+    value, interval = estimate_parts(item.comparison.difference, _scale(item)[0])
     return value if value.startswith("-") else f"+{value}", interval
 
 
@@ -254,7 +273,7 @@ def _ratio(one: Comparison) -> str:
 
 
 def _difference(item: ComparedCell) -> str:
-    return "{} ({})".format(*decided_parts(item))
+    return "{} ({}) {}".format(*_difference_parts(item), _scale(item)[1]).rstrip()
 
 
 def _g(one: Comparison) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from iosonde.core.table import show
 from iosonde.core.types import Factor, FactorValue, level_text
 from iosonde.core.units import format_seconds, format_size, significant
 from iosonde.measure.design import Cells, Offer
@@ -92,7 +93,7 @@ def level_with_unit(factor: Factor, level: FactorValue) -> str:
             return format_size(level)
         if factor.unit == "s":
             return format_seconds(level)
-    return level_text(level)
+    return level_text(level) or show(level)
 
 
 def _count(n: int, what: str) -> str:

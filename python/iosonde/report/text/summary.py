@@ -83,8 +83,9 @@ def _header(answer: Summary) -> str:
     counts = sorted({row.n for row in made.rows})
     count = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}" if counts else "no"
     said = "; ".join(clock_words(answer.clock, answer.told))
+    within = "the iterations within " if any(row.mean.within_run for row in made.rows) and counts == [1] else ""
     return (f"{said}; " if said else "") + (
-        f"{100 * made.level:g} % intervals over {count} {made.counted}{'s' if counts != [1] else ''} a cell"
+        f"{100 * made.level:g} % intervals over {within}{count} {made.counted}{'s' if counts != [1] else ''} a cell"
     )
 
 
@@ -177,8 +178,9 @@ def _harmonic(made: Overview) -> Iterator[str]:
 
 def _latency(made: Overview) -> Iterator[str]:
     """The calls that fill a phase; those that take less of it than :data:`_SHARE` are left to --json, as are settings
-    and percentiles that too few calls were made for."""
+    and percentiles that too few calls were made for. A factor that none of them has is no column."""
     filling = _filling(made.latency)
+    by = [name for name in made.by if any(item.by.get(name) is not None for item in filling)]
     known = {item.percentile for item in filling if item.duration.value is not None}
     percentiles = [p for p in dict.fromkeys(item.percentile for item in filling) if p in known]
     grid: list[list[str]] = []
@@ -193,13 +195,13 @@ def _latency(made: Overview) -> Iterator[str]:
             row = [item.duration for item in each if item.percentile in known]
             if any(one.value is not None for one in row):
                 cells = [text for one in row for text in estimate_parts(one, divisor)]
-                grid.append([*levels_shown(made.by, dict(zip(made.by, key, strict=True)), made.units), *cells])
+                grid.append([*levels_shown(by, dict(zip(made.by, key, strict=True)), made.units), *cells])
             else:
                 few.append(kind if kind == operation else f"{operation}: {kind}")
         titles |= {begun: f"{operation}: {kind}, {unit}"} if len(grid) > begun else {}
     if grid:
         yield "durations of operations over all ranks: geometric mean over trials"
-        headers = [*made.by, *(text for p in percentiles for text in (f"p{100 * p:g}", "interval"))]
+        headers = [*by, *(text for p in percentiles for text in (f"p{100 * p:g}", "interval"))]
         yield from with_titles(headers, grid, titles)
     if few:
         yield from wrapped(f"too few calls for any percentile of {_kinds(few)}", "  ")

@@ -49,12 +49,13 @@ def check(subject: Subject) -> list[Finding]:
         told.add(same)
         way = "rises" if seen.s > 0 else "falls"
         name = subject.name(operation, metric)
+        unit = "iteration of one run" if all(cell.within_run for cell in cells) else "trial"
         found.append(
             Finding(
                 CODE,
                 Severity.WARNING,
                 f"{name} {way} by {100 * abs(seen.relative_change):.3g} % of its mean from the first to the "
-                f"last trial (p={seen.p:.2g})",
+                f"last {unit} (p={seen.p:.2g})",
                 {
                     "operation": operation,
                     "metric": metric,

@@ -29,6 +29,7 @@ DIFFERENT = "different"
 NEGLIGIBLE = "different but negligible"
 EQUAL = "practically equal"
 CANNOT_TELL = "cannot tell"
+BY_CHANCE = "chance alone may show this difference"
 
 LEVELS = (0.90, 0.95, 0.99)  # at which a verdict is told besides the level that was asked for
 
@@ -83,6 +84,7 @@ class Comparison:
     n_needed: int | None  # trials a side that would surely tell; None unless the verdict is "cannot tell"
     warnings: tuple[str, ...]
     p_holm: float | None = None
+    by_chance: bool = False
     cells: int = 1
     cells_differ: bool = False  # beyond chance, which more trials would not change
     by_level: tuple[tuple[float, str], ...] = ()
@@ -328,10 +330,8 @@ def with_holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
         said = one.warnings
         lost = p is not None and one.verdict in (DIFFERENT, NEGLIGIBLE) and p > 1 - one.decided.level
         if lost and len(comparisons) > 1:
-            said += (
-                f"among {len(comparisons)} comparisons chance alone may show this difference (Holm's p = {p:.2g})",
-            )
-        adjusted.append(replace(one, p_holm=p, warnings=said))
+            said += (f"among {len(comparisons)} comparisons {BY_CHANCE} (Holm's p = {p:.2g})",)
+        adjusted.append(replace(one, p_holm=p, by_chance=lost and len(comparisons) > 1, warnings=said))
     return adjusted
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from iosonde.core.level_text import setting_text
 from iosonde.core.metrics import changed, is_speed
+from iosonde.core.table import show
 from iosonde.core.types import Estimate, Metric
 from iosonde.core.units import human_scale, percent, ratio_text, significant
 from iosonde.core.words import counted, listed, shown
@@ -46,7 +47,7 @@ def called(name: str, factor: str | None, unit: str = "") -> str:
     bytes."""
     if factor and unit == "bytes":
         return setting_text({factor: name}, {factor: unit})
-    return f"{factor}={name}" if factor and name.replace(".", "", 1).lstrip("-").isdigit() else name
+    return f"{factor}={name}" if factor and name.replace(".", "", 1).lstrip("-").isdigit() else show(name)
 
 
 def sentence(one: Comparison, words: Wording | None = None) -> str:

@@ -30,15 +30,22 @@ def efficiencies(trials_by_size: Mapping[float, Sequence[float]], level: float) 
     return found
 
 
+SOME = ("linear", "more than linear", "less than linear")  # more nodes were seen to be faster
+_NEARLY = 1.1  # times the speed on fewer: what is not above it is none
+
+
 def verdict(efficiency: Estimate, size: float, base: float = 1) -> str:
-    """What an efficiency says, in words: ``linear``, ``adds nothing`` …, or ``cannot tell``."""
+    """What an efficiency says, in words: ``linear``, ``adds nothing`` …, or ``cannot tell``. What may add something
+    and may add nothing, but surely less than half of what it should, adds little or nothing."""
     if efficiency.low is None or efficiency.high is None:
         return "cannot tell"
     useless = base / size
     if efficiency.high < useless:
         return "slower than on fewer"
     if efficiency.low <= useless:
-        return "adds nothing" if efficiency.high < (1 + useless) / 2 else "cannot tell"
+        if efficiency.high < _NEARLY * useless:
+            return "adds nothing"
+        return "adds little or nothing" if efficiency.high < (1 + useless) / 2 else "cannot tell"
     if efficiency.low > 1.0:
         return "more than linear"
     return "linear" if efficiency.high >= 1 else "less than linear"

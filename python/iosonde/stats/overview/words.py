@@ -10,7 +10,7 @@ from iosonde.core.level_text import setting_text
 from iosonde.core.types import Estimate
 from iosonde.core.units import percent, significant
 
-from ..estimate.scaling import verdict
+from ..estimate.scaling import SOME, verdict
 
 if TYPE_CHECKING:
     from .types import Efficiency, OverviewRow
@@ -62,6 +62,9 @@ def _scaling(efficiency: Sequence[Efficiency], units: Mapping[str, str]) -> str:
     worst = min(told, key=lambda item: item.efficiency.value or 0.0)
     if worst is best:
         text = f"On {size:g} {factor} {_what(best, here, units)} has an efficiency of {_estimate(best)}: {_said(best)}"
+    elif _said(best) not in SOME:
+        text = f"On {size:g} {factor} no gain is seen; the lowest efficiency is that of {_what(worst, here, units)}"
+        text += f" ({_estimate(worst)}: {_said(worst)})"
     else:
         text = f"On {size:g} {factor} {_what(best, here, units)} scales best (efficiency {_estimate(best)})"
         text += f", {_what(worst, here, units)} worst ({_estimate(worst)}: {_said(worst)})"
