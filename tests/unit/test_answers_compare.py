@@ -313,3 +313,9 @@ def test_a_column_of_a_table_may_be_called_operation(tmp_path):
     made = compare(open_data(str(tmp_path / "t.csv")), Asked(("speed",)), Sides(("a", "b"), "side", ("operation",)))
     assert ratios(made) == pytest.approx([110 / 101, 60 / 51])
     assert "write" in "\n".join(lines(made))
+
+
+def test_one_trial_a_side_has_no_standard_deviation(tmp_path):
+    (tmp_path / "t.csv").write_text("fs,size,write (MB/s)\na,1,5\nb,1,6\na,2,7\na,3,8\n")
+    made = compare(open_data(str(tmp_path / "t.csv")), Asked(("write",)), Sides(group="fs"))
+    assert [line.split()[-2:] for line in lines(made) if line.startswith(("a ", "b "))] == [["~", "base"], ["~", "~"]]
