@@ -85,10 +85,14 @@ def sentence(made: Anova) -> str:
     """Which factors explain the variation."""
     asked = [source for source in made.sources if not source.block]
     told = sorted((s for s in asked if s.p is not None and s.p < 1 - made.level), key=lambda s: -s.share)
-    lost = [s.name for s in asked if s.p is None]
+    lost = [s.name for s in asked if s.p is None and not s.df_error]
     more = f" What {listed(lost)} did cannot be told: too few bring-ups." if lost else ""
+    if exact := [f"{s.name} ({100 * s.share:.0f} %)" for s in asked if s.p is None and s.df_error]:
+        more = f" Nothing is left over to hold {listed(exact)} against.{more}"
+        if len(exact) == len(asked):
+            return f"The variation of {made.response} leaves no error.{more}"
     if not told:
-        other = "other " if lost else ""
+        other = "other " if lost or exact else ""
         return f"No {other}effect on {made.response} can be told from chance at level {made.level:g}.{more}"
     named = ", ".join(f"{s.name} ({100 * s.share:.0f} %)" for s in told)
     rest = f"{100 * made.ss_residual / made.ss_total:.0f} % is residual"
