@@ -335,6 +335,7 @@ def test_bring_ups_of_many_trials_that_are_all_but_alike_are_a_start(rows):
     """Their variance counts as often as each has trials."""
     unit, rng = np.repeat(np.arange(5), rows), np.random.default_rng(3)
     y = 1e9 * rng.normal(size=5)[unit] + 1e-3 * rng.normal(size=unit.size)
-    made = strata.strata(y, np.ones((unit.size, 1)), strata.of_units([unit]), 0.95)
-    found = made.value(np.ones((unit.size, 1)), np.ones(1))
+    x = np.column_stack([np.ones(unit.size), np.arange(unit.size) % 2])
+    made = strata.strata(y, x, strata.of_units([unit]), 0.95)
+    found = made.value(x, np.array([1.0, 0.0]))
     assert found.df == pytest.approx(4, rel=1e-3) and np.isfinite(found.error)
