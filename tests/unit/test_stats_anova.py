@@ -160,7 +160,7 @@ def test_counts_that_are_the_same_in_every_repetition_have_no_f():
     assert made.ss_residual == 0 and made.warnings
     assert all((one.f, one.p) == (None, None) for one in made.sources)
     assert made.contrasts[0].p is None and made.contrasts[0].estimate.low is None
-    assert "leaves no error" in sentence(made) and "bring-ups" not in sentence(made)
+    assert sentence(made).endswith("nothing is left over to hold that against.") and "bring-ups" not in sentence(made)
     json.dumps(made.to_json(), allow_nan=False)
 
 

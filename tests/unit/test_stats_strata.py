@@ -330,7 +330,7 @@ def test_the_error_between_bring_ups_that_are_all_alike_is_none():
     assert made.strata[0].error.ss == 0 and made.within.error.ss == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("rows", [3, 40])
+@pytest.mark.parametrize("rows", [3, 40, [2, 2, 2, 2, 2000]])
 def test_bring_ups_of_many_trials_that_are_all_but_alike_are_a_start(rows):
     """Their variance counts as often as each has trials."""
     unit, rng = np.repeat(np.arange(5), rows), np.random.default_rng(3)

@@ -153,7 +153,7 @@ def learning_curve(
     """Errors by the number of rows to learn from: inverse folds (from one of 32, 16, 8, 4, 2), then folds of 4 and
     8; those that learn from no more rows than the last, as of few settings crossed with bring-ups, are no further
     point. Raises DataError where there are too few settings for any of them."""
-    points = []
+    points: list[CurvePoint] = []
     for k in (32, 16, 8, 4, 2, -4, -8):
         if abs(k) * 2 > together.n:
             continue

@@ -290,10 +290,10 @@ def _in_stratum(
     is_block = {factor.column for factor in term.factors} <= blocks
     depth = shared.strata.depth(shared.columns([term])[:, 1:])
     error = shared.strata.strata[depth].error
-    test = shared.strata.test(base, own, depth)
+    exact = shared.strata.told(depth) and shared.strata.exact(depth)
+    test = None if exact else shared.strata.test(base, own, depth)
     if test is None:
         share = Estimate(min(1.0, ss / total), None, None, level, shared.rows.n, (NO_NOISE,))
-        exact = shared.strata.told(depth) and shared.strata.exact(depth)
         return VariationSource(term.name, ss, df, share, None, None, None, is_block, error.df if exact else 0.0, depth)
     explained = Variation(total, error, shared.rows.n).explained_by(SumOfSquares(ss, df), level)
     return VariationSource(term.name, ss, df, explained, test.f, f_quantile(level, test.df, test.df_error), test.p,

@@ -26,7 +26,7 @@ from ..estimate.distributions import chi2_quantile, f_quantile
 from ..estimate.variance_share import SumOfSquares
 from . import mixed
 from .mixed import MixedModel
-from .rounding import beyond_rounding, least_spread
+from .rounding import beyond_rounding
 
 Array = npt.NDArray[np.float64]
 Units = npt.NDArray[np.intp]
@@ -152,11 +152,8 @@ class Strata:
 
     def test(self, base: Array, more: Array, depth: int) -> mixed.MixedTest | None:
         """F of the columns ``more``, of the stratum ``depth``, after those of ``base``. None where nothing is there to
-        hold them against: no error in their stratum, nor inside it, or they are told only between bring-ups that
-        leave none."""
-        if not self.told(depth) or self.exact(depth):
-            return None
-        return self.model.test(np.column_stack([base, self.fixed]), more)
+        hold them against: no error in their stratum, or they are told only between bring-ups that leave none."""
+        return self.model.test(np.column_stack([base, self.fixed]), more) if self.told(depth) else None
 
     def exact(self, depth: int) -> bool:
         """Whether all units of this stratum, and all trials in them, are alike but for the terms and rounding."""
@@ -193,8 +190,10 @@ def strata(y: Array, x: Array, units: Sequence[Units], level: float) -> Strata |
     gone = np.column_stack([np.empty((y.size, 0)), *fixed])
     # Trials of one bring-up that are all but alike: still a covariance that can be told from a singular one, also where
     # a bring-up has many.
-    most = max((one * float(np.bincount(units[p]).max()) for p, one in zip(random, start, strict=True)), default=0.0)
-    scale = max(_mean_square(errors[-1]), 1e-13 * most) or least_spread(y) ** 2
+    apart = sum(
+        variance * float(np.bincount(units[place]).max()) for variance, place in zip(start, random, strict=True)
+    )
+    scale = max(_mean_square(errors[-1]), 1e-13 * apart, mixed.least_variance(y))
     model = mixed.fit(y, np.column_stack([x, gone]), [units[p] for p in random], [*start, scale])
     return Strata(tuple(made), tuple(units), model, gone)
 
