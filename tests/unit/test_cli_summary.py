@@ -392,17 +392,15 @@ def test_factors_that_leave_no_room_stand_above_the_cells_that_share_their_level
 
 
 def test_calls_too_few_for_a_percentile_are_counted_and_not_listed():
-    """Of two settings one has calls enough for a median."""
+    """Of three settings one has calls enough for a median, and none for more."""
     latencies = [
-        OverviewLatency(
-            "write", "write", {"size": size}, p, n, Estimate(value if p < 0.9 else None, None, None, 0.95, 1)
-        )
-        for size, n, value in (("4k", 100, 0.001), ("16m", 2, None))
-        for p in (0.5, 0.99)
-    ]
+        OverviewLatency("write", "write", {"size": size}, p, n, Estimate(known, None, None, 0.95, 1))
+        for size, n, median in (("4k", 100, 0.001), ("8m", 4, None), ("16m", 2, None))
+        for p, known in ((0.5, median), (0.99, None))
+    ]  # fmt: skip
     made = Overview((), tuple(latencies), (), (), "", 0.95, ("size",), (), {})
     text = list(summary_text.lines(Summary(made)))
     assert "durations of operations over all ranks: geometric mean over trials" in text
     assert "p99" not in "".join(text)
-    assert [line.split()[0] for line in text if line.startswith(("4k", "16m"))] == ["4k"]
-    assert "too few for any percentile in 1 setting" in text
+    assert [line.split()[0] for line in text if "1.00" in line] == ["4k"]
+    assert "too few calls for any percentile of write (2 settings)" in text

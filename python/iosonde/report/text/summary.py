@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from iosonde.core.column_units import titled
 from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import levels_shown
 from iosonde.core.units import human_scale
-from iosonde.core.words import counted
+from iosonde.core.words import counted, listed
 from iosonde.report.settings_layout import SEVERAL
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
 
@@ -182,7 +183,7 @@ def _latency(made: Overview) -> Iterator[str]:
     percentiles = [p for p in dict.fromkeys(item.percentile for item in filling) if p in known]
     grid: list[list[str]] = []
     titles: dict[int, str] = {}
-    few = 0
+    few: list[str] = []
     for (operation, kind), members in groupby(filling, key=lambda item: (item.operation, item.kind)):
         items = list(members)
         values = [item.duration.value for item in items if item.duration.value is not None]
@@ -194,14 +195,20 @@ def _latency(made: Overview) -> Iterator[str]:
                 cells = [text for one in row for text in estimate_parts(one, divisor)]
                 grid.append([*levels_shown(made.by, dict(zip(made.by, key, strict=True)), made.units), *cells])
             else:
-                few += 1
+                few.append(kind if kind == operation else f"{operation}: {kind}")
         titles |= {begun: f"{operation}: {kind}, {unit}"} if len(grid) > begun else {}
     if grid:
         yield "durations of operations over all ranks: geometric mean over trials"
         headers = [*made.by, *(text for p in percentiles for text in (f"p{100 * p:g}", "interval"))]
         yield from with_titles(headers, grid, titles)
     if few:
-        yield f"{'too' if grid else 'durations of operations: too'} few for any percentile in {counted(few, 'setting')}"
+        yield from wrapped(f"too few calls for any percentile of {_kinds(few)}", "  ")
+
+
+def _kinds(each: Sequence[str]) -> str:
+    """``write: write (2 settings)``."""
+    several = Counter(each).items()
+    return listed([f"{kind} ({counted(n, 'setting')})" if n > 1 else kind for kind, n in several])
 
 
 def _filling(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]:
