@@ -127,3 +127,28 @@ def store_at(path: Path, of: Trials, operation: str, metric: str, unit: str) -> 
         runs.append(Run(f"e-{place:04}", "e", "iosonde phases", started, 1.0, setting, rows, {"target": "/mnt/x"}))
     store.append_many(runs)
     return str(path)
+
+
+def _known(names: tuple[str, ...], rows: list[tuple[tuple[object, ...], tuple[int, ...], float]]) -> Trials:
+    """Each row: its cell, its bring-ups, its value."""
+    cells = [dict(zip(names, cell, strict=True)) for cell, _, _ in rows]
+    repetitions = [cells[:place].count(cell) for place, cell in enumerate(cells)]
+    return Trials(names, cells, repetitions, [units for _, units, _ in rows], [value for _, _, value in rows])
+
+
+_COUNTS = {("nfs", 1): 824.1, ("nfs", 2): 1647.0, ("zeus", 1): 842.0, ("zeus", 2): 1666.7}
+_BETWEEN = [("nfs", 2, 0, 0, 19.9), ("nfs", 4, 0, 0, 353.0), ("nfs", 4, 1, 1, -881.0), ("zeus", 1, 2, 2, -154.0),
+            ("zeus", 1, 3, 4, -283.0), ("zeus", 2, 3, 3, 17.1), ("zeus", 4, 3, 3, -331.0)]  # fmt: skip
+KNOWN = {
+    "counts, the same in every repetition": _known(
+        ("fs", "nodes"), [(cell, (), value) for cell, value in _COUNTS.items() for _ in range(2)]),
+    "the same, in bring-ups": _known(
+        ("fs", "nodes"), [(cell, (2 * (cell[0] == "zeus") + again,), value) for again in range(2)
+                          for cell, value in _COUNTS.items()]),
+    "a term that only bring-ups tell, which leave no error": _known(
+        ("fs", "nodes"), [((fs, nodes), (outer, inner), value) for fs, nodes, outer, inner, value in _BETWEEN]),
+    "one trial of 1e15": _known(("fs", "nodes"), [(("nfs", 1), (), 1e15 - 1)]),
+    "one level, and a spike": _known(
+        ("cache", "fs"), [((cache, "nfs"), (again,), 1e9 if again and cache == "on" else 1028.5) for again in range(2)
+                          for cache in ("on", "off")]),
+}  # fmt: skip
