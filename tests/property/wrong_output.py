@@ -16,6 +16,7 @@ from iosonde.core.errors import IosondeError
 
 _NO_NUMBER = re.compile(r"(?<![\w\-/.])[-+]?(nan|inf|NaN|Infinity|None)(?![\w\-/=]| of )")
 _P_OF_0 = re.compile(r"\bp ?[=<] ?(0|0\.0+|0e[-+]?\d+|-[\d.e-]+)(?![.\d])")
+_SAID = "is outside what the"  # trials of this setting say: a model's value is not theirs, and that is a warning
 _HALF_OPEN = ("laws",)  # of a law of scaling one end may not be bounded by the data
 
 
@@ -59,7 +60,7 @@ def _in_text(text: str) -> Iterator[str]:
 
 def _in_json(value: Any, path: str) -> Iterator[str]:
     if isinstance(value, dict):
-        if {"value", "low", "high"} <= value.keys():
+        if {"value", "low", "high"} <= value.keys() and _SAID not in " ".join(value.get("warnings", ())):
             yield from _interval(value["value"], value["low"], value["high"], path)
         for name, one in value.items():
             if f"{name}_low" in value and f"{name}_high" in value:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from iosonde.core.types import Estimate
-from iosonde.explain.advise_parts import geometric
 from iosonde.stats.estimate.compare import compare, group
 from iosonde.stats.estimate.logs import TOO_FAR, exp_of
 from iosonde.stats.estimate.summarise import geometric_mean
@@ -22,7 +21,6 @@ def test_logarithms_are_turned_back():
 
 
 @pytest.mark.parametrize("of", [
-    lambda a, b: geometric(Estimate(13.0, -900.0, 926.0, 0.99, 2)),
     lambda a, b: geometric_mean(np.array([a[0], a[1]]), 0.999),
     lambda a, b: compare(group("a", a), group("b", b), 0.999, 0.02, pairs=True).ratio,
     lambda a, b: compare_within(("a", "b"), [(a[:1], b[:1]), (a[1:], b[1:])], 0.999, 0.02, None).ratio,
