@@ -5,11 +5,12 @@ from __future__ import annotations
 import declared_sample
 import pytest
 
-from iosonde.answers.anova import AnalysisOfVariance, SumsOfSquares, anova
+from iosonde.answers.anova import AnalysisOfVariance, SumsOfSquares, anova, sentence
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
+from iosonde.stats.regression.anova import anova as allocated
 
 pytest.importorskip("iosonde.engine._native")
 
@@ -79,3 +80,10 @@ def test_what_cannot_be_is_one_sentence(place, asked, how, said):
 def test_a_table_needs_its_factors_named():
     with pytest.raises(InputError, match="--on is missing"):
         anova(open_data(table_of({"a": [1, 2], "y": [1.5, 2.5]})), Asked(("y",)))
+
+
+def test_a_response_that_leaves_no_error_is_not_said_to_lack_bring_ups():
+    y = [824.1, 824.1, 1647.0, 1647.0, 842.7, 842.7, 1666.0, 1666.0]
+    table = table_of({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": y})
+    said = sentence(allocated(table, "y", ["fs*nodes"], 0.95))
+    assert said.endswith("nothing is left over to hold that against.") and "bring-ups" not in said

@@ -13,7 +13,7 @@ from iosonde.answers.compare.answer import WITHIN_RUN, Comparisons, Sides, compa
 from iosonde.answers.published_side import side_of
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
-from iosonde.core.types import Experiment, Observation, Run
+from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 from iosonde.report.text.compare import lines
@@ -313,3 +313,21 @@ def test_a_column_of_a_table_may_be_called_operation(tmp_path):
     made = compare(open_data(str(tmp_path / "t.csv")), Asked(("speed",)), Sides(("a", "b"), "side", ("operation",)))
     assert ratios(made) == pytest.approx([110 / 101, 60 / 51])
     assert "write" in "\n".join(lines(made))
+
+
+def test_one_trial_a_side_has_no_standard_deviation(tmp_path):
+    (tmp_path / "t.csv").write_text("fs,size,write (MB/s)\na,1,5\nb,1,6\na,2,7\na,3,8\n")
+    made = compare(open_data(str(tmp_path / "t.csv")), Asked(("write",)), Sides(group="fs"))
+    assert [line.split()[-2:] for line in lines(made) if line.startswith(("a ", "b "))] == [["~", "base"], ["~", "~"]]
+
+
+def test_a_metric_that_only_one_side_has_leaves_nothing_to_compare(tmp_path):
+    """A campaign cut short: of reads there are trials with the cache off only."""
+    store = Store.create(tmp_path / "s")
+    store.save_experiment(Experiment("e", "e", [Factor("cache", levels=("on", "off"))], {}, [], 0, "2026-11-21T10:00"))
+    for number, cache in enumerate(["on", "off"] * 2):
+        rows = [Observation("write", "network_sent", 5.0, "bytes")]
+        rows += [Observation("read", "rate_last_done", 5.0, "operations/s")] if cache == "off" else []
+        store.append(Run(f"e-{number}", "e", "x", f"2026-11-21T10:0{number}", 1.0, {"cache": cache}, rows))
+    made = compare(open_data(tmp_path / "s"), Asked(), Sides(group="cache"))
+    assert next(lines(made)).startswith("Nothing to compare") and "operation=read" in made.left_out[0]

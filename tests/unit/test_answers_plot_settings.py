@@ -256,3 +256,11 @@ def test_the_form_as_data(grid):
     (point, *_) = made["panels"][0]["points"]
     assert set(point) == {"setting", "mean", "trials"} and point["mean"]["n"] == 3
     assert len(plotted(grid, "write").records()) == 12
+
+
+@pytest.mark.parametrize("role", [{"x": "fs"}, {"color": "fs"}, {"panel": ("fs",)}])
+def test_a_factor_of_one_level_is_drawn_where_it_is_named(tmp_path, role):
+    """A campaign that is cut short has not tried all levels of what its questions name."""
+    rows = [(nodes, size, "nfs", 100 * nodes + size) for nodes in (1, 2) for size in (3, 4)]
+    made = plotted(table(tmp_path / "t.csv", "nodes,size,fs,write (MB/s)", rows), "write", **role)
+    assert sum(len(panel.points) for panel in made.panels) == 4

@@ -203,3 +203,12 @@ def test_a_headline_over_many_factors_names_no_levels():
 
     assert "over 2 settings" in _headline(made(a=1, b=2), "y", "f.csv")
     assert "at a=1, n=1" in _headline(made(a=1), "y", "f.csv")
+
+
+def test_a_page_of_counts_that_are_the_same_in_every_repetition(tmp_path):
+    """A line that goes through all of them leaves no error, and its coefficients have no t and no p."""
+    (tmp_path / "t.csv").write_text("nodes,sent (bytes)\n" + "1,824\n2,1648\n4,3296\n" * 3)
+    code, _, message = run(tmp_path / "t.csv", "--response", "sent", "--on", "nodes", "-o", tmp_path / "p.html")
+    assert code == 0, message
+    said = (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert "nothing is left over to hold the effect of one against" in said and '<td class="n">~</td>' in said

@@ -55,3 +55,10 @@ def test_figures_and_tables_have_the_same_texts_in_the_same_order():
 def test_a_column_with_the_unit_that_it_is_shown_in():
     assert titled("speed (MB/s)", "MB/s") == "speed, MB/s" and titled("real (s)", "ms") == "real, ms"
     assert titled("MiB_s", "MiB/s") == "MiB_s" and titled("speed (MB/s)", "") == "speed" and titled("n", "") == "n"
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_levels_that_differ_in_their_last_digit_are_on_a_linear_axis():
+    """Their logarithms are the same."""
+    column = column_of("n", [1e15, 1e15 + 1, 1e15 + 3])
+    assert not levels_of([column]).logarithmic

@@ -363,6 +363,14 @@ def test_a_surrogate_that_explains_too_little_is_not_used():
     assert any("intervals may be too short" in warning for warning in made.warnings)
 
 
+def test_a_surrogate_that_is_worse_than_the_mean_leaves_no_interval_turned_around():
+    """All but one of the trials are 0, and repeats differ by as much as settings."""
+    columns = {"size": [0.0, 1.0, 0.0, 1.0], "health": ["ok", "down", "ok", "ok"], "y": [0.0, 0.0, 1.0, 0.0]}
+    for one in rank(examples(table_of(columns), "y", ["size", "health"]), 0.95).factors:
+        st = one.over_all.st
+        assert st.low <= st.value <= st.high
+
+
 def test_a_dummy_is_seldom_seen_to_matter(monkeypatch):
     """p of a factor without effect: at most 5 % below 0.05; of 200, 22 is 3.9 standard errors above."""
     from iosonde.model.sensitivity import permutation

@@ -217,6 +217,15 @@ def test_more_rows_make_a_better_tree_and_the_crossing_is_found():
     assert crossing(unknown, 0, 1) == 20 and crossing_between(unknown, 0, 1) is None
 
 
+def test_folds_that_learn_from_as_many_rows_are_one_point_of_the_curve():
+    """Of few settings crossed with bring-ups they did, and the errors crossed between a point and itself."""
+    d = data(cells=12, repeats=2)
+    crossed = folds.Groups(np.repeat(np.arange(8), 3), crossed=np.tile([0, 1], 12))
+    points = learning_curve(d, [Candidate("tree"), Candidate("mean")], crossed, 1)
+    sizes = [point.n_train for point in points]
+    assert sizes == sorted(set(sizes))
+
+
 def test_the_published_errors_of_the_class_tree_come_out():
 
     table = table_from(published_table())

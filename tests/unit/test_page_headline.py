@@ -141,3 +141,9 @@ def test_trials_have_their_settings_and_no_empty_columns():
     run = imported(factors={"transfer_size": 4096, "nodes": 1})
     table = trials_of([run], overview(*rows, units={"transfer_size": "bytes"}), AXIS)
     assert table.columns == ("run", "transfer_size", "started", "state") and table.rows[0][1] == "4 KiB"
+
+
+def test_a_mount_whose_source_nobody_says_is_told_by_its_type():
+    rows = [row("write", "rate_last_done", 5.0, "operations/s", nodes=1)]
+    said = " ".join(measured([stepped(SLEEP, machine={"mount": {"type": "nfs"}})], overview(*rows), AXIS, None))
+    assert " on nfs: " in said and "None" not in said

@@ -141,3 +141,9 @@ def test_too_many_figures_are_folded_by_metric_and_each_keeps_its_place():
     html = render(page)
     assert html.count('data-figure="bars-') == 36 and "18 settings" in html
     assert [title for title, _ in bar_groups(sample_page())] == [""]
+
+
+@pytest.mark.parametrize("far", [999.9999999999999, 1e15 - 1, 9.999999999999999e-07, 0.9999999999999999])
+def test_an_axis_that_ends_just_below_a_power_of_ten_has_a_tick(far):
+    """The logarithm of 999.9999999999999 is 3: of 5000, 2000 and 1000 none is inside."""
+    assert len(StripAxis(far, far).ticks("s")) == 2

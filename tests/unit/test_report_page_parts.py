@@ -3,6 +3,7 @@
 import json
 
 from iosonde.report.page.figures import page_specs
+from iosonde.report.page.page import _cell_text
 from iosonde.report.page.parts import REFERENCE, share
 from page_sample import model_page, sample_page
 
@@ -42,3 +43,8 @@ def test_the_figures_of_a_page_are_the_same_and_smaller():
         parts, shared = share(specs)
         assert put_back(parts, shared) == json.loads(json.dumps(specs))
         assert len(json.dumps([parts, shared])) < 0.8 * len(json.dumps(specs))
+
+
+def test_evidence_of_several_parts_is_no_code():
+    said = _cell_text([{"phase": "read", "index": 1.25, "low": None}, {"phase": "write", "index": 2.0}])
+    assert said == "phase read, index 1.25, low; phase write, index 2"

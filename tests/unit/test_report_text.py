@@ -119,3 +119,10 @@ def test_a_fitting_table_is_never_too_wide(names):
 )  # fmt: skip
 def test_a_number_in_a_table_of_many_columns_keeps_its_interval(low, value, high, text):
     assert estimate_short(Estimate(value, low, high, 0.95, 6)) == text
+
+
+@pytest.mark.parametrize(("value", "said"), [(8.28e-10, "8.28e-10"), (9.5367431640625e14, "9.53674e+14")])
+def test_numbers_far_from_all_units_have_an_exponent(value, said):
+    """Their digits made tables of 120 columns."""
+    shown, interval = estimate_parts(Estimate(value, 0.9 * value, 1.1 * value, 0.95, 5))
+    assert shown == said and len(interval) < 25

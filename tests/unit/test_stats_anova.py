@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -148,3 +149,24 @@ def test_what_cannot_be_analysed_is_refused(columns, on, said):
     with pytest.raises((DataError, InputError)) as refused:
         anova(table_of(columns), "y", on, 0.95)
     assert said in refused.value.message
+
+
+def test_counts_that_are_the_same_in_every_repetition_have_no_f():
+    """It was 9e30 against the last bits of the arithmetic, with p = 8e-62."""
+    y = [824.1, 824.1, 1647.0, 1647.0, 842.7, 842.7, 1666.0, 1666.0]
+    table = table_of({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": y})
+    made = anova(table, "y", ["fs*nodes"], 0.95, contrasts=["fs: a - b"])
+    assert made.ss_residual == 0 and made.warnings
+    assert all((one.f, one.p) == (None, None) for one in made.sources)
+    assert made.contrasts[0].p is None and made.contrasts[0].estimate.low is None
+    json.dumps(made.to_json(), allow_nan=False)
+
+
+def test_shares_of_large_counts_that_differ_by_little_are_shares():
+    """The squares of 1e15 have no digits left for them."""
+    y = [1e15 + one for one in (1, 9, 40, 2, 80, 5, 30, 60)]
+    made = anova(table_of({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": y}), "y", ["fs", "nodes"], 0.95)
+    near = anova(table_of({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": [one - 1e15 for one in y]}), "y",
+                 ["fs", "nodes"], 0.95)  # fmt: skip
+    assert made.ss_total == pytest.approx(near.ss_total) and made.ss_residual == pytest.approx(near.ss_residual)
+    assert [one.p for one in made.sources] == pytest.approx([one.p for one in near.sources])

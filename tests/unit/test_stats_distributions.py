@@ -103,6 +103,9 @@ def test_noncentral_f():
         assert slope == pytest.approx((more - expected) / step, rel=1e-2, abs=1e-9)
 
 
+LEAST = ours.LEAST_P
+
+
 def test_what_is_not_defined_is_nan_and_ends():
     nan, inf = math.nan, math.inf
     for found in (
@@ -113,9 +116,14 @@ def test_what_is_not_defined_is_nan_and_ends():
     ):  # fmt: skip
         assert math.isnan(found)
     assert (ours.t_quantile(0, 3), ours.t_quantile(1, 3), ours.t_quantile(0.5, 3)) == (-inf, inf, 0)
-    assert (ours.f_upper_p(inf, 1, 2), ours.f_upper_p(0, 1, 2), ours.chi2_upper_p(inf, 2)) == (0, 1, 0)
+    assert (ours.f_upper_p(inf, 1, 2), ours.f_upper_p(0, 1, 2), ours.chi2_upper_p(inf, 2)) == (LEAST, 1, LEAST)
     assert ours.t_quantile(0.975, inf) == ours.normal_quantile(0.975)
-    assert ours.t_two_sided_p(inf, 3) == 0
+    assert ours.t_two_sided_p(inf, 3) == LEAST
+
+
+def test_no_chance_is_said_to_be_none_at_all():
+    assert ours.f_upper_p(1e6, 1, 500) == ours.normal_two_sided_p(60) == ours.chi2_upper_p(1e4, 3) == LEAST
+    assert ours.poisson_upper_p(2000, 1.0) == LEAST and 0 < ours.t_two_sided_p(1e9, 4) < 1e-30
 
 
 def samples(seed):

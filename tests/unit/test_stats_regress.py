@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -345,3 +346,26 @@ def test_f_is_judged_at_several_levels():
     model = ols.fit(x[:, None], np.array([1.0, 1.9, 2.1, 3.1, 2.6, 3.9]), ["x"], 0.95)
     told = model.by_level()
     assert told == {level: model.f_p < 1 - level for level in (0.9, 0.95, 0.99)} and len(set(told.values())) == 2
+
+
+def test_counts_that_are_the_same_in_every_repetition_leave_nothing_to_hold_a_line_against():
+    """F = inf, p = 0; and of a group that is another's twin 1e-15 with an error of 0."""
+    table = table_of({"fs": list("aabbcc"), "y": [1e15, 1e15, 1.0183e15, 1.0183e15, 1e15, 1e15]})
+    made = regress(table, "y", ["fs"], 0.95)
+    assert made.fit.f is None and made.fit.f_p is None and made.warnings and not made.fit.by_level()
+    intercept, b, c = made.fit.coefficients()
+    assert (b.t, b.p) == (None, None) and b.estimate == pytest.approx(1.83e13) and c.estimate == 0
+    assert np.isfinite([intercept.low, intercept.high]).all()
+    json.dumps(made.to_json(), allow_nan=False)
+
+
+def test_a_line_that_misses_repeats_which_are_all_the_same_is_not_straight():
+    made = regress(table_of({"x": [1.0, 1, 2, 2, 3, 3], "y": [1.1, 1.1, 5.3, 5.3, 2.7, 2.7]}), "y", ["x"], 0.95)
+    assert made.assumptions.lack_of_fit.p is None
+    assert "the repeats are all the same, and a line misses them" in " ".join(one.sentence for one in made.findings)
+
+
+@pytest.mark.parametrize("y", [[7.0, 7.0 + 1e-15, 7.0, 7.0], [0.1 * 3, 0.3, 0.3, 0.3]])
+def test_a_response_that_differs_by_rounding_alone_explains_nothing(y):
+    with pytest.raises(DataError, match="differs by no more than rounding in all 4 rows"):
+        regress(table_of({"x": [1.0, 1, 2, 2], "y": y}), "y", ["x"], 0.95)

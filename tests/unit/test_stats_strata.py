@@ -305,3 +305,37 @@ def test_bring_ups_that_are_all_alike_leave_the_error_within_as_it_is():
     found = by_name(anova(table_of(rows), "y", ["fs", "nodes"], 0.95))
     assert found["nodes"] == pytest.approx((1356304.5, 1, 1356304.5 / (0.5 / 3), 3), rel=1e-4)
     assert found["fs"][2] > 1e6
+
+
+def of_bring_ups(y: list[float]) -> dict[str, tuple[float, int, float, float]]:
+    """Two bring-ups of each file system, each of which runs on 1 and on 2 nodes."""
+    rows = {"fs": list("aaaabbbb"), "nodes": ["1", "2"] * 4, "bring_up": [0, 0, 1, 1, 2, 2, 3, 3], "y": y}
+    return {one.name: one for one in anova(table_of(rows), "y", ["fs", "nodes", "fs:nodes"], 0.95).sources}
+
+
+def test_counts_that_are_the_same_in_every_repetition_leave_no_error_to_hold_a_term_against():
+    """The F test was against the last bits of the arithmetic."""
+    counted = [824.1, 1647.0, 824.1, 1647.0, 842.0, 1666.7, 842.0, 1666.7]
+    assert all(one.f is None and one.p is None and one.df_error > 0 for one in of_bring_ups(counted).values())
+    apart = [y + 1e7 * unit for y, unit in zip(counted, [0, 0, 3, 3, 5, 5, 1, 1], strict=True)]
+    made = of_bring_ups(apart)
+    assert 0.1 < made["fs"].p < 1 and made["nodes"].p is None
+
+
+def test_the_error_between_bring_ups_that_are_all_alike_is_none():
+    """A difference of two sums of squares is as large as their rounding."""
+    y = np.array([824.0, 1647.0, 824.0, 1647.0, 842.0, 1666.0, 842.0, 1666.0])
+    x = np.column_stack([np.ones(8), [0, 0, 0, 0, 1, 1, 1, 1], [0, 1] * 4])
+    made = strata.strata(y, x, strata.of_units([np.repeat(np.arange(4), 2)]), 0.95)
+    assert made.strata[0].error.ss == 0 and made.within.error.ss == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("rows", [3, 40, [2, 2, 2, 2, 2000]])
+def test_bring_ups_of_many_trials_that_are_all_but_alike_are_a_start(rows):
+    """Their variance counts as often as each has trials."""
+    unit, rng = np.repeat(np.arange(5), rows), np.random.default_rng(3)
+    y = 1e9 * rng.normal(size=5)[unit] + 1e-3 * rng.normal(size=unit.size)
+    x = np.column_stack([np.ones(unit.size), np.arange(unit.size) % 2])
+    made = strata.strata(y, x, strata.of_units([unit]), 0.95)
+    found = made.value(x, np.array([1.0, 0.0]))
+    assert found.df == pytest.approx(4, rel=1e-3) and np.isfinite(found.error)

@@ -85,10 +85,16 @@ def sentence(made: Anova) -> str:
     """Which factors explain the variation."""
     asked = [source for source in made.sources if not source.block]
     told = sorted((s for s in asked if s.p is not None and s.p < 1 - made.level), key=lambda s: -s.share)
-    lost = [s.name for s in asked if s.p is None]
+    lost = [s.name for s in asked if s.p is None and not s.df_error]
     more = f" What {listed(lost)} did cannot be told: too few bring-ups." if lost else ""
+    exact = sorted((s for s in asked if s.p is None and s.df_error), key=lambda s: -s.share)
+    if exact and len(exact) == len(asked):
+        shares = listed([f"{s.name} ({100 * s.share:.0f} %)" for s in exact])
+        return f"The variation of {made.response} belongs to {shares}: nothing is left over to hold that against."
+    if exact:
+        more = f" Nothing is left over to hold {listed([s.name for s in exact])} against.{more}"
     if not told:
-        other = "other " if lost else ""
+        other = "other " if lost or exact else ""
         return f"No {other}effect on {made.response} can be told from chance at level {made.level:g}.{more}"
     named = ", ".join(f"{s.name} ({100 * s.share:.0f} %)" for s in told)
     rest = f"{100 * made.ss_residual / made.ss_total:.0f} % is residual"

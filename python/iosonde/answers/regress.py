@@ -147,12 +147,15 @@ def explained(
 def sentence(made: Regression, number: Callable[[float], str] = fitted) -> str:
     """The effect of one numeric predictor in words, or how much all explain; ``number`` writes a response."""
     f = made.fit
-    if f.k == 1 and "[" not in f.names[1]:
+    if f.f is not None and f.k == 1 and "[" not in f.names[1]:
         slope = f.coefficients()[1]
         sure = f"between {number(slope.low)} and {number(slope.high)}"
         if slope.low <= 0 <= slope.high:
             return f"Whether {slope.name} has an effect on {made.response} cannot be told: a step of 1 adds {sure}."
         return f"A step of 1 in {slope.name} adds {number(slope.estimate)} to {made.response}, {sure}; R² = {f.r2:.2f}."
+    if f.f is None:
+        return (f"The predictors explain all of the variation of {made.response}; nothing is left over to hold the "
+                "effect of one against.")  # fmt: skip
     told = [c.name for c in f.coefficients()[1:] if not c.low <= 0 <= c.high]
     named = f"effects that can be told from 0: {', '.join(told)}" if told else "no single effect can be told from 0"
     return f"The predictors explain {100 * f.r2:.0f} % of the variation of {made.response}; {named}."

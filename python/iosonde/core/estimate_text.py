@@ -13,7 +13,7 @@ from .units import human_scale, significant
 
 CANNOT_TELL = "~"
 _MOST_DIGITS = 6
-_MOST_DECIMALS, _LARGEST = 25, 1e18  # beyond, digits are written with an exponent
+_MOST_DECIMALS, _LARGEST = 9, 1e10  # beyond, digits are written with an exponent
 _EVEN = 0.02  # both halves of an interval are as long, but for this share of one
 _HOPELESS = 200.0  # of intervals so many times wider than the value only two digits are written
 

@@ -118,4 +118,5 @@ def _numbers(cells: list[Cell], numeric: bool) -> list[float] | None:
 
 def _unevenness(at: npt.NDArray[np.float64]) -> float:
     steps = np.diff(at)
-    return float(np.std(steps) / np.mean(steps)) if at.size > 1 else math.inf
+    mean = float(np.mean(steps)) if at.size > 1 else 0.0
+    return float(np.std(steps)) / mean if mean > 0 else math.inf  # 0: logarithms of 1e15 and 1e15 + 1 are the same

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
+from iosonde.stats.estimate.logs import exp_of
 
 from .instances import Instances
 
@@ -108,6 +109,4 @@ def mean_estimate(values: Array, level: float, group: Rows | None = None) -> Est
 
 def geometric(logs: Estimate) -> Estimate:
     """A mean of logarithms as a geometric mean."""
-    with np.errstate(over="ignore"):
-        value, low, high = (None if x is None else float(np.exp(x)) for x in (logs.value, logs.low, logs.high))
-    return Estimate(value, low, high, logs.level, logs.n, logs.warnings)
+    return exp_of(logs)

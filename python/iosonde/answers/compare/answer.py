@@ -178,7 +178,7 @@ def _made(found: _Found, asked: Asked, sides: Sides) -> Comparisons:
     every = [in_bring_ups(adjusted(pair)) for pair in found.pairs]
     # Where nothing else is left, the estimator says what is missing.
     ready = [one for one in every if not _single(one)] or every
-    if all(_single(one) and one.pair.a.bring_ups for one in ready):
+    if ready and all(_single(one) and one.pair.a.bring_ups for one in ready):
         raise DataError(f"{_single(ready[0])}: nothing tells what it does from what differs between bring-ups (S119)",
                         "more repetitions: each brings everything up anew")  # fmt: skip
     made = estimates.with_holm([_compared(one, asked, sides) for one in ready])

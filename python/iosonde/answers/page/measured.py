@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from iosonde.core.level_text import level_shown
 from iosonde.core.stored import StoredRun, fate_of_incomplete
@@ -63,7 +64,7 @@ def measured(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: in
         return
     what = tools_of(runs, True) or _steps(runs) or ", ".join(sorted({run.source for run in runs}))
     mounts = [deep(run.facts, "machine", "mount") or {} for run in runs]
-    places = dict.fromkeys(f"{one['type']} ({one.get('source')})" for one in mounts if one.get("type"))
+    places = dict.fromkeys(_place(one) for one in mounts if one.get("type"))
     on = f" on {' and '.join(places)}" if places else ""
     yield f"{what}{on}: {'; '.join([*([swept] if swept else []), *_size(runs, axis)])}."
     drawn = f"in a random order (seed {seed})" if seed is not None else "in the order given"
@@ -71,6 +72,11 @@ def measured(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: in
     yield f"{counted(len(runs), 'trial')}{lost}, {drawn}: {format_seconds(seconds)} of measuring."
     if _stood_in(runs, axis):
         yield "All ranks ran on one machine and stood in for nodes: they share its cache, cores and network link."
+
+
+def _place(mount: Mapping[str, Any]) -> str:
+    """``nfs4 (server:/export)``; a mount table may not say what is mounted."""
+    return f"{mount['type']} ({mount['source']})" if mount.get("source") else str(mount["type"])
 
 
 def _steps(runs: Sequence[StoredRun]) -> str:

@@ -124,7 +124,7 @@ def _facts(made: Regression, seen: Assumptions, divisor: float, unit: str) -> tu
     facts = [
         ("R²", f"{fit.r2:.3f}, adjusted {fit.adjusted_r2:.3f}"),
         ("standard deviation of errors", f"{significant(fit.s_e / divisor)} {unit}".rstrip() + of_mean),
-        ("F", f"{fit.f:.4g} on {fit.k} and {fit.df} df, {_chance(fit.f_p)}"),
+        ("F", _told(fit.f, fit.f_p, fit.k, fit.df)),
         ("straightness", _lack_of_fit(seen)),
     ]
     if seen.shapiro_p is not None:
@@ -141,7 +141,13 @@ def _lack_of_fit(seen: Assumptions) -> str:
     found = seen.lack_of_fit
     if found is None:
         return "every setting has its own coefficient" if seen.repeats else "cannot be told: no setting was repeated"
-    return f"lack of fit F = {found.f:.3g} on {found.df_lack_of_fit} and {found.df_pure_error} df, {_chance(found.p)}"
+    return f"lack of fit F = {_told(found.f, found.p, found.df_lack_of_fit, found.df_pure_error)}"
+
+
+def _told(f: float | None, p: float | None, df: int, df_error: int) -> str:
+    if f is None or p is None:
+        return f"~ on {df} and {df_error} df: no error is left"
+    return f"{f:.4g} on {df} and {df_error} df, {_chance(p)}"
 
 
 def _chance(p: float) -> str:

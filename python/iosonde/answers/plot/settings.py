@@ -74,7 +74,7 @@ def plot_of(
     """The figure of these responses. ``compared`` chooses the points of which the best and the worst are said, where
     they are not said of all."""
     cells = [cells_of(one) for one in found]
-    levels = _levels(source, found)
+    levels = _levels(found, roles.named)
     settings = [cell.by for of_one in cells for cell in of_one]
     places = layout(levels, settings, roles, fits.hues, fits.shades)
     pilot = pilot_of(source)
@@ -108,11 +108,12 @@ def _told(source: Source, cells: Sequence[Sequence[TrialCell]], level: float, pi
 # Factors
 
 
-def _levels(source: Source, found: Sequence[Response]) -> dict[str, FactorLevels]:
-    """The levels of each factor over all responses, in one order."""
+def _levels(found: Sequence[Response], named: Sequence[str]) -> dict[str, FactorLevels]:
+    """The levels of each factor over all responses, in one order; of one level only those that have a role by name, or
+    that stand alone."""
     names = dict.fromkeys(name for one in found for name in one.names)
     made = {name: levels_of([one.rows.column(name) for one in found if name in one.names]) for name in names}
-    return {name: one for name, one in made.items() if len(one) > 1 or len(made) == 1}
+    return {name: one for name, one in made.items() if len(one) > 1 or len(made) == 1 or name in named}
 
 
 def _point(

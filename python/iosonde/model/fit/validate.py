@@ -151,15 +151,18 @@ def learning_curve(
     examples: Examples, candidates: Sequence[Candidate], together: Groups, seed: int, level: float = 0.95
 ) -> list[CurvePoint]:
     """Errors by the number of rows to learn from: inverse folds (from one of 32, 16, 8, 4, 2), then folds of 4 and
-    8. Raises DataError where there are too few settings for any of them."""
-    points = []
+    8; those that learn from no more rows than the last, as of few settings crossed with bring-ups, are no further
+    point. Raises DataError where there are too few settings for any of them."""
+    points: list[CurvePoint] = []
     for k in (32, 16, 8, 4, 2, -4, -8):
         if abs(k) * 2 > together.n:
             continue
         folds = k_folds(together, abs(k), seed)
         folds = inverse(folds) if k > 0 else folds
-        judged = [judge(examples, candidate, folds, together, level, seed) for candidate in candidates]
         n_train = round(float(np.mean([fold.train.size for fold in folds])))
+        if points and n_train <= points[-1].n_train:
+            continue
+        judged = [judge(examples, candidate, folds, together, level, seed) for candidate in candidates]
         points.append(CurvePoint(n_train, tuple(one.errors.mae if one.errors else None for one in judged)))
     if not points:
         raise DataError(f"{together.n} settings are too few for a learning curve", "measure 4 settings or more")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.distributions import f_upper_p, t_critical
+from iosonde.stats.estimate.distributions import LEAST_P, f_upper_p, t_critical
 from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, held_between, share_limits
 
 from .additive import residuals
@@ -64,7 +64,7 @@ class Scale:
         if effect.df < 1 or self.noise.df < 1:
             return None, None
         if self.variance <= 1e-20 * self.total / self.n:
-            return None, 0.0 if effect.ss > 1e-12 * self.total else 1.0
+            return None, LEAST_P if effect.ss > 1e-12 * self.total else 1.0
         f = effect.ss / effect.df / self.variance
         return f, f_upper_p(f, effect.df, self.noise.df)
 
@@ -106,7 +106,7 @@ def sampled(before: Additive, after: Additive, whole: Additive, level: float) ->
     half = t_critical(level, left_df) * float(np.std(moves))
     share = held_between(corrected, (corrected - half, corrected + half), level, design.n)
     if df < 1 or v[1] <= 1e-20 * v[2]:
-        return VariancePart(share, value, df, None, None if df < 1 else 0.0), moves
+        return VariancePart(share, value, df, None, None if df < 1 else LEAST_P), moves
     f = (v[0] - v[1]) / df / (v[1] / left_df)
     return VariancePart(share, value, df, f, f_upper_p(f, df, left_df)), moves
 

@@ -27,7 +27,6 @@ from .variances import Array, batches
 
 _SHUFFLES, _SHUFFLES_OF_MANY, _MANY_ROWS, _MOST_SHUFFLES = 999, 199, 20_000, 100_000
 _MOST_NUMBERS = 500_000_000  # that are shuffled for one factor
-_LEAST_P = 1e-300
 _ENOUGH_LOG_ORDERS = 25.0  # for every p that is asked for
 _MOST_COLUMNS, _MOST_PART = 500, 0.5  # of the other factors, and of all settings: beyond it they stay in
 
@@ -75,8 +74,7 @@ def _smaller(one: float | None, other: float | None) -> float | None:
 
 
 def _p_of_f(beyond: Adjusted, factor: int) -> float | None:
-    p = beyond.parts[factor].p
-    return None if p is None else max(p, _LEAST_P)
+    return beyond.parts[factor].p
 
 
 def _null(
@@ -89,7 +87,7 @@ def _null(
     p = (at_least + 1) / (len(shuffled) + 1)
     if not at_least and design.n > _MANY_ROWS:
         left, df = float(values**2 @ weights) / design.n - seen, len(values) - groups.n
-        p = min(p, max(_LEAST_P, f_upper_p(seen / (groups.n - 1) / max(left / df, 1e-300), groups.n - 1, df)))
+        p = min(p, f_upper_p(seen / (groups.n - 1) / max(left / df, 1e-300), groups.n - 1, df))
     return Null(p, float(np.quantile(dummies, level)))
 
 
@@ -140,7 +138,7 @@ def _p_within(values: Array, groups: Grouping, df: int) -> float | None:
     left = float(values @ values) - explained
     if df < 1:
         return None
-    return max(_LEAST_P, f_upper_p(explained / (groups.n - 1) / max(left / df, 1e-300), groups.n - 1, df))
+    return f_upper_p(explained / (groups.n - 1) / max(left / df, 1e-300), groups.n - 1, df)
 
 
 def _of_residuals(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:

@@ -77,7 +77,7 @@ def total_shares(design: Design, level: float, noise: float, rng: np.random.Gene
         mixed = a.copy()
         mixed[:, i] = b[:, i]
         halves = (base - _ask(forest, mixed)) ** 2 / 2
-        scale = min(1.0, explained) / own if own > 0 else 0.0
+        scale = max(0.0, min(1.0, explained)) / own if own > 0 else 0.0  # below 0: worse than the mean
         value = float(np.clip(halves.mean() * scale, 0.0, 1.0))
         wide = float(open_ + 2 * halves.std() * scale / np.sqrt(len(halves)))
         found[i] = Estimate(value, max(0.0, value - wide), min(1.0, value + wide), level, design.n)

@@ -66,7 +66,7 @@ def _fit(plots: ModelPlots, divisor: float, unit: str) -> Figure:
 
 def _explained(plots: ModelPlots) -> str:
     """What nobody shall overlook who sees the line alone."""
-    chance = ", may be chance" if plots.f_p > 1 - plots.level else ""
+    chance = ", may be chance" if plots.f_p is not None and plots.f_p > 1 - plots.level else ""
     return f"R² = {plots.r2:.2f}{chance}"
 
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any
 
@@ -216,6 +216,10 @@ def _csv_text(table: DataTable) -> Any:
 def _cell_text(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_cell_text(one)}".rstrip() for name, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return "; ".join(map(_cell_text, value))
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

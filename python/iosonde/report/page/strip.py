@@ -52,7 +52,8 @@ class StripAxis:
                 return ((self.place(0.0), "0"),)
             divisor, name = human_scale(far, unit)
             nice = 10.0 ** math.floor(math.log10(abs(far) / divisor))
-            top = next(nice * step for step in (5.0, 2.0, 1.0) if nice * step <= abs(far) / divisor)
+            # 0.5: the logarithm of 999.9999999999999 is 3.
+            top = next(nice * step for step in (5.0, 2.0, 1.0, 0.5) if nice * step <= abs(far) / divisor)
             top = math.copysign(top, far)
             return (self.place(0.0), "0"), (self.place(top * divisor), f"{top:g} {name}".rstrip())
         inside = [value for value in _round_values(unit) if self.start <= value <= self.end]

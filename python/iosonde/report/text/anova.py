@@ -73,7 +73,8 @@ def _table(made: Anova) -> list[str]:
 
 
 def _source(s: VariationSource) -> list[str]:
-    told = ["", "~"] if s.f is None or s.p is None else [f"{s.f:.3g}", f"{s.p:.2g}"]
+    # Of 12 digits: the last bits must not turn a tie over, as of 124.5.
+    told = ["", "~"] if s.f is None or s.p is None else [f"{float(f'{s.f:.12g}'):.3g}", f"{s.p:.2g}"]
     return [s.name + (" (block)" if s.block else ""), str(s.df), significant(s.ss, 5), f"{100 * s.share:.1f} %",
             _interval(s.explained), *told]  # fmt: skip
 

@@ -49,7 +49,8 @@ def _one(made: Comparisons) -> Iterator[str]:
     rows = []
     for side, interval, role in ((one.a, one.mean_a, "base"), (one.b, one.mean_b, "")):
         note = ", ".join([*([role] if role else []), *(["published"] if side.values is None else [])])
-        spread = "~" if one.cells > 1 else significant(side.side.sd / divisor)  # of cells it is their difference
+        # Of cells it is their difference, and one trial has none.
+        spread = "~" if one.cells > 1 or side.side.n < 2 else significant(side.side.sd / divisor)
         rows.append([_side(item, side.name), str(side.side.n), *estimate_parts(interval, divisor), spread, note])
     headers = [made.group or "", "n", f"mean, {unit}" if unit else "mean", "interval", "sd", ""]
     yield from fitting(headers, rows, "lrrrrL", 1)

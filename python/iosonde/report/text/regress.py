@@ -38,13 +38,14 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     yield ""
     of_mean = _share(f.s_e, f.mean_y)
     yield f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {fitted(f.s_e / divisor)} ({of_mean} of the mean)"
-    yield f"F = {f.f:.4g} on {f.k} and {f.df} df; critical {f.f_critical:.4g}; p = {f.f_p:.2g}"
-    yield from wrapped(_by_level(f.by_level()))
+    yield f"F = {_number(f.f, 4)} on {f.k} and {f.df} df; critical {f.f_critical:.4g}; p = {_number(f.f_p, 2)}"
+    if levels := f.by_level():
+        yield from wrapped(_by_level(levels))
     yield ""
     grid = []
     for c in f.coefficients():
         numbers = [fitted(x / divisor) for x in (c.estimate, c.std_error, c.low, c.high)]
-        grid.append([c.name, *numbers, f"{c.t:.3g}", f"{c.p:.2g}"])
+        grid.append([c.name, *numbers, _number(c.t, 3), _number(c.p, 2)])
     yield from table(["term", "estimate", "std error", "low", "high", "t", "p"], grid, "lrrrrrr").splitlines()
     if made.points:
         yield ""
@@ -69,13 +70,18 @@ def _without(made: Regression, other: Without, divisor: float) -> Iterator[str]:
     yield from wrapped(f"without {', '.join(other.left_out)}:")
     both = (made.fit, other.regression.fit)
     rows = [["n", *(str(f.n) for f in both)], ["R²", *(f"{f.r2:.4f}" for f in both)],
-            ["s_e", *(fitted(f.s_e / divisor) for f in both)], ["p of F", *(f"{f.f_p:.2g}" for f in both)]]  # fmt: skip
+            ["s_e", *(fitted(f.s_e / divisor) for f in both)],
+            ["p of F", *(_number(f.f_p, 2) for f in both)]]  # fmt: skip
     after = {c.name: c for c in other.regression.fit.coefficients()}
     for c in made.fit.coefficients():
         ends = [_coefficient(one, divisor) for one in (c, after.get(c.name))]
         rows.append([c.name, *ends])
     yield from table(["", "all rows", "without"], rows, "lrr").splitlines()
     yield from wrapped("A row is left out only for a reason besides its value: look at what happened there.")
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "~" if value is None else f"{value:.{digits}g}"
 
 
 def _coefficient(one: Coefficient | None, divisor: float) -> str:

@@ -32,13 +32,15 @@ CODE = "S301"
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Lack of fit against pure error."""
     found = subject.assumptions.lack_of_fit if subject.assumptions else None
-    if found is None or found.p >= FAMILY_ALPHA:
+    if found is None or (found.p is not None and found.p >= FAMILY_ALPHA):
         return []
+    against = ("the repeats are all the same, and a line misses them" if found.f is None or found.p is None
+               else f"lack of fit against the repeats F={found.f:.3g}, p={found.p:.2g}")  # fmt: skip
     return [
         Finding(
             CODE,
             Severity.WARNING,
-            f"the relation is not straight: lack of fit against the repeats F={found.f:.3g}, p={found.p:.2g}",
+            f"the relation is not straight: {against}",
             vars(found),
             "transform a predictor, add an interaction, or take a predictor by its levels with C(…)",
         )

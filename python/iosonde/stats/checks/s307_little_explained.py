@@ -30,7 +30,7 @@ LEAST = 0.5
 def check_fit(subject: FitSubject) -> list[Finding]:
     """R² and the F test."""
     fit = subject.fit
-    if fit.f_p > 1 - subject.level:
+    if fit.f_p is not None and fit.f_p > 1 - subject.level:
         said = f"no effect can be told from chance (F={fit.f:.3g}, p={fit.f_p:.2g}); R²={fit.r2:.2f}"
     elif fit.r2 < LEAST:
         said = f"the predictors explain only {100 * fit.r2:.0f} % of the variation"

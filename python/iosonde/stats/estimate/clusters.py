@@ -18,6 +18,7 @@ from iosonde.core.types import Estimate
 
 from . import summarise
 from .distributions import t_critical
+from .logs import exp_of
 from .variance_share import LEAST_DF, SumOfSquares, Variation
 
 Array = npt.NDArray[np.float64]
@@ -153,8 +154,7 @@ def _line(xs: Array, ys: Array, level: float) -> Explained:
     rest = max(0.0, total - slope**2 * spread)
     share = Variation(total, SumOfSquares(rest, n - 2), n).explained_by(SumOfSquares(total - rest, 1), level)
     half = t_critical(level, n - 2) * math.sqrt(rest / (n - 2) / spread)
-    ends = (math.exp(slope - half), math.exp(slope + half))
-    return Explained(share, Estimate(math.exp(slope), *ends, level, n), n)
+    return Explained(share, exp_of(Estimate(slope, slope - half, slope + half, level, n)), n)
 
 
 def explained_by_levels(values: Clustered, levels: npt.NDArray[np.intp], level: float, least: int = 3) -> Explained:

@@ -20,6 +20,7 @@ from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 
 from .distributions import normal_quantile, t_critical, t_two_sided_p
+from .logs import exp_of
 from .multiple import holm
 from .rank_tests import RankTest, paired, unpaired
 from .ratio import Moments, ratio_and_method, ratio_of_geometric_means, side, side_of_summary, welch_df
@@ -350,9 +351,7 @@ def _paired_t(a: Group, b: Group) -> tuple[float | None, float]:
 def _paired_ratio(a: Group, b: Group, level: float) -> Estimate:
     """The geometric mean of the pairs' ratios with its t interval."""
     assert a.values is not None and b.values is not None
-    logs = mean(np.log(b.values) - np.log(a.values), level)
-    assert logs.value is not None and logs.low is not None and logs.high is not None
-    return Estimate(math.exp(logs.value), math.exp(logs.low), math.exp(logs.high), level, logs.n)
+    return exp_of(mean(np.log(b.values) - np.log(a.values), level))
 
 
 def _rank_test(a: Group, b: Group, level: float, pairs: bool) -> RankTest | None:

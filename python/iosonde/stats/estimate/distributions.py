@@ -13,6 +13,7 @@ from .special import beta_density, beta_tails, gamma_density, gamma_tails, incre
 
 _REMEMBERED = 1024
 _ROOT_2 = math.sqrt(2)
+LEAST_P = 1e-300  # that is said: no chance is none at all, and smaller ones are below the smallest numbers
 
 
 @lru_cache(_REMEMBERED)
@@ -56,7 +57,7 @@ def normal_quantile(p: float) -> float:
 
 def normal_two_sided_p(z: float) -> float:
     """P(|Z| >= |z|)."""
-    return math.erfc(abs(z) / _ROOT_2)
+    return max(math.erfc(abs(z) / _ROOT_2), LEAST_P)
 
 
 @lru_cache(_REMEMBERED)
@@ -77,7 +78,7 @@ def chi2_quantile(p: float, df: float) -> float:
 
 def chi2_upper_p(x: float, df: float) -> float:
     """P(chi-square >= x)."""
-    return gamma_tails(df / 2, x / 2)[1] if x > 0 else 1.0
+    return max(gamma_tails(df / 2, x / 2)[1], LEAST_P) if x > 0 else 1.0
 
 
 def f_upper_p(f: float, df1: float, df2: float) -> float:
@@ -85,9 +86,9 @@ def f_upper_p(f: float, df1: float, df2: float) -> float:
     if f <= 0:
         return 1.0
     if math.isinf(f):
-        return 0.0
+        return LEAST_P
     whole = df2 + df1 * f
-    return beta_tails(df2 / 2, df1 / 2, df2 / whole, df1 * f / whole)[0]
+    return max(beta_tails(df2 / 2, df1 / 2, df2 / whole, df1 * f / whole)[0], LEAST_P)
 
 
 @lru_cache(_REMEMBERED)
@@ -110,7 +111,7 @@ def poisson_upper_p(count: int, expected: float) -> float:
     """P(N >= count) for N Poisson with this mean."""
     if count <= 0 or not math.isfinite(expected):
         return 1.0
-    return gamma_tails(count, expected)[0]
+    return max(gamma_tails(count, expected)[0], LEAST_P)
 
 
 @lru_cache(maxsize=4096)

@@ -15,12 +15,11 @@ from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 
 from .distributions import t_critical
+from .logs import LARGEST_LOG, TOO_FAR, exp_of
 from .summarise import Values, standard_deviation
 
 FIELLER_FROM = 20
 FIELLER, LOGARITHMS = "Fieller", "logarithms"
-_LARGEST_LOG = 700.0  # exp of more is infinite
-_TOO_FAR = "the trials spread so far that no interval can be computed"
 
 
 @dataclass(frozen=True)
@@ -90,12 +89,10 @@ def ratio_of_geometric_means(numerator: Moments, denominator: Moments, level: fl
     if numerator.log_mean is None or denominator.log_mean is None:
         return Estimate(None, None, None, level, n, ("a value is not above 0, and has no logarithm",))
     center = numerator.log_mean - denominator.log_mean
-    if n < 2 or abs(center) > _LARGEST_LOG:
-        return Estimate(math.exp(center) if abs(center) <= _LARGEST_LOG else None, None, None, level, n)
+    if n < 2:
+        return exp_of(Estimate(center, None, None, level, n))
     half = _half_of_logs(numerator, denominator, level)
-    if abs(center) + half > _LARGEST_LOG:
-        return Estimate(math.exp(center), None, None, level, n, (_TOO_FAR,))
-    return Estimate(math.exp(center), math.exp(center - half), math.exp(center + half), level, n)
+    return exp_of(Estimate(center, center - half, center + half, level, n))
 
 
 def welch_df(variance_a: float, n_a: int, variance_b: float, n_b: int) -> float:
@@ -118,8 +115,8 @@ def _on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Esti
     cv_a, cv_b = a.sd / a.mean, b.sd / b.mean
     half = t_critical(level, welch_df(cv_a**2, a.n, cv_b**2, b.n)) * math.hypot(cv_a / a.n**0.5, cv_b / b.n**0.5)
     typical = ratio_of_geometric_means(a, b, level)
-    if half > _LARGEST_LOG or typical.low is None or typical.high is None:
-        return Estimate(value, None, None, level, n, (_TOO_FAR,))
+    if half > LARGEST_LOG or typical.low is None or typical.high is None:
+        return Estimate(value, None, None, level, n, (TOO_FAR,))
     outside = value < typical.low * (1 - 1e-12) or value > typical.high * (1 + 1e-12)
     said = (
         "the trials are so skewed that their means and their typical values (geometric means) tell different ratios",

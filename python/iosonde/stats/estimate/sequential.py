@@ -27,6 +27,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 
+from .logs import exp_of
 from .summarise import Values, standard_deviation
 
 LEAST = 6  # pairs before the first look
@@ -61,7 +62,7 @@ def interval(logs: Values, level: float, most: int = MOST) -> Estimate:
     if not math.isfinite(half):
         return Estimate(value, None, None, level, n, ("so few pairs cannot tell at this level",))
     center = float(np.mean(x))
-    return Estimate(value, math.exp(center - half), math.exp(center + half), level, n)
+    return exp_of(Estimate(center, center - half, center + half, level, n))
 
 
 def critical(n: int, level: float, most: int = MOST) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 
 from .distributions import binomial_cdf, chi2_quantile, t_critical
+from .logs import exp_of
 
 _LARGEST = 1e140  # sums of a million squares stay finite
 Values = Sequence[float] | npt.NDArray[np.float64]
@@ -98,7 +99,10 @@ def quantile(values: Values, p: float, level: float) -> Estimate:
 def geometric_mean(values: Values, level: float) -> Estimate:
     """exp of the mean of logs with its t interval: the typical value of ratios and of right-skewed positive
     data."""
-    return _transformed(values, level, "geometric", np.log, math.exp)
+    x = _finite(values, level)
+    if x.size and np.any(x <= 0):
+        return _not_positive(x, level, "geometric")
+    return exp_of(mean(np.log(x), level))
 
 
 def harmonic_mean(values: Values, level: float) -> Estimate:
@@ -160,22 +164,6 @@ def coefficient_of_variation(values: Values, level: float) -> Estimate:
             return Estimate(k, None, None, level, n, ("too few trials for an interval of so large a variation",))
         bounds.append(k / math.sqrt(squared))
     return Estimate(k, bounds[0], bounds[1], level, n)
-
-
-def _transformed(
-    values: Values,
-    level: float,
-    name: str,
-    forward: Callable[..., npt.NDArray[np.float64]],
-    back: Callable[[float], float],
-) -> Estimate:
-    x = _finite(values, level)
-    if x.size and np.any(x <= 0):
-        return _not_positive(x, level, name)
-    inner = mean(forward(x), level)
-    if inner.value is None or inner.low is None or inner.high is None:
-        return _without_interval(x, level, None if inner.value is None else back(inner.value))
-    return Estimate(back(inner.value), back(inner.low), back(inner.high), level, x.size)
 
 
 def _mean(x: npt.NDArray[np.float64]) -> float:

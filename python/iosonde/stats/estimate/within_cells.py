@@ -19,6 +19,7 @@ from iosonde.core.types import Estimate
 from .compare import CANNOT_TELL, Comparison, Group, at_levels, check_margin, enough, margin_of_difference, verdict
 from .compare import verdict_of_difference as verdict_of
 from .distributions import f_upper_p, t_critical, t_two_sided_p
+from .logs import exp_of
 from .ratio import side
 
 METHOD = "differences within cells"
@@ -81,12 +82,12 @@ def compare_within(
     estimate = made.interval(level, n)
     plain = within(shown).interval(level, n) if logs else estimate
     a, b = (Group(name, side(x), x) for name, x in zip(names, sides, strict=True))
-    ratio = _exp(estimate) if logs else None
+    ratio = exp_of(estimate) if logs else None
     wide = margin_of_difference(a.side.mean, b.side.mean, margin, base)
 
     def verdict_at(other: float) -> str:
         found = made.interval(other, n)
-        return verdict(_exp(found), margin) if logs else verdict_of(found, wide)
+        return verdict(exp_of(found), margin) if logs else verdict_of(found, wide)
 
     said = verdict_at(level)
     t = None if made.error == 0 or made.df < 1 else -made.value / made.error
@@ -101,11 +102,6 @@ def compare_within(
         warnings=(*estimate.warnings, *unlike), cells=len(cells), cells_differ=bool(unlike),
         by_level=at_levels(verdict_at),
     )  # fmt: skip
-
-
-def _exp(logs: Estimate) -> Estimate:
-    low, value, high = (None if x is None else math.exp(min(x, 700.0)) for x in (logs.low, logs.value, logs.high))
-    return Estimate(value, low, high, logs.level, logs.n, logs.warnings)
 
 
 def _mean(one: Group, level: float) -> Estimate:

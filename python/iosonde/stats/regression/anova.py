@@ -34,6 +34,7 @@ from . import ols, strata
 from .assumptions import Assumptions, look
 from .contrasts import CellMeans, Contrast, contrast, plain_judge
 from .formula import Term, TermFactor
+from .rounding import NO_ERROR, alike, beyond_rounding
 from .shared_errors import SharedErrors, cells_by_row, shared_errors, unequal
 from .strata import Stratum
 from .types import FitSubject
@@ -47,7 +48,8 @@ class VariationSource:
     """One line of the table: ``explained`` is its share of the total sum of squares.
 
     ``stratum`` is the place of the one that it belongs to, whose error has ``df_error`` degrees of freedom. Where that
-    has none, ``f``, ``f_critical`` and ``p`` are None: it cannot be told.
+    has none, ``f``, ``f_critical`` and ``p`` are None: it cannot be told. So they are where that error is nothing but
+    rounding.
     """
 
     name: str
@@ -134,7 +136,7 @@ def anova(
     weights: tuple[GroupWeight, ...] = ()
     if asked.weighted:
         data, weights = by_noise(data, pure, asked.terms, asked.block)
-    residual = _residual(data, asked.terms)
+    residual = _residual(data, asked.terms, asked.y)
     shared = shared_errors(asked.taken, asked.y, asked.terms, level)
     if weights and shared is not None:
         raise InputError("trials that share bring-ups are not weighted: their error has several parts",
@@ -202,22 +204,22 @@ def _read(table: Table, response: str, on: Sequence[str], block: str | Block | N
     for name in factors:
         keep &= ~table.column(name).missing
     rows = np.flatnonzero(keep)
-    if rows.size and np.ptp(y[rows]) == 0:
+    if same := alike(y[rows]):
         where = f"{table.source}: " if table.source else ""
-        raise DataError(f"{where}'{response}' is the same in all {rows.size} rows: there is nothing to explain",
+        raise DataError(f"{where}'{response}' {same} in all {rows.size} rows: there is nothing to explain",
                         "choose another response")  # fmt: skip
     terms = [Term(tuple(factors[part] for part in term)) for term in names]
     named = table.column(block or "").name if block or weighted else ""
     return _Asked(*how, rows, table.take(rows), y[rows], factors, terms, named, weighted)
 
 
-def _residual(data: CellMeans, terms: Sequence[Term]) -> _Residual:
+def _residual(data: CellMeans, terms: Sequence[Term], y: Array) -> _Residual:
     """What all terms leave. Raises DataError where that is nothing."""
     sse, rank = data.explained(terms)
     if data.n - rank < 1:
         raise DataError("the terms use up every degree of freedom: nothing is left to judge them by",
                         "repeat the measurements, or leave the highest interaction out")  # fmt: skip
-    return _Residual(sse, data.n - rank, data.explained([])[0], data.n)
+    return _Residual(beyond_rounding(sse, y), data.n - rank, data.explained([])[0], data.n)
 
 
 def _by_trials(asked: _Asked, data: CellMeans, residual: _Residual, contrasts: Sequence[str]) -> _Judged:
@@ -228,7 +230,8 @@ def _by_trials(asked: _Asked, data: CellMeans, residual: _Residual, contrasts: S
     )
     judge = plain_judge(data, asked.terms, residual.mean_square, residual.df)
     made = tuple(contrast(text, asked.terms, asked.factors, data, judge, asked.level) for text in contrasts)
-    return _Judged(sources, SumOfSquares(residual.ss, residual.df), made)
+    said = () if residual.ss else (NO_ERROR,)
+    return _Judged(sources, SumOfSquares(residual.ss, residual.df), made, warnings=said)
 
 
 def _by_strata(asked: _Asked, data: CellMeans, total: float, shared: SharedErrors, contrasts: Sequence[str]) -> _Judged:
@@ -243,8 +246,9 @@ def _by_strata(asked: _Asked, data: CellMeans, total: float, shared: SharedError
     made = tuple(contrast(text, terms, asked.factors, shared.rows, judge, asked.level) for text in contrasts)
     untold = [name for name in asked.factors if not shared.told(asked.factors[name])]
     lost = strata.once(asked.taken, untold, shared.strata.units)
-    return _Judged(sources, shared.strata.within.error, made, tuple(s119.finding(lost)),
-                   tuple(unequal(shared.strata)), shared.strata.strata)  # fmt: skip
+    said = [*unequal(shared.strata), *([NO_ERROR] if shared.strata.exact(0) else [])]
+    return _Judged(sources, shared.strata.within.error, made, tuple(s119.finding(lost)), tuple(said),
+                   shared.strata.strata)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -286,10 +290,11 @@ def _in_stratum(
     is_block = {factor.column for factor in term.factors} <= blocks
     depth = shared.strata.depth(shared.columns([term])[:, 1:])
     error = shared.strata.strata[depth].error
-    test = shared.strata.test(base, own, depth)
+    exact = shared.strata.told(depth) and shared.strata.exact(depth)
+    test = None if exact else shared.strata.test(base, own, depth)
     if test is None:
         share = Estimate(min(1.0, ss / total), None, None, level, shared.rows.n, (NO_NOISE,))
-        return VariationSource(term.name, ss, df, share, None, None, None, is_block, 0.0, depth)
+        return VariationSource(term.name, ss, df, share, None, None, None, is_block, error.df if exact else 0.0, depth)
     explained = Variation(total, error, shared.rows.n).explained_by(SumOfSquares(ss, df), level)
     return VariationSource(term.name, ss, df, explained, test.f, f_quantile(level, test.df, test.df_error), test.p,
                            is_block, test.df_error, depth)  # fmt: skip
@@ -321,8 +326,8 @@ def _source(
     ss, df = added
     if df < 1:
         raise DataError(f"{term.name} cannot be told apart from the other terms", "leave it out of --on")
-    f = ss / df / residual.mean_square if residual.mean_square > 0 else math.inf
-    p = f_upper_p(f, df, residual.df) if math.isfinite(f) else 0.0
+    f = ss / df / residual.mean_square if residual.mean_square > 0 else None
+    p = None if f is None else f_upper_p(f, df, residual.df)
     explained = residual.variation.explained_by(SumOfSquares(ss, df), level)
     return VariationSource(term.name, ss, df, explained, f, f_quantile(level, df, residual.df), p,
                            {factor.column for factor in term.factors} <= blocks, residual.df)  # fmt: skip
@@ -371,6 +376,7 @@ def _compressed(table: Table, y: Array, names: list[str]) -> tuple[CellMeans, Ar
     if y.size < 2:
         raise DataError("fewer than two rows have all of these values", "choose other columns")
     groups = table.groups(names)
+    y = y - y.mean()  # squares of large numbers that differ by little would be lost
     counts = np.array([rows.size for _, rows in groups], dtype=float)
     means = np.array([y[rows].mean() for _, rows in groups])
     pure = np.array([((y[rows] - mean) ** 2).sum() for (_, rows), mean in zip(groups, means, strict=True)])

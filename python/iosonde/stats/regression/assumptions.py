@@ -18,6 +18,7 @@ from ..estimate.distributions import chi2_upper_p, f_quantile, f_upper_p, normal
 from ..estimate.normality import MOST, normal_scores, shapiro_wilk
 from ..estimate.trend import trend
 from .ols import Fit
+from .rounding import beyond_rounding
 
 Array = npt.NDArray[np.float64]
 _LEAST_DF = 5  # with fewer degrees of freedom residuals are mostly the fit's own pattern
@@ -28,14 +29,14 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ ÷ golden ratio: Fibonacci hashi
 @dataclass(frozen=True)
 class LackOfFit:
     """Sums of squares of the lack of fit and of the pure error (between repeats), F and p (Jain 1991, §15;
-    Draper & Smith)."""
+    Draper & Smith); None of these where the repeats are all the same: what a line misses then is no chance."""
 
     ss_lack_of_fit: float
     ss_pure_error: float
     df_lack_of_fit: int
     df_pure_error: int
-    f: float
-    p: float
+    f: float | None
+    p: float | None
 
 
 @dataclass(frozen=True)
@@ -148,10 +149,10 @@ def _lack_of_fit(fit: Fit, cells: npt.NDArray[np.intp], exact: bool) -> LackOfFi
     if df_pure < 1 or df_lack < 1 or exact:
         return None
     means = np.bincount(cells, fit.y) / sizes
-    pure = float(np.sum((fit.y - means[cells]) ** 2))
+    pure = beyond_rounding(float(np.sum((fit.y - means[cells]) ** 2)), fit.y)
     lack = max(0.0, fit.sse - pure)
-    f = lack / df_lack / (pure / df_pure) if pure > 0 else math.inf
-    return LackOfFit(lack, pure, df_lack, df_pure, f, f_upper_p(f, df_lack, df_pure) if math.isfinite(f) else 0.0)
+    f = lack / df_lack / (pure / df_pure) if pure > 0 else None
+    return LackOfFit(lack, pure, df_lack, df_pure, f, None if f is None else f_upper_p(f, df_lack, df_pure))
 
 
 def _breusch_pagan(fit: Fit, residuals: Array) -> float:
@@ -176,8 +177,8 @@ def brown_forsythe(residuals: Array, cells: npt.NDArray[np.intp]) -> float | Non
     whole, df = np.concatenate(spreads), len(groups) - 1
     between = sum(float(one.size * (one.mean() - whole.mean()) ** 2) for one in spreads)
     within = sum(float(np.sum((one - one.mean()) ** 2)) for one in spreads)
-    if within == 0:
-        return float(between == 0)
+    if within <= 1e-20 * float(whole @ whole):  # each setting has one distance: no error to hold a difference against
+        return 1.0 if between <= 1e-20 * float(whole @ whole) else None
     df_within = whole.size - len(groups)
     return f_upper_p(between / df / (within / df_within), df, df_within)
 

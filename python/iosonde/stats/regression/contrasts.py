@@ -20,6 +20,8 @@ from .formula import Term, TermFactor
 
 Array = npt.NDArray[np.float64]
 
+_NO_ERROR = "no error is left to hold it against"
+
 
 @dataclass(frozen=True)
 class CellMeans:
@@ -41,7 +43,9 @@ class CellMeans:
         x = (self.deviations(terms) if effects else self.matrix(terms)) * np.sqrt(self.counts)[:, None]
         y = self.means * np.sqrt(self.counts)
         beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=1e-10)
-        return float(np.sum((y - x @ beta) ** 2)) + self.pure, int(rank)
+        left = y - x @ beta
+        left -= x @ np.linalg.lstsq(x, left, rcond=1e-10)[0]  # of counts that are all alike only the last bits
+        return float(np.sum(left**2)) + self.pure, int(rank)
 
     def matrix(self, terms: Sequence[Term]) -> Array:
         """The design matrix, a row for each cell."""
@@ -115,9 +119,10 @@ def contrast(
         why = f"{name} was set once at each level: more repetitions tell"
         return Contrast(text, Estimate(float(row @ beta), None, None, level, data.n, (why,)), None, None, None)
     value, error = judged.value, judged.error
-    half = t_critical(level, judged.df) * error
-    t = value / error if error > 0 else math.inf
-    p = t_two_sided_p(t, judged.df) if math.isfinite(t) else 0.0
+    if error <= 0:
+        return Contrast(text, Estimate(value, None, None, level, data.n, (_NO_ERROR,)), None, None, None)
+    half, t = t_critical(level, judged.df) * error, value / error
+    p = t_two_sided_p(t, judged.df)
     return Contrast(text, Estimate(value, value - half, value + half, level, data.n), error, t, p)
 
 

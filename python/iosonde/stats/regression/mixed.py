@@ -112,7 +112,8 @@ def fit(y: Array, x: Array, units: Sequence[Units], start: Sequence[float]) -> M
     inside = [basis.T @ block for block in blocks]
     parts = (*(block @ block.T for block in inside), np.eye(basis.shape[1]))
     within = basis.T @ y
-    left = _Left(max(0.0, float(y @ y - within @ within)), y.size - basis.shape[1], least_variance(y))
+    rest = y - basis @ within
+    left = _Left(float(rest @ rest), y.size - basis.shape[1], least_variance(y))
     theta, spread = _scored(within, basis.T @ x, parts, left, np.array(start, dtype=float))
     return MixedModel(basis, within, parts, theta, spread)
 

@@ -18,6 +18,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
 
 from ..estimate.distributions import f_quantile, f_upper_p, t_critical, t_two_sided_p
+from .rounding import alike, beyond_rounding
 
 Array = npt.NDArray[np.float64]
 LEVELS = (0.90, 0.95, 0.99)  # at which a verdict is told besides
@@ -27,15 +28,15 @@ _BLOCK = 8192
 
 @dataclass(frozen=True)
 class Coefficient:
-    """One parameter with its interval at the fit's level."""
+    """One parameter with its interval at the fit's level; without t and p where it has no error."""
 
     name: str
     estimate: float
     std_error: float
     low: float
     high: float
-    t: float
-    p: float
+    t: float | None
+    p: float | None
 
 
 @dataclass(frozen=True)
@@ -88,14 +89,14 @@ class Fit:
         return math.sqrt(self.mse)
 
     @property
-    def f(self) -> float:
-        """(SSR ÷ k) ÷ MSE; infinite where nothing is left over."""
-        return self.ssr / self.k / self.mse if self.mse > 0 else math.inf
+    def f(self) -> float | None:
+        """(SSR ÷ k) ÷ MSE; None where nothing is left over to hold it against."""
+        return self.ssr / self.k / self.mse if self.mse > 0 else None
 
     @property
-    def f_p(self) -> float:
+    def f_p(self) -> float | None:
         """P(F >= f) if no predictor had an effect."""
-        return f_upper_p(self.f, self.k, self.df) if math.isfinite(self.f) else 0.0
+        return None if self.f is None else f_upper_p(self.f, self.k, self.df)
 
     @property
     def f_critical(self) -> float:
@@ -103,8 +104,10 @@ class Fit:
         return f_quantile(self.level, self.k, self.df)
 
     def by_level(self) -> dict[float, bool]:
-        """Level of :data:`LEVELS` → whether F is above its critical value there, so that something is explained."""
-        return {level: self.f > f_quantile(level, self.k, self.df) for level in LEVELS}
+        """Level of :data:`LEVELS` → whether F is above its critical value there, so that something is explained; none
+        without an F."""
+        f = self.f
+        return {} if f is None else {level: f > f_quantile(level, self.k, self.df) for level in LEVELS}
 
     @property
     def residuals(self) -> Array:
@@ -118,8 +121,8 @@ class Fit:
         made = []
         for i, name in enumerate(self.names):
             estimate, error = float(self.beta[i]), math.sqrt(max(0.0, float(self.covariance[i, i])))
-            t = estimate / error if error > 0 else math.inf
-            p = t_two_sided_p(t, self.df) if math.isfinite(t) else 0.0
+            t = estimate / error if error > 0 else None
+            p = None if t is None else t_two_sided_p(t, self.df)
             made.append(
                 Coefficient(name, estimate, error, estimate - critical * error, estimate + critical * error, t, p)
             )
@@ -154,10 +157,8 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
             f"{rows} cannot fit {matrix.shape[1]} parameters and leave an error to judge them by",
             "measure more, or use fewer predictors",
         )
-    if np.ptp(y) == 0:
-        raise DataError(
-            f"the response is the same in all {n} rows: there is nothing to explain", "choose another response"
-        )
+    if how := alike(y):
+        raise DataError(f"the response {how} in all {n} rows: there is nothing to explain", "choose another response")
     lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
     triangle = _triangle(matrix, np.where(lengths > 0, lengths, 1.0))
     _refuse_dependent(triangle, lengths, labels)
@@ -169,7 +170,11 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
     projected = matrix @ inverse
     residuals, leverage = y - matrix @ beta, np.einsum("ij,ij->i", projected, projected)
     mean_y = float(np.mean(y))
-    sse, sst = float(residuals @ residuals), float(np.sum((y - mean_y) ** 2))
+    sse, sst = beyond_rounding(float(residuals @ residuals), y), float(np.sum((y - mean_y) ** 2))
+    if not sse:  # and a coefficient that explains as little is rounding, too
+        own = (beta**2 / np.diag(unscaled)).tolist()
+        beta = np.array([b if beyond_rounding(ss, y) else 0.0 for b, ss in zip(beta.tolist(), own, strict=True)])
+        residuals = np.zeros(n)
     df = n - matrix.shape[1]
     covariance = unscaled * (sse / df)
     if robust:

@@ -19,6 +19,7 @@ from ..checks import s311_shared_bring_ups as s311
 from . import ols
 from .assumptions import Assumptions, look
 from .formula import Term, TermFactor, column_values, parse_response, parse_terms
+from .rounding import NO_ERROR, alike
 from .types import FitSubject, Point
 
 
@@ -115,9 +116,9 @@ def fit_table(
     )
     if rows.size == 0:
         raise DataError(f"{table.source or 'the table'} has no row with all of these values", "choose other columns")
-    if np.ptp(y[rows]) == 0 and rows.size > 1:
+    if (how := alike(y[rows])) and rows.size > 1:
         where = f"{table.source}: " if table.source else ""
-        raise DataError(f"{where}'{response}' is the same in all {rows.size} rows: there is nothing to explain",
+        raise DataError(f"{where}'{response}' {how} in all {rows.size} rows: there is nothing to explain",
                         "choose another response")  # fmt: skip
     values = {name: cells[rows] for name, cells in raw.items()}
     columns = [column for term in terms for column in term.columns(values)]
@@ -144,6 +145,7 @@ def regress(
         else []
     )
     held = s311.held_in(table.take(model.rows), [factor.column for factor in model.factors()])
+    warnings += [NO_ERROR] if model.fit.f is None else []
     subject = FitSubject(model.fit, assumptions, level, tuple(points), response, places, held)
     return Regression(response, tuple(term.name for term in model.terms), model.fit, tuple(points), assumptions,
                       tuple(checks.run_fit(subject)), tuple(warnings), model)  # fmt: skip

@@ -43,7 +43,10 @@ class SharedErrors:
             if not self.told(factor):
                 return None
             found = self.strata.value(x, row)
-            return None if found is None else ContrastSum(found.value, found.error, found.df)
+            if found is None:
+                return None
+            error = 0.0 if self.strata.exact(self.strata.depth(self.columns([Term((factor,))])[:, 1:])) else found.error
+            return ContrastSum(found.value, error, found.df)
 
         return judged
 

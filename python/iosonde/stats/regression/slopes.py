@@ -88,8 +88,8 @@ def _straight(made: Regression) -> str:
     if lack is None:
         return f"straight or not: {'two levels' if made.assumptions.repeats else 'without repeats'} cannot tell"
     if any(finding.code == NOT_STRAIGHT for finding in made.findings):
-        return f"not straight (p={lack.p:.2g})"
-    return f"straight, as far as seen (p={lack.p:.2g})"
+        return "not straight" if lack.p is None else f"not straight (p={lack.p:.2g})"
+    return "straight, as far as seen" if lack.p is None else f"straight, as far as seen (p={lack.p:.2g})"
 
 
 def said_of_levels(made: Regression) -> list[str]:

@@ -26,6 +26,7 @@ from ..estimate.distributions import chi2_quantile, f_quantile
 from ..estimate.variance_share import SumOfSquares
 from . import mixed
 from .mixed import MixedModel
+from .rounding import beyond_rounding
 
 Array = npt.NDArray[np.float64]
 Units = npt.NDArray[np.intp]
@@ -154,6 +155,10 @@ class Strata:
         hold them against: no error in their stratum, or they are told only between bring-ups that leave none."""
         return self.model.test(np.column_stack([base, self.fixed]), more) if self.told(depth) else None
 
+    def exact(self, depth: int) -> bool:
+        """Whether all units of this stratum, and all trials in them, are alike but for the terms and rounding."""
+        return not any(one.error.ss for one in self.strata[depth:])
+
     def value(self, x: Array, row: Array) -> mixed.LinearValue | None:
         """Σ row·β of the model's columns ``x``; None where it is told only between bring-ups that leave no error."""
         return self.model.value(np.column_stack([x, self.fixed]), np.append(row, np.zeros(self.fixed.shape[1])))
@@ -163,13 +168,14 @@ def strata(y: Array, x: Array, units: Sequence[Units], level: float) -> Strata |
     """The strata of ``y`` under a model with the columns ``x`` (the intercept among them). ``units``: as ``of_units``
     makes them. None where nothing is left between the trials of one bring-up."""
     errors: list[SumOfSquares] = []
-    every, (ss, rank) = x, _left(y, x)
+    centred = y - y.mean()
+    every, (rest, rank) = x, _left(centred, x)
     for of in units:
         every = np.column_stack([every, indicators(of)])
-        ss_with, rank_with = _left(y, every)
-        errors.append(SumOfSquares(max(0.0, ss - ss_with) if rank_with > rank else 0.0, rank_with - rank))
-        ss, rank = ss_with, rank_with
-    errors.append(SumOfSquares(ss, y.size - rank))
+        rest_with, rank_with = _left(centred, every)
+        errors.append(_error(rest - rest_with, rank_with - rank, y))
+        rest, rank = rest_with, rank_with
+    errors.append(_error(rest, y.size - rank, y))
     if errors[-1].df < 1:
         return None
     counts = [*(int(of.max()) + 1 for of in units), y.size]
@@ -182,11 +188,18 @@ def strata(y: Array, x: Array, units: Sequence[Units], level: float) -> Strata |
     fixed = [indicators(units[place]) for place in range(len(units)) if not errors[place].df]
     start = [max(1e-6 * _mean_square(errors[-1]), (made[p].component or _NONE).value or 0.0) for p in random]
     gone = np.column_stack([np.empty((y.size, 0)), *fixed])
-    # Trials of one bring-up that are all but alike: still a covariance that can be told from a singular one.
-    apart = sum(variance * rows[place] for variance, place in zip(start, random, strict=True))
+    # Trials of one bring-up that are all but alike: still a covariance that can be told from a singular one, also where
+    # a bring-up has many.
+    apart = sum(
+        variance * float(np.bincount(units[place]).max()) for variance, place in zip(start, random, strict=True)
+    )
     scale = max(_mean_square(errors[-1]), 1e-13 * apart, mixed.least_variance(y))
     model = mixed.fit(y, np.column_stack([x, gone]), [units[p] for p in random], [*start, scale])
     return Strata(tuple(made), tuple(units), model, gone)
+
+
+def _error(along: Array, df: int, y: Array) -> SumOfSquares:
+    return SumOfSquares(beyond_rounding(float(along @ along), y) if df else 0.0, df)
 
 
 _NONE = Estimate(0.0, None, None, 0.95, 0)
@@ -238,9 +251,9 @@ def indicators(of: Units) -> Array:
     return np.asarray(np.eye(int(of.max()) + 1)[of])
 
 
-def _left(y: Array, x: Array) -> tuple[float, int]:
+def _left(y: Array, x: Array) -> tuple[Array, int]:
     """(what least squares on the columns leave over, their rank)."""
     u, values, _ = np.linalg.svd(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300), full_matrices=False)
     q = u[:, values > _RANK * values.max()]
     rest = y - q @ (q.T @ y)
-    return float(rest @ rest), q.shape[1]
+    return np.asarray(rest), q.shape[1]

@@ -74,8 +74,8 @@ class CoefficientRow:
     name: str
     estimate: Estimate
     std_error: float
-    t: float
-    p: float
+    t: float | None
+    p: float | None
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class ModelPlots:
     response: str
     level: float
     r2: float
-    f_p: float
+    f_p: float | None
     x_name: str
     x: Array
     y: Array
