@@ -65,6 +65,11 @@ class Listing(Answer):
     problems: tuple[Finding, ...]
     units: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def n_incomplete(self) -> int:
+        """How many runs lack something."""
+        return sum(not run.complete for run in self.runs)
+
     def content(self) -> dict[str, Any]:
         """As ``iosonde show STORE --json``."""
         return {
