@@ -300,14 +300,17 @@ def bound_page() -> Page:
     bound = Bound("40 % of the bound was delivered (the disks).", (("net", "112 MiB/s"),), ("load is even",),
                   ("nothing is known of the fabric",), ("fs",), shares, (line,),
                   (losses,))  # fmt: skip
-    compared = (Compared("rules", around(0.9), 0.8), Compared("a", around(0.7), None))
-    rules = (AdviceRule(f"size is {HOSTILE}", "hint=b", 3, 1.0, 0.9), AdviceRule("always", "hint=a", 3, 1.0, 0.9))
+    compared = (Compared("rules", None, around(0.9), 0.8), Compared("a", {"hint": "a"}, around(0.7), None))
+    rules = (
+        AdviceRule(f"size is {HOSTILE}", "hint=b", (), {"hint": "b"}, 3, 1.0, 0.9),
+        AdviceRule("always", "hint=a", (), {"hint": "a"}, 3, 1.0, 0.9),
+    )
     defaults = (
-        AdviceDefault("a", "in use", 3, None, 1, 0.7, 0.6, 0.5, 1e8),
-        AdviceDefault(HOSTILE, "", 3, None, 1, 0.6, 0.5, None, 1e8),
+        AdviceDefault("a", {"hint": "a"}, "in use", 3, None, 1, 0.7, 0.6, 0.5, 1e8),
+        AdviceDefault(HOSTILE, {"hint": HOSTILE}, "", 3, None, 1, 0.6, 0.5, None, 1e8),
     )
     advice = ResponseAdvice(
         "Write, large files", "bytes/s", "2 settings (hint) in 6 instances (size).", "Advice: 2 rules.", ("hint",), "a",
-        around(1.4), compared, defaults, rules, ("a cell has one trial",),
+        {"hint": "a"}, around(1.4), compared, defaults, rules, ("a cell has one trial",),
     )  # fmt: skip
     return dataclasses.replace(sample_page(), bound=Section((bound,)), advice=Section((advice,)))

@@ -18,5 +18,7 @@ def test_what_a_lab_is_decides_whether_seven_files_on_two_of_four_servers_are_ch
     lab = SimpleNamespace(servers=[SimpleNamespace(name=one) for one in ABCD],
                           description=SimpleNamespace(file_system=file_system))  # fmt: skip
     placed = [Placement(f"f{n}", {"a": 4096, "b": 4096, "c": 0, "d": 0}) for n in range(7)]
-    files, _ = lab_spread.answer(lab, "d", placed, 0.95).spread
+    found = lab_spread.answer(lab, "d", placed, 0.95)
+    files, _ = found.spread
+    assert [one["share"] for one in found.content()["servers"].values()] == [0.5, 0.5, 0.0, 0.0]
     assert (files.n_places, files.uneven) == (n_places, uneven)

@@ -93,3 +93,10 @@ def test_json_on_stdout_steers_no_terminal_and_stays_itself(capsys, text):
     out = capsys.readouterr().out
     assert text not in out and "é" in out
     assert json.loads(out) == {"name": f"é{text}"}
+
+
+def test_what_is_wrong_is_looked_for_once(place, monkeypatch):
+    looked = []
+    monkeypatch.setattr(Store, "problems", lambda store, contents=True: looked.append(contents) or [])
+    chosen = choose(place)
+    assert listing(chosen).problems == tuple(chosen.problems) == () and looked == [False]

@@ -264,6 +264,26 @@ def test_report_knows_results_by_their_types_alone():
     assert not wrong, "pass the result in, or say it in answers"
 
 
+# Where widths of columns and places on paper are added up.
+ADDS_FOR_LAYOUT = {
+    "report/figures/cluster.py", "report/figures/scaling.py", "report/figures/settings.py", "report/figures/survey.py",
+    "report/figures/tree.py", "report/page/top_table.py", "report/text/cells.py", "report/text/layout.py",
+    "report/text/settings_table.py", "report/text/show.py", "report/text/wide_table.py",
+}  # fmt: skip
+
+
+def test_a_report_adds_no_numbers_up():
+    """A sum of what was measured or counted is the answer's, which JSON has as well."""
+    found = {
+        name_of(path)
+        for path in modules()
+        if room_of(path) == "report"
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sum"
+    }
+    assert found == ADDS_FOR_LAYOUT, "hand the sum over with the answer"
+
+
 def test_a_library_with_one_home_is_imported_only_there():
     wrong = [
         (name_of(path), one.line, one.name)

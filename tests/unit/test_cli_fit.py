@@ -77,6 +77,25 @@ def test_what_was_predicted_from_the_file_is_what_was_fitted(runs, model):
     assert judged["r2"] > 0.999 and judged["n_intervals"] == 64 and judged["coverage"] >= 0.95
 
 
+def test_the_coverage_of_intervals_counts_settings_and_not_their_trials(model, tmp_path):
+    """Of eight settings one is missed, by all of its 12 trials: an eighth of eight, and not of 96."""
+    sizes = [
+        (2**s, fs, 20 + 3 * s + 15 * i + 90 * (s == 12 and i))
+        for s in range(10, 14)
+        for i, fs in enumerate(("ext4", "nfs"))
+    ]
+    rows = [f"{size},{fs},{speed + 0.005 * r}" for size, fs, speed in sizes for r in range(12)]
+    (tmp_path / "new.csv").write_text("\n".join([f"size,fs,{RATE}", *rows]) + "\n")
+    made = json.loads(invoke("validate", str(tmp_path / "new.csv"), "--model", model, "--json"))
+    assert (made["n_intervals"], made["n_covered"], made["coverage_settings"]) == (96, 84, 8)
+    assert made["coverage_low"] < 0.5 and made["coverage_high"] > made["level"]
+    text = " ".join(invoke("validate", str(tmp_path / "new.csv"), "--model", model).split())
+    assert "of 96 intervals at 95 %, of 8 settings, 84 held the new trial: 87.5 %" in text
+    (tmp_path / "one.csv").write_text("\n".join([f"size,fs,{RATE}", *rows[:12]]) + "\n")
+    text = " ".join(invoke("validate", str(tmp_path / "one.csv"), "--model", model).split())
+    assert "of 1 setting, 12 held the new trial: 100.0 %" in text and "cannot be told of one setting" in text
+
+
 def test_a_stored_model_has_no_figure_and_that_is_said(runs, model):
     with pytest.raises(InputError, match="--plot draws models that were fitted here"):
         invoke("validate", runs, "--model", model, "--plot", "unseen.svg")

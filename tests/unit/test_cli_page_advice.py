@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from iosonde.cli.commands import advise, report
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
+from iosonde.explain.rules import RuleCondition
 from iosonde.store import Store
 
 DATA = Path(__file__).parent.parent / "golden" / "data" / "sieving_384.csv"
@@ -51,6 +52,23 @@ def test_the_advice_is_that_of_the_command():
     assert {one["setting"]: one["note"] for one in made["defaults"]}["1/2MiB/off"] == "in use"
     assert [one["name"] for one in made["compared"]] == ["rules", "1/2MiB/off (in use)"]
     assert made["compared"][0]["lowest"] == said["gain"]["lowest"]
+
+
+def test_settings_and_conditions_are_there_in_base_units_beside_their_words():
+    """2M of a table is 2097152 bytes for a program; what is no single setting has none."""
+    (made,) = page(DATA, "--response", "mib_s", *CHOOSE, *IN_USE)["items"]
+    in_use = {"servers": 1, "stripe": 2 << 20, "sieving": "off"}
+    assert made["over_set"] == in_use and [one["set"] for one in made["compared"]] == [None, in_use]
+    assert {one["setting"]: one["set"] for one in made["defaults"]}["1/2MiB/off"] == in_use
+    rule = next(one for one in made["rules"] if one["when"] == "op is read and 128 < hole_kib <= 200")
+    assert rule["conditions"] == [{"factor": "op", "levels": ["read"]},
+                                  {"factor": "hole_kib", "above": 128, "up_to": 200}]  # fmt: skip
+    assert rule["set"] == {"servers": 2, "stripe": 2 << 20, "sieving": "on"} and "stripe=2MiB" in rule["then"]
+
+
+def test_a_condition_on_sizes_that_were_typed_is_in_bytes():
+    asked = RuleCondition("t", levels=("4k", "1M"), unit="bytes")
+    assert str(asked) == "t is 4KiB or 1MiB" and asked.in_base() == {"factor": "t", "levels": [4096, 1 << 20]}
 
 
 def test_what_is_given_is_every_other_setting_and_may_be_named(tmp_path):

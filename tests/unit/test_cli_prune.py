@@ -39,6 +39,7 @@ def test_nothing_goes_unless_it_is_asked_for(store):
     shown = said(store, "--keep-last", "40")
     assert not shown["removed"] and len(shown["going"]) == 40 and shown["experiments_there"] == 90
     assert all(one["bytes"] > 0 and one["runs"] == 4 for one in shown["going"])
+    assert shown["runs"] == 160 and shown["bytes"] == sum(one["bytes"] for one in shown["going"])
     assert Store.open(store.path).run_ids() == before
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from iosonde.core.deciding import deciding, own_clock
 from iosonde.core.errors import DataError
+from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.core.wire import METRICS as NETWORK
 from iosonde.data.asked import Asked
@@ -129,8 +130,35 @@ def test_what_went_over_the_network_is_shown_when_it_is_asked_for(tmp_path):
     assert titles(store, metric=("network_received",)) == ["read network_received"]
 
 
-def test_an_operation_that_is_asked_for_as_a_metric_is_told_from_one(tmp_path):
-    stored(tmp_path / "s", [run(0, {"t": "4k"}, ior_rows())])
-    with pytest.raises(DataError, match="'write' is an operation") as error:
-        responses(open_data(str(tmp_path / "s")), Asked(metric=("write",)))
-    assert error.value.hint == "--response write is it alone"
+NAMES = ("heal", "stop on server2 heal", "stop on server2", "write", "write bandwidth", "iops", "write open_time",
+         "transfers")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_means_the_same_as_a_metric_and_as_a_response(tmp_path, name):
+    """What a question of an experiment file is about is its response; a fault's name holds blanks."""
+    rows = [*ior_rows(), ("stop on server2", "heal", 2.0, ""), ("stop on server2", "heal_cpu", 0.5, "")]
+    said = {"write": ["bandwidth"], "step-01": []}
+    store = stored(tmp_path / "s", [run(0, {"t": "4k"}, rows, headlines=said)])
+    found = titles(store, metric=(name,))
+    assert found == titles(store, response=(name,)) and 1 <= len(found) <= 2
+    assert name not in {"write", "iops"} or found == [{"write": "write bandwidth_last_done",
+                                                       "iops": "write rate_last_done"}[name]]  # fmt: skip
+
+
+def test_of_an_operation_beside_its_metric_the_metric_alone_is_meant(ior):
+    assert titles(ior, response=("write",), metric=("open_time",)) == ["write open_time"]
+    assert titles(ior, response=("write",), clock="all") == titles(ior, metric=("all",))[:-1]
+
+
+def test_a_column_goes_before_a_kind_of_its_name(tmp_path):
+    runs = [run(n, {"time": n + 1.0}, [("write", "open_time", 1.0, "")]) for n in range(2)]
+    assert titles(stored(tmp_path / "s", runs), response=("time",)) == ["time"]
+
+
+def test_where_a_run_was_is_found_once_for_all_of_its_rows(ior, monkeypatch):
+    """Of 2,000 runs with four rows each that took a tenth of `watch`."""
+    asked: list[str] = []
+    places = StoredRun.places.fget
+    monkeypatch.setattr(StoredRun, "places", property(lambda run: asked.append(run.id) or places(run)))
+    assert len(open_data(ior).table) == 21 and sorted(asked) == ["r0", "r1", "r2"]

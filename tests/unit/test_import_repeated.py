@@ -65,6 +65,7 @@ def test_elbenchos_csv_and_its_text_are_one_run(tmp_path):
     assert of(run, "write", "access_latency_p99") == [pytest.approx(65e-6)]  # which the text alone has
     assert of(run, "sync", "time_last_done") == [0.001, 0.002]
     assert run.factors["nodes"] == 2 and run.facts["joined_with"] == ["w.out"]
+    assert [(one["format"], one["files"], one["runs"]) for one in made["by_format"]] == [("elbencho", 2, 1)]
     again = imported(tmp_path / "in", tmp_path / "s")
     assert again["runs"] == 0 and len(runs(tmp_path / "s")) == 1
 

@@ -85,7 +85,8 @@ def test_how_much_it_holds_is_said_and_whether_that_is_right(mount_bytes, should
         [*lab.lines(status(capacity=raw)), ""])  # fmt: skip
     holds = LabCapacity({"server1": 2 * MIB, "server2": 2 * MIB}, mount_bytes, should)
     assert said in "\n".join(lab.lines(status(capacity=holds)))
-    assert status(capacity=holds).to_dict()["capacity"]["as_should"] is (None if should is None else "~" not in said)
+    told = status(capacity=holds).to_dict()["capacity"]
+    assert told["as_should"] is (None if should is None else "~" not in said) and told["disks_bytes"] == 4 * MIB
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Values become Arrow arrays and come back without pandas; a store reads a run.json once, as long as it is the same."""
 
+import io
 import os
 import subprocess
 import sys
@@ -9,7 +10,8 @@ import pyarrow as pa
 import pytest
 import stats_sample
 
-from iosonde.store import Store, arrays, query, rundir
+from iosonde.core.types import Observation
+from iosonde.store import Store, arrays, query, rundir, tables
 
 
 @pytest.mark.parametrize("values", [[], [1, None, -(2**63)], [2**63 - 1], [None, None, 3, 4, 5, 6, 7, 8, 9, None]])
@@ -144,3 +146,15 @@ def test_texts_are_what_they_were() -> None:
 def test_many_repeated_values_are_those_of_few() -> None:
     values, times = arrays.string(["x", None, "y"]), [arrays.MANY, 2, 0]
     assert arrays.repeated(values, times).to_pylist() == ["x"] * arrays.MANY + [None, None]
+
+
+def test_a_word_of_very_many_rows_is_made_text_once(monkeypatch):
+    """A CSV of ranks has a handful of words in hundreds of thousands of rows."""
+    asked: list[str] = []
+    plain = tables.text
+    monkeypatch.setattr(tables, "text", lambda value: asked.append(value) or plain(value))
+    rows = [Observation(name, "time", 1.0, "s", rank) for rank in range(50) for name in ("write", "r\udce9ad")]
+    tables.write_results(rows, file := io.BytesIO())
+    file.seek(0)
+    assert sorted(asked) == ["", "r\udce9ad", "s", "time", "write"]
+    assert tables.read_results(file)["operation"].to_pylist() == ["write", "r\\udce9ad"] * 50

@@ -10,7 +10,7 @@ import store_samples
 
 from iosonde.core.errors import InputError
 from iosonde.core.where import parse_where
-from iosonde.store import Store
+from iosonde.store import Store, files
 
 
 @pytest.fixture
@@ -149,3 +149,20 @@ def test_very_many_single_ranks_are_left_out_where_the_whole_is_there(
     assert {rank for run, rank in found if run == "ranks-only"} == {0, 1, 2}
     assert {rank for run, rank in found if run == "few"} == {None, 0, 1}
     assert len(store.results()) == 10
+
+
+def test_an_experiment_is_read_again_only_when_it_is_another_file(store: Store, monkeypatch) -> None:
+    store.save_experiment(store_samples.experiment())
+    read: list[str] = []
+    plain = files.read_plain
+    monkeypatch.setattr(files, "read_plain", lambda path: read.append(path.name) or plain(path))
+    assert store.experiments() == store.experiments() == [store.experiment("e-1")] and read == ["e-1.json"]
+    Store.open(store.path).save_experiment(store_samples.experiment(name="another"))
+    assert store.experiments()[0].name == "another" and read.count("e-1.json") == 2
+    (store.path / "experiments" / "e-1.json").unlink()
+    assert not store.experiments()
+
+
+def test_without_conditions_no_notes_are_looked_for(store: Store, monkeypatch) -> None:
+    monkeypatch.setattr(store.notes, "tags", lambda run: pytest.fail(f"{run} is asked for its tags"))
+    assert len(store.results()) == 4

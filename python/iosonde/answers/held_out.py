@@ -13,7 +13,7 @@ from iosonde.core.types import Estimate
 from iosonde.data.source import Source
 from iosonde.model.fit.errors_of import Errors, errors_of, grouped_mean
 from iosonde.model.fit.fitted import Model, ask_all
-from iosonde.stats.estimate.distributions import binomial_interval
+from iosonde.stats.estimate.clusters import share_of_members
 
 from .answer import Answer
 from .model_file import rows_of
@@ -22,8 +22,8 @@ from .model_file import rows_of
 @dataclass(frozen=True)
 class HeldOut(Answer):
     """``n`` rows were predicted, with the error ``mae``; of them ``n_intervals`` had an interval for one new trial, and
-    ``n_covered`` of these held it. ``coverage`` is that share; its value is None without intervals. ``n_refused`` rows
-    have no prediction."""
+    ``n_covered`` of these held it. ``coverage`` is that share; its value is None without intervals, its ``n`` and its
+    interval count settings: trials of one are missed or held together. ``n_refused`` rows have no prediction."""
 
     model: Model
     n: int
@@ -41,8 +41,8 @@ class HeldOut(Answer):
         return {
             "model": self.model.name, "response": self.model.response, "unit": self.model.unit, "n": self.n,
             "level": self.level, **self.errors.to_json(), **self.mae.flat("mae"), "n_intervals": self.n_intervals,
-            "n_covered": self.n_covered, **self.coverage.flat("coverage"), "n_refused": self.n_refused,
-            "warnings": list(self.warnings),
+            "n_covered": self.n_covered, **self.coverage.flat("coverage"), "coverage_settings": self.coverage.n,
+            "n_refused": self.n_refused, "warnings": list(self.warnings),
         }  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
@@ -52,8 +52,10 @@ class HeldOut(Answer):
     @property
     def sentence(self) -> str:
         """Whether the intervals hold what they claim."""
-        if self.coverage.high is None:
+        if not self.n_intervals:
             return "Whether its intervals hold cannot be told: it gave none."
+        if self.coverage.high is None:
+            return "Whether its intervals hold cannot be told of one setting: measure others."
         if self.coverage.high < self.level:
             return "The intervals held less often than they claim: these rows are not like those it was fitted to."
         return "The intervals held as often as they claim, as far as these rows can tell."
@@ -63,7 +65,7 @@ def held_out(model: Model, source: Source, level: float = 0.95) -> HeldOut:
     """The model on every row of DATA that has its response. Raises DataError where it predicts none."""
     rows, table = rows_of(model, source, measured=True)
     y = table.numbers(model.response)
-    values, inside, covered, asked, refused = [], [], 0, 0, []
+    values, inside, ends, refused = [], [], [], []
     for row, (made, observed) in enumerate(zip(ask_all(model, rows, level), y, strict=True)):
         if np.isnan(observed):
             continue
@@ -71,26 +73,21 @@ def held_out(model: Model, source: Source, level: float = 0.95) -> HeldOut:
             refused.append(f"{table.place(row)}: {made.message}")
             continue
         values.append(made.value.value)
+        ends.append((made.value.low, made.value.high))
         inside.append(row)
-        if made.value.low is not None and made.value.high is not None:
-            asked += 1
-            covered += int(made.value.low <= observed <= made.value.high)
     if not inside:
         raise DataError(f"the model predicts none of the rows: {refused[0] if refused else 'none has a value'}",
                         "look at the factors' ranges")  # fmt: skip
     observed, predicted = y[inside], np.array(values, dtype=float)
     settings = np.unique([json.dumps(rows[i], sort_keys=True) for i in inside], return_inverse=True)[1]
+    low, high = np.array(ends, dtype=float).T
+    known = ~np.isnan(low) & ~np.isnan(high)
+    held = ((low <= observed) & (observed <= high))[known]
     warnings = [f"{len(refused)} rows have no prediction; the first: {refused[0]}"] if refused else []
-    if asked < len(inside):
-        warnings.append(f"{len(inside) - asked} predictions have no interval")
+    if not known.all():
+        warnings.append(f"{len(inside) - known.sum()} predictions have no interval")
     return HeldOut(
         model, len(inside), errors_of(observed, predicted, None),
-        grouped_mean(np.abs(predicted - observed), settings, level), asked, covered, _coverage(covered, asked, level),
-        len(refused), tuple(warnings), level,
+        grouped_mean(np.abs(predicted - observed), settings, level), int(known.sum()), int(held.sum()),
+        share_of_members(held.astype(float), settings[known], level), len(refused), tuple(warnings), level,
     )  # fmt: skip
-
-
-def _coverage(covered: int, asked: int, level: float) -> Estimate:
-    if not asked:
-        return Estimate(None, None, None, level, 0)
-    return Estimate(covered / asked, *binomial_interval(covered, asked, level), level, asked)

@@ -29,11 +29,19 @@ class LabSpread(Answer):
     empty: int = 0
     why_not: str = ""
 
+    @property
+    def shares(self) -> dict[str, float]:
+        """Server → its share of all bytes."""
+        total = sum(n_bytes for _, n_bytes in self.servers.values())
+        return {name: n_bytes / total for name, (_, n_bytes) in self.servers.items()}
+
     def content(self) -> dict[str, Any]:
         """Plain values."""
+        shares = self.shares
         return {
             "directory": self.directory, "files": self.n_files, "files_without_bytes": self.empty,
-            "servers": {name: {"files": files, "bytes": n_bytes} for name, (files, n_bytes) in self.servers.items()},
+            "servers": {name: {"files": files, "bytes": n_bytes, "share": shares[name]}
+                        for name, (files, n_bytes) in self.servers.items()},
             "copies": self.copies, "spread": [one.to_dict() for one in self.spread], "why_not": self.why_not,
             "sentence": self.sentence,
         }  # fmt: skip

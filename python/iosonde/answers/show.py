@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
@@ -42,7 +43,7 @@ class ChosenRuns:
         """The oldest first."""
         return [StoredRun(one) for one in self.store.runs(experiment=self.experiment, where=self.conditions)]
 
-    @property
+    @cached_property
     def problems(self) -> list[Finding]:
         """What is wrong in the store, as far as it is seen without reading every file."""
         return list(self.store.problems(contents=False))
@@ -64,6 +65,11 @@ class Listing(Answer):
     tags: Mapping[str, list[str]]
     problems: tuple[Finding, ...]
     units: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def n_incomplete(self) -> int:
+        """How many runs lack something."""
+        return sum(not run.complete for run in self.runs)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde show STORE --json``."""

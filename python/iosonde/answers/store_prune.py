@@ -50,9 +50,20 @@ class StorePruning(Answer):
         """Those that are old, and stay."""
         return [one for one in self.experiments if one.why]
 
+    @property
+    def n_runs(self) -> int:
+        """How many runs go."""
+        return sum(len(one.runs) for one in self.going)
+
+    @property
+    def n_bytes(self) -> int:
+        """How much they hold."""
+        return sum(one.size for one in self.going)
+
     def content(self) -> dict[str, Any]:
         """As ``iosonde store prune --json``."""
-        return {"removed": self.removed, "experiments_there": self.of, "going": [_told(one) for one in self.going],
+        return {"removed": self.removed, "experiments_there": self.of, "runs": self.n_runs, "bytes": self.n_bytes,
+                "going": [_told(one) for one in self.going],
                 "staying": [{**_told(one), "why": one.why} for one in self.staying]}  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:

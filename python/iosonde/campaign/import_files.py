@@ -66,6 +66,21 @@ class FileOutcome:
 
 
 @dataclass(frozen=True)
+class FormatCounts:
+    """Of the files of one tool: how many, their runs stored now, and of these the incomplete; how many of the files
+    were stored before."""
+
+    format: str
+    files: int
+    runs: int
+    incomplete: int
+    already_there: int
+
+
+_COUNTED = ("runs", "incomplete", "there")
+
+
+@dataclass(frozen=True)
 class Imported:
     """What became of every file, in order. ``warnings``: sources of factors that said nothing. ``to_dict`` is its
     stable JSON form."""
@@ -88,6 +103,23 @@ class Imported:
         """How many runs were stored."""
         return sum(outcome.runs for outcome in self.outcomes)
 
+    @property
+    def n_joined(self) -> int:
+        """How many files are in the run of another one."""
+        return sum(one.joined for one in self.outcomes)
+
+    @property
+    def by_format(self) -> tuple[FormatCounts, ...]:
+        """What became of the files of each tool that were taken, by its name."""
+        found: dict[str, list[FileOutcome]] = {}
+        for one in self.outcomes:
+            if not one.reason and not one.quoted:
+                found.setdefault(one.format, []).append(one)
+        return tuple(
+            FormatCounts(name, len(some), *(sum(getattr(one, what) for one in some) for what in _COUNTED))
+            for name, some in sorted(found.items())
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """As ``iosonde import --json``."""
         return {
@@ -96,7 +128,8 @@ class Imported:
             "runs": self.n_runs,
             "incomplete": sum(one.incomplete for one in self.outcomes),
             "already_there": sum(one.there for one in self.outcomes),
-            "joined": sum(one.joined for one in self.outcomes),
+            "joined": self.n_joined,
+            "by_format": [vars(one) for one in self.by_format],
             "imported": [
                 {"file": o.file, "format": o.format, "runs": o.runs, "incomplete": o.incomplete, "warnings": o.warnings}
                 for o in self.outcomes

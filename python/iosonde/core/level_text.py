@@ -15,10 +15,21 @@ def level_shown(level: Cell, unit: str = "") -> str:
     """``4096`` and ``4k`` of bytes → ``4 KiB``; other text as it was written; a missing or empty one is said to be."""
     if unit != "bytes" or level in (None, "") or isinstance(level, bool):
         return show(level)
-    if isinstance(level, str):
-        sizes = [parse_size(level)] if level.isdigit() else typed_sizes([level])
-        return format_size(sizes[0]) if sizes else level
-    return format_size(level)
+    found = level_in_base(level, unit)
+    return found if isinstance(found, str) else format_size(found or 0)
+
+
+def level_in_base(level: Cell, unit: str = "") -> Cell:
+    """``4k`` of bytes → 4096; any other level as it is."""
+    if unit != "bytes" or not isinstance(level, str):
+        return level
+    sizes = [parse_size(level)] if level.isdigit() else typed_sizes([level])
+    return sizes[0] if sizes else level
+
+
+def levels_in_base(by: Mapping[str, Cell], units: Mapping[str, str]) -> dict[str, Cell]:
+    """Each level by ``level_in_base``."""
+    return {name: level_in_base(level, units.get(name, "")) for name, level in by.items()}
 
 
 def level_word(level: Cell, unit: str = "") -> str:

@@ -145,6 +145,12 @@ def _prefixed(value: float, base: int, mark: str, unit: str) -> str:
     return f"{significant(value, 4) if power else f'{value:.0f}'}{prefix}{unit}"
 
 
+def common_scale(values: Iterable[float], unit: str) -> tuple[float, str]:
+    """``human_scale`` that suits several numbers: that of their mean size."""
+    sizes = [abs(one) for one in values]
+    return human_scale(sum(sizes) / len(sizes) if sizes else 0.0, unit)
+
+
 def human_scale(value: float, unit: str) -> tuple[float, str]:
     """(divisor, unit text) that makes ``value`` of a base ``unit`` readable; share one scale over a table."""
     magnitude = abs(value) if math.isfinite(value) else 0.0

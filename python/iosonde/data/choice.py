@@ -31,46 +31,81 @@ _ALSO = {"iops": "rate", "bw": "bandwidth", "throughput": "bandwidth"}
 
 def choose(whole: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
     """The rows that are meant, in their order, and what was taken for it. Raises DataError for an unknown name."""
-    metrics, operations = texts(whole, "metric"), texts(whole, "operation")
     if choice == EVERY:
         return np.arange(len(whole)), []
-    if ALL in (*choice.metric, choice.clock):
-        return np.flatnonzero(~foreign.computed & ~_same_of_one_rank(whole, metrics)), []
-    if choice.metric:
-        masks = [_named(name, whole, metrics, operations) for name in choice.metric]
-        return np.flatnonzero(np.logical_or.reduce(masks)), []
-    clocks = [name.strip() for name in choice.clock.split(",")]
+    if not choice.metric or ALL in choice.metric:
+        usual, warnings = _usual(whole, ALL if choice.metric else choice.clock, foreign)
+        return np.flatnonzero(usual), warnings
+    meant = np.zeros(len(whole), dtype=bool)
+    said: list[str] = []
+    for name in choice.metric:
+        found = rows_named(name, whole)
+        if not found.any():
+            raise _unknown(name, whole)
+        if is_operation(name, whole):
+            usual, warnings = _usual(whole, choice.clock, foreign)
+            found, said = found & usual if (found & usual).any() else found, warnings
+        meant |= found
+    return np.flatnonzero(meant), said
+
+
+def rows_named(name: str, whole: Table) -> Mask:
+    """The rows that a name stands for, wherever it is said (``--metric``, ``--response``, ``metric`` of a question): a
+    metric, an operation, a kind of metric, or an operation and one of its metrics or kinds; none of an unknown one.
+    """
+    operations = texts(whole, "operation")
+    if is_operation(name, whole):
+        return np.array(operations == name, dtype=bool)
+    found = _of_metric(name, whole)
+    for operation in sorted(set(operations), key=len, reverse=True):
+        if not found.any() and operation and name.startswith(f"{operation} "):
+            found = (operations == operation) & _of_metric(name.removeprefix(f"{operation} "), whole)
+    return found
+
+
+def is_operation(name: str, whole: Table) -> bool:
+    """Whether a name is that of an operation, and of no metric."""
+    return name in set(texts(whole, "operation")) and name not in set(texts(whole, "metric"))
+
+
+def _of_metric(name: str, whole: Table) -> Mask:
+    """The rows of a metric, or of a kind of it: of each run and operation the number that stands for the kind."""
+    metrics = texts(whole, "metric")
+    there = set(metrics)
+    if name in there:
+        return np.array(metrics == name, dtype=bool)
+    kind = _ALSO.get(name.lower(), name)
+    found = np.zeros(len(whole), dtype=bool)
+    if any(metric.startswith(kind) for metric in there):
+        keys = list(zip(texts(whole, "run"), texts(whole, "operation"), strict=True))
+        of_cell: dict[tuple[str, str], dict[str, str]] = {}
+        for key, metric, inside in zip(keys, metrics, texts(whole, "includes"), strict=True):
+            of_cell.setdefault(key, {})[metric] = inside
+        chosen = {key: standing_for(kind, some) for key, some in of_cell.items()}
+        found[:] = [chosen[key] == metric for key, metric in zip(keys, metrics, strict=True)]
+    return found if found.any() else _ends(metrics, (f"_{kind}",))
+
+
+def _unknown(name: str, whole: Table) -> DataError:
+    there = sorted(set(texts(whole, "metric")))
+    near = difflib.get_close_matches(name, there, 3, 0.5) or there[:30]
+    return DataError(f"there is no metric '{name}'", f"there are: {', '.join(near)}")
+
+
+def _usual(whole: Table, clock: str, foreign: Foreign) -> tuple[Mask, list[str]]:
+    """The rows that are shown where no metric is named, and what was taken for it. Raises DataError."""
+    if clock == ALL:
+        return ~foreign.computed & ~_same_of_one_rank(whole, texts(whole, "metric")), []
+    metrics, operations = texts(whole, "metric"), texts(whole, "operation")
+    clocks = [name.strip() for name in clock.split(",")]
     if len(clocks) == 1 and clocks[0] in set(metrics):  # once metrics were asked for so
-        return np.flatnonzero(metrics == clocks[0]), []
+        return np.array(metrics == clocks[0], dtype=bool), []
     for name in clocks:
         if name not in CLOCKS:
             known = ", ".join([*CLOCKS, ALL])
             raise DataError(f"'{name}' is not a clock", f"known: {known}; a metric is asked for with --metric")
     native, warnings = _of_clocks(metrics, operations, ~foreign.rows, clocks)
-    return np.flatnonzero(native | foreign.first), warnings
-
-
-def _named(name: str, whole: Table, metrics: Texts, operations: Texts) -> Mask:
-    """The rows of a metric, or of a kind of it: of each run and operation the number that stands for the kind. Raises
-    DataError where there is neither."""
-    there = set(metrics)
-    if name in there:
-        return np.array(metrics == name, dtype=bool)
-    kind = _ALSO.get(name.lower(), name)
-    keys = list(zip(texts(whole, "run"), operations, strict=True))
-    of_cell: dict[tuple[str, str], dict[str, str]] = {}
-    for key, metric, inside in zip(keys, metrics, texts(whole, "includes"), strict=True):
-        of_cell.setdefault(key, {})[metric] = inside
-    chosen = {key: standing_for(kind, some) for key, some in of_cell.items()}
-    found = [chosen[key] == metric for key, metric in zip(keys, metrics, strict=True)]
-    if not any(found):
-        found = [metric.endswith(f"_{kind}") for metric in metrics]
-    if not any(found):
-        if name in set(operations):
-            raise DataError(f"'{name}' is an operation, and no metric", f"--response {name} is it alone")
-        near = difflib.get_close_matches(name, sorted(there), 3, 0.5) or sorted(there)[:30]
-        raise DataError(f"there is no metric '{name}'", f"there are: {', '.join(near)}")
-    return np.array(found, dtype=bool)
+    return native | foreign.first, warnings
 
 
 def _of_clocks(metrics: Texts, operations: Texts, native: Mask, clocks: Sequence[str]) -> tuple[Mask, list[str]]:

@@ -23,8 +23,8 @@ from iosonde.core.types import Better, Factor, Metric
 from iosonde.core.words import counted
 
 from . import derived, factors, roles, stored
-from .asked import CLOCKS, EVERY, Asked, MetricChoice
-from .choice import texts
+from .asked import CLOCKS, Asked, MetricChoice
+from .choice import rows_named, texts
 from .source import Source
 
 VALUE = "value"
@@ -210,20 +210,11 @@ def _named(source: Source, text: str, asked: Asked) -> Iterator[Response]:
     if text == VALUE:
         yield _values(source, asked)
         return
-    if text in metrics:
-        choice = MetricChoice(metric=(text,))
-        yield from _metrics(source, asked, choice, source.trials(choice))
+    column = text in table.columns or any(column.label == text for column in table.columns.values())
+    if text in operations | metrics or (not column and rows_named(text, source.whole).any()):
+        yield from _of_name(source, text, asked, text in operations - metrics)
         return
-    if text in operations or " " in text:
-        every = list(_metrics(source, asked, asked.choice, source.trials(asked.choice)))
-        every += (
-            list(_metrics(source, asked, EVERY, source.trials())) if not any(_is(one, text) for one in every) else []
-        )
-        found = [one for one in every if _is(one, text)]
-        if found:
-            yield from found
-            return
-    if text in table.columns or any(column.label == text for column in table.columns.values()):
+    if column:
         rows = source.trials().rows
         stored.refuse_many_kinds(rows, ["operation", "metric"])
         yield _of_known(_column(rows, text, ()), source)
@@ -247,8 +238,15 @@ def _parsed(source: Source, text: str, names: Sequence[str]) -> derived.Derived 
         raise
 
 
-def _is(one: Response, text: str) -> bool:
-    return text in (one.title, one.operation)
+def _of_name(source: Source, text: str, asked: Asked, operation: bool) -> Iterator[Response]:
+    """What a name stands for as a metric; of an ``operation`` those metrics that are asked for beside it, if it has."""
+    beside = [asked.choice] if asked.metric and operation else []
+    for choice in (*beside, MetricChoice(asked.clock, (text,))):
+        made = _metrics(source, asked, choice, source.trials(choice))
+        found = [one for one in made if not operation or one.operation == text]
+        yield from found
+        if found:
+            return
 
 
 def _names(source: Source, operations: set[str], metrics: set[str]) -> list[str]:

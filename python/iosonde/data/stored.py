@@ -41,10 +41,11 @@ def with_places(results: Table, runs: Sequence[StoredRun], always: Sequence[str]
         return results
     by_id = {run.id: run for run in runs}
     of_rows = [by_id.get(str(run)) for run in results.columns["run"].values]
+    places = {run.id: run.places for run in runs}
     added: dict[str, Column] = {}
     alike: dict[str, str] = {}
     for name in PLACES:
-        values = [None if run is None else run.places[name] for run in of_rows]
+        values = [None if run is None else places[run.id][name] for run in of_rows]
         levels = {value for value in values if value is not None}
         if name in results.columns:
             continue

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.level_text import level_word
+from iosonde.core.level_text import level_word, levels_in_base
 from iosonde.core.table import Cell, Table, tidy
 from iosonde.model.fit.features import Feature
 
@@ -84,6 +84,11 @@ class Instances:
     def shown(self, setting: str) -> str:
         """The name of a setting as people read it: ``2/128KiB/on``; as it is where two would then be one."""
         return self._shown.get(setting, setting)
+
+    def levels_of(self, setting: str) -> dict[str, Cell]:
+        """Column → level of a setting by its name, in base units."""
+        levels = self.settings[self.names.index(setting)]
+        return levels_in_base(dict(zip(self.choose, levels, strict=True)), self.units)
 
     def noise(self) -> Array:
         """The standard deviation of a log value between trials of one cell, by instance; NaN without repeats.

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.column_units import split_unit
-from iosonde.core.level_text import level_word
+from iosonde.core.level_text import level_in_base, level_word, levels_in_base
 from iosonde.core.table import Cell, tidy
 from iosonde.model.fit.features import Feature
 
@@ -42,6 +42,12 @@ class RuleCondition:
             return value in self.levels
         assert isinstance(value, (int, float))
         return (self.low is None or value > self.low) and (self.high is None or value <= self.high)
+
+    def in_base(self) -> dict[str, Any]:
+        """Its factor with ``levels``, or with the ends ``above`` and ``up_to``, in base units."""
+        if self.levels:
+            return {"factor": self.name, "levels": [level_in_base(one, self.unit) for one in self.levels]}
+        return _condition_json(self)
 
     def __str__(self) -> str:
         name = _label(self.name, self.unit)
@@ -91,6 +97,11 @@ class Rule:
         return " ".join(f"{_label(name, unit)}={level_word(level, unit)}"
                         for name, level in zip(self.choose, self.setting, strict=True)
                         for unit in (self.units.get(name, ""),))  # fmt: skip
+
+    @property
+    def levels(self) -> dict[str, Cell]:
+        """Column → level to set, in base units."""
+        return levels_in_base(dict(zip(self.choose, self.setting, strict=True)), self.units)
 
     def sentence(self) -> str:
         """``if op is write and hole <= 128: servers=2 stripe=2MiB sieving=on``."""

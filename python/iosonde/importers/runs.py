@@ -73,7 +73,8 @@ def _cells(parsed: Parsed) -> list[tuple[dict[str, FactorValue], list[Row]]]:
     """Rows by their own factors. Rows without any (a summary) stay with the only cell there is, else by themselves."""
     cells: dict[tuple[Any, ...], list[Row]] = {}
     for row in parsed.rows:
-        cells.setdefault(tuple(sorted((row.factors or {}).items())), []).append(row)
+        key = tuple(sorted(row.factors.items())) if row.factors else ()
+        cells.setdefault(key, []).append(row)
     if len(cells) == 2 and () in cells:
         shared = cells.pop(())
         next(iter(cells.values())).extend(shared)

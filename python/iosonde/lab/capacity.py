@@ -32,9 +32,15 @@ class LabCapacity:
             return None
         return abs(self.mount_bytes - self.should_bytes) <= TOLERANCE * self.should_bytes
 
+    @property
+    def disks_bytes(self) -> int:
+        """What all servers' disks hold."""
+        return sum(self.servers.values())
+
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON."""
-        return {**vars(self), "servers": dict(self.servers), "as_should": self.as_should}
+        of = {"servers": dict(self.servers), "disks_bytes": self.disks_bytes}
+        return {**vars(self), **of, "as_should": self.as_should}
 
 
 def capacity(lab: Lab) -> LabCapacity | None:

@@ -48,6 +48,11 @@ class LabFault:
     rate: float | None = None
     pids: tuple[int, ...] = ()
 
+    @property
+    def bytes_per_s(self) -> float | None:
+        """Its rate, of a link as of a disk; None of a kind that has none."""
+        return None if self.rate is None else self.rate / 8 if self.kind == "slow-link" else self.rate
+
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON."""
         return asdict(self) | {"pids": list(self.pids)}

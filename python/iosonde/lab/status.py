@@ -54,6 +54,12 @@ class LabStatus:
     not_asked: str = ""
     capacity: LabCapacity | None = None
 
+    @property
+    def round_trips_s(self) -> tuple[float, float] | None:
+        """The shortest and the longest between hosts; None where none was measured."""
+        known = [one["rtt_s"] for one in self.emulated.get("links", []) if "rtt_s" in one]
+        return (min(known), max(known)) if known else None
+
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON."""
         return {

@@ -22,14 +22,14 @@ def int64(values: Sequence[int | None] | npt.NDArray[np.integer[Any]]) -> pa.Arr
 
     if isinstance(values, np.ndarray):
         return pa.Array.from_buffers(pa.int64(), len(values), [None, _buffer(values.astype(np.int64))])
-    return _fixed(pa.int64(), values, np.array([0 if value is None else value for value in values], np.int64))
+    return _fixed(pa.int64(), values, np.array(_filled(values, 0), np.int64))
 
 
 def float64(values: Sequence[float | None]) -> pa.Array:
     """Numbers; a NaN stays one."""
     import pyarrow as pa
 
-    return _fixed(pa.float64(), values, np.array([0.0 if value is None else value for value in values], np.float64))
+    return _fixed(pa.float64(), values, np.array(_filled(values, 0.0), np.float64))
 
 
 def boolean(values: Sequence[bool | None]) -> pa.Array:
@@ -43,7 +43,8 @@ def string(values: Sequence[str | None]) -> pa.Array:
     """Text; of more than 2 GiB together, large text."""
     import pyarrow as pa
 
-    encoded = [b"" if value is None else value.encode() for value in values]
+    words = {value: b"" if value is None else value.encode() for value in set(values)}
+    encoded = [words[value] for value in values]
     offsets = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum([len(one) for one in encoded], out=offsets[1:])
     large = offsets[-1] > np.iinfo(np.int32).max
@@ -59,7 +60,7 @@ def of(kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
     ways: tuple[tuple[pa.DataType, type, Callable[[Sequence[Any]], pa.Array]], ...] = (
         (pa.int64(), int, int64), (pa.float64(), float, float64), (pa.string(), str, string)
     )  # fmt: skip
-    found = {type(value) for value in values if value is not None}
+    found = set(map(type, values)) - {type(None)}
     for known, of_python, make in ways:
         if kind == known and found <= {of_python} and (made := make(values)).type == kind:
             return made
@@ -99,9 +100,13 @@ def _fixed(kind: pa.DataType, values: Sequence[Any], stored: npt.NDArray[Any]) -
     return pa.Array.from_buffers(kind, len(values), [_present(values), _buffer(stored)])
 
 
+def _filled(values: Sequence[Any], instead: Any) -> Sequence[Any]:
+    return [instead if value is None else value for value in values] if None in values else values
+
+
 def _present(values: Sequence[Any]) -> pa.Buffer | None:
     """One bit a value: whether it is there; None where all are."""
-    if not any(value is None for value in values):
+    if None not in values:
         return None
     return _buffer(np.packbits([value is not None for value in values], bitorder="little"))
 

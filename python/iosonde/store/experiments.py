@@ -18,6 +18,7 @@ class Experiments:
     def __init__(self, directory: Path, disk: files.Disk) -> None:
         self._directory = directory
         self._disk = disk
+        self._read: dict[str, tuple[tuple[int, int, int], Experiment]] = {}
 
     def save(self, experiment: Experiment) -> None:
         """Keep ``experiment``, in place of an earlier one with its id. Raises SystemFaultError if the disk fails."""
@@ -31,16 +32,23 @@ class Experiments:
             ) from error
 
     def get(self, experiment_id: str) -> Experiment:
-        """Raises InputError if there is none with this id, DataError if it is damaged."""
+        """One, which is read again only when it is another file. Raises InputError if there is none with this id,
+        DataError if it is damaged."""
         path = self._path(rundir.check_id("an experiment", experiment_id))
+        before, state = self._read.get(experiment_id), files.state_of(path)
+        if before is not None and before[0] == state:
+            return before[1]
         try:
-            return experiment_from(files.read_plain(path), f"experiment {experiment_id}")
+            found = experiment_from(files.read_plain(path), f"experiment {experiment_id}")
         except FileNotFoundError:
             hint = f"there are: {', '.join(self._ids()) or 'none'}"
             raise InputError(f"there is no experiment {experiment_id} in {self._directory.parent}", hint) from None
         except OSError as error:
             hint = f"restore {path} from a copy, or remove it"
             raise DataError(f"experiment {experiment_id} cannot be read: {error.strerror}", hint) from error
+        if state is not None:
+            self._read[experiment_id] = state, found
+        return found
 
     def all(self, only: Collection[str] | None = None) -> list[Experiment]:
         """All that can be read, the oldest first; of ``only`` these ids."""

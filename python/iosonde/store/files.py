@@ -45,6 +45,15 @@ def read_plain(path: Path) -> bytes:
         return file.read()
 
 
+def state_of(path: str | Path) -> tuple[int, int, int] | None:
+    """What changes when a file becomes another one; None where there is none."""
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 class Disk:
     """The effects that the store needs, one method each, straight to the operating system."""
 

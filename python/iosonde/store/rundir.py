@@ -23,6 +23,7 @@ from iosonde.core.schema import OPERATION
 from iosonde.core.types import Run
 from iosonde.core.version import __version__
 
+from . import files
 from .files import Disk, Writer, is_temporary, new_file, read_plain, write_copy, write_new
 from .runfile import run_document, seal, unseal
 
@@ -107,11 +108,7 @@ def _write_table(disk: Disk, path: Path, write: Callable[[Any, Writer], None], r
 
 def state_of(directory: Path) -> tuple[int, int, int] | None:
     """What changes when run.json becomes another file; None where there is none."""
-    try:
-        found = os.stat(f"{directory}/{DOCUMENT}", follow_symlinks=False)
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return files.state_of(f"{directory}/{DOCUMENT}")
 
 
 def read_document(directory: Path) -> dict[str, Any]:

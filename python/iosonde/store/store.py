@@ -240,9 +240,12 @@ class Store:
         selected = self._select(experiment, ())
         documents = [document for _, document in selected]
         names = query.factor_columns(query.settings_of(documents))
-        columns = query.run_columns(documents, self._tags(documents))
-        of_runs, of_results = query.split(where or (), columns) if documents else ((), ())
-        chosen = [selected[row] for row in matching_rows(columns, of_runs)]
+        chosen = selected
+        of_results: Conditions = ()
+        if where and documents:
+            columns = query.run_columns(documents, self._tags(documents))
+            of_runs, of_results = query.split(where, columns)
+            chosen = [selected[row] for row in matching_rows(columns, of_runs)]
         every = include_incomplete or takes_incomplete(where or ())
         chosen = [item for item in chosen if every or item[1]["complete"]]
         return query.results_table([item for item in chosen if self._is_whole(*item)], names, of_results, ranks)

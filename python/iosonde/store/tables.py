@@ -233,7 +233,8 @@ def text(value: str) -> str:
 
 def _column(values: list[Any], field: pa.Field) -> pa.Array:
     if field.name in _TEXT:
-        values = [text(value) for value in values]
+        known = {value: text(value) for value in set(values)}  # a few words, however many rows
+        values = [known[value] for value in values]
     return arrays.of(field.type, values)
 
 

@@ -15,6 +15,7 @@ from iosonde.data.roles import guess
 from iosonde.data.source import Source
 from iosonde.explain.advise import Advice, Wish, advise
 from iosonde.explain.advise_words import sentence_of
+from iosonde.explain.rules import Rule
 
 from .axis import metric_title
 from .content.advice import AdviceDefault, AdviceRule, Compared, ResponseAdvice
@@ -94,10 +95,11 @@ def _advice(
         sentence=sentence_of(made),
         choose=tuple(made.instances.choose),
         over=made.instances.shown(gain.over) if gain else "",
+        over_set=made.instances.levels_of(gain.over) if gain else None,
         ratio=gain.ratio if gain and made.kind != "nothing" else None,
         compared=_compared(made),
         defaults=_defaults(made),
-        rules=tuple(AdviceRule(r.when, r.then, r.instances, r.share, r.lowest) for r in made.rules),
+        rules=tuple(map(_rule, made.rules)),
         warnings=tuple(made.warnings),
     )
 
@@ -110,19 +112,25 @@ def _head(advice: Advice, lower: bool) -> str:
     return f"{settings} in {of}; {'lower' if lower else 'higher'} is better."
 
 
+def _rule(made: Rule) -> AdviceRule:
+    asked = tuple(one.in_base() for one in made.conditions)
+    return AdviceRule(made.when, made.then, asked, made.levels, made.instances, made.share, made.lowest)
+
+
 def _compared(made: Advice) -> tuple[Compared, ...]:
     """The advice beside what it is to beat, and beside what nobody can beat."""
-    gain, shown = made.gain, made.instances.shown
+    gain, shown, levels_of = made.gain, made.instances.shown, made.instances.levels_of
     if gain is None:
         return ()
     named = {"rules": "rules", "default": shown(made.best_default)}
     what = named.get(made.kind, "rules, not advised")
     over = f"{shown(gain.over)} ({'in use' if gain.over == made.current else 'best default'})"
-    found = [Compared(over, gain.reference, gain.reference_lowest)]
+    found = [Compared(over, levels_of(gain.over), gain.reference, gain.reference_lowest)]
     if what != shown(gain.over):
-        found.insert(0, Compared(what, gain.advised, gain.lowest))
+        levels = levels_of(made.best_default) if made.kind == "default" else None
+        found.insert(0, Compared(what, levels, gain.advised, gain.lowest))
     if gain.possible is not None:
-        found.append(Compared("the best of each instance", gain.possible, None))
+        found.append(Compared("the best of each instance", None, gain.possible, None))
     return tuple(found)
 
 
@@ -130,10 +138,10 @@ def _defaults(made: Advice) -> tuple[AdviceDefault, ...]:
     """The best ones first, and the one in use wherever it stands."""
     ordered = sorted(made.defaults, key=lambda d: -d.rel_arith)
     kept = [d for place, d in enumerate(ordered) if place < _MOST_DEFAULTS or d.setting == made.current]
-    shown = made.instances.shown
+    shown, levels_of = made.instances.shown, made.instances.levels_of
     notes = {made.best_default: "best default"} | ({made.current: "in use"} if made.current else {})
     return tuple(
-        AdviceDefault(shown(d.setting), notes.get(d.setting, ""), d.best, d.tied, d.worst, d.rel_arith, d.rel_harm,
-                      d.lowest, d.abs)
+        AdviceDefault(shown(d.setting), levels_of(d.setting), notes.get(d.setting, ""), d.best, d.tied, d.worst,
+                      d.rel_arith, d.rel_harm, d.lowest, d.abs)
         for d in kept
     )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import common_scale, significant
 from iosonde.report.text import escape
 
 from .figure import Figure
@@ -37,7 +37,7 @@ def tree_figure(item: TreeDrawing) -> Figure:
     place: dict[int, tuple[float, float]] = {}
     _place(item.nodes, shown, 0, 0, leaves, place)
     values = [node["value"] for node in item.nodes if "value" in node]
-    divisor, unit = human_scale(sum(map(abs, values)) / len(values) if values else 0.0, item.unit)
+    divisor, unit = common_scale(values, item.unit)
     names = {node["class"]: str(node.get("name", f"class {node['class']}")) for node in item.nodes if "class" in node}
     boxes = [_box(item.nodes[number], number in shown, place[number], (divisor, unit), names) for number in place]
     edges = [

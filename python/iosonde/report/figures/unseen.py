@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import common_scale, significant
 
 from .figure import Figure
 from .vocabulary import (
@@ -53,7 +53,7 @@ class Predicted:
 
     def scale(self) -> tuple[float, str]:
         """(divisor, unit) of the response as people read it."""
-        return _scale(self.observed, self.unit)
+        return common_scale(self.observed, self.unit)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def errors_figure(item: ModelErrors) -> Figure:
     """Bars with intervals; the noise of repeats and the mean of everything as lines."""
     lines = [(name, value) for name, value in (("noise of repeats", item.noise), ("mean of everything", item.mean))
              if value is not None]  # fmt: skip
-    divisor, unit = _scale([value for value, _, _ in item.values], item.unit)
+    divisor, unit = common_scale([value for value, _, _ in item.values], item.unit)
     said = unique(item.names)
     rows = [
         {"y": name, "x": short(value / divisor), "low": None if low is None else short(low / divisor),
@@ -146,7 +146,7 @@ def curve_figure(item: LearningCurve) -> Figure:
     """Errors by the rows to learn from; dashed: the noise of repeats. Logarithmic where few rows make a model err
     very much more than many do."""
     errors = [error for points in item.lines.values() for _, error in points if error is not None]
-    divisor, unit = _scale(errors, item.unit)
+    divisor, unit = common_scale(errors, item.unit)
     log = min(errors, default=0.0) > 0 and max(errors) > _WIDE * min(errors)
     said = dict(zip(item.lines, unique(item.lines), strict=True))
     ticks = _ticks(n for points in item.lines.values() for n, _ in points)
@@ -173,11 +173,6 @@ def curve_figure(item: LearningCurve) -> Figure:
 def _apart(count: int) -> list[str]:
     """Colours of the models; vermilion is left to the noise."""
     return [colour for colour in colours_of(2 * count + 2) if colour != VERMILION][:count]
-
-
-def _scale(values: Iterable[float], unit: str) -> tuple[float, str]:
-    known = [abs(float(value)) for value in values]
-    return human_scale(sum(known) / len(known) if known else 0.0, unit)
 
 
 def _of(unit: str) -> str:

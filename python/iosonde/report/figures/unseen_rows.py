@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.level_text import level_shown
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import common_scale, significant
 from iosonde.core.words import percent_interval
 
 from .figure import Figure
@@ -43,7 +43,7 @@ def classes_figure(response: str, item: UnseenClasses) -> Figure:
 
 def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
     """Observed rows hollow, what was predicted of them filled, at the levels of one factor."""
-    divisor, unit = human_scale(sum(map(abs, item.observed.tolist())) / len(item.observed), unit)
+    divisor, unit = common_scale(item.observed.tolist(), unit)
     colour = legend(_NAMES, [VERMILION, BLUE])
     channels: Spec = {
         "x": _axis(item),

@@ -7,7 +7,7 @@ from typing import Any
 
 from iosonde.answers.page.content.factors import Influence, JudgedModel
 from iosonde.answers.page.content.page import Page
-from iosonde.core.units import human_scale
+from iosonde.core.units import common_scale
 from iosonde.report.figures import diagnose
 from iosonde.report.figures.bars import bars_figure
 from iosonde.report.figures.figure import Figure
@@ -82,5 +82,5 @@ def _curve(one: Influence, judged: JudgedModel) -> LearningCurve:
 def factor_scale(one: Influence) -> tuple[float, str]:
     """(divisor, unit) for everything that is in the response's unit."""
     if one.judged is not None and one.judged.observed:
-        return human_scale(sum(map(abs, one.judged.observed)) / len(one.judged.observed), one.unit)
+        return common_scale(one.judged.observed, one.unit)
     return 1.0, one.unit

@@ -55,7 +55,7 @@ def _finding(finding: Finding) -> Iterator[str]:
 
 
 def _sentence(made: Examination) -> str:
-    counts = {severity: sum(f.severity is severity for f in made.findings) for severity in Severity}
+    counts = made.n_by_severity
     worse = [f"{n} {severity}{'s' if n > 1 else ''}" for severity, n in reversed(counts.items())
              if n and severity is not Severity.INFO]  # fmt: skip
     if worse:

@@ -18,18 +18,11 @@ _NAMED = 5  # that quote
 
 def lines(made: Imported, store: str) -> Iterator[str]:
     """A row for each tool, what was not imported and why, and the total."""
-    formats: dict[str, list[FileOutcome]] = {}
-    for outcome in made.outcomes:
-        if not outcome.reason and not outcome.quoted:
-            formats.setdefault(outcome.format, []).append(outcome)
-    rows = [
-        (name, len(found), sum(o.runs for o in found), sum(o.incomplete for o in found), sum(o.there for o in found))
-        for name, found in sorted(formats.items())
-    ]
+    rows = [(one.format, one.files, one.runs, one.incomplete, one.already_there) for one in made.by_format]
     if rows:
         yield table(("tool", "files", "runs", "incomplete", "there before"), rows, "lrrrr")
-    if joined := sum(outcome.joined for outcome in made.outcomes):
-        yield f"{counted(joined, 'file')} of these in the run of another file of the same measurement"
+    if made.n_joined:
+        yield f"{counted(made.n_joined, 'file')} of these in the run of another file of the same measurement"
     yield from _quoted(made.quoted)
     failed = made.failed
     if failed:

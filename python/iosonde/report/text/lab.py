@@ -123,9 +123,7 @@ def _time(seconds: float | None) -> str:
 
 
 def _said(one: LabFault) -> str:
-    if one.rate is None:
-        return one.kind
-    return f"{one.kind} {format_rate(one.rate / 8 if one.kind == 'slow-link' else one.rate, 'bytes/s')}"
+    return one.kind if one.bytes_per_s is None else f"{one.kind} {format_rate(one.bytes_per_s, 'bytes/s')}"
 
 
 def _ago(one: LabFault) -> str:
@@ -141,10 +139,9 @@ def _link(host: HostStatus, status: LabStatus) -> str:
 
 def _round_trips(status: LabStatus) -> Iterator[str]:
     """Between hosts, where they were measured."""
-    known = [one["rtt_s"] for one in status.emulated.get("links", []) if "rtt_s" in one]
-    if not known:
+    if status.round_trips_s is None:
         return
-    least, most = (format_seconds(one) for one in (min(known), max(known)))
+    least, most = map(format_seconds, status.round_trips_s)
     asked, without = status.description.delay_s, status.emulated.get("rtt_without_delay_s")
     of = f", {format_seconds(asked)} of it added to {format_seconds(without)}" if asked and without else ""
     yield f"from host to host and back {least if least == most else f'{least} to {most}'}{of}"
@@ -176,7 +173,7 @@ def _layout(layout: dict[str, Any]) -> str:
 
 def _capacity(found: LabCapacity) -> str:
     """What the mount says that it holds, and whether that is what it should be."""
-    holds, disks = f"it says that it holds {format_size(found.mount_bytes)}", format_size(sum(found.servers.values()))
+    holds, disks = f"it says that it holds {format_size(found.mount_bytes)}", format_size(found.disks_bytes)
     if found.should_bytes is None:
         return f"{holds}, by a reckoning of its own; its disks hold {disks}"
     rule = f"its disks' {disks}, {'less copies and parity' if found.deducted else 'copies not deducted'}"

@@ -17,8 +17,8 @@ def lines(found: LabSpread) -> Iterator[str]:
     """The lines of the text."""
     more = f"; {counted(found.empty, 'file')} without bytes left out" if found.empty else ""
     yield escape(f"{found.directory}: {counted(found.n_files, 'file')}{more}")
-    total = sum(n_bytes for _, n_bytes in found.servers.values())
-    rows = [[escape(name), files, n_bytes, percent(n_bytes / total)]
+    shares = found.shares
+    rows = [[escape(name), files, n_bytes, percent(shares[name])]
             for name, (files, n_bytes) in found.servers.items()]  # fmt: skip
     yield from table(["server", "files", "bytes", "of all"], rows, "lrrr").splitlines()
     yield ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.level_text import level_shown
 from iosonde.core.types import Estimate
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import common_scale, significant
 
 from .layout import WIDTH, table, wrapped
 from .numbers import number, p_text, share, span
@@ -247,4 +247,4 @@ def _scale(ranking: Ranking) -> tuple[float, str]:
     if ranking.transform and ranking.transform not in LOGARITHMS:
         return 1.0, ""
     means = [abs(_measured(level, ranking)) for f in ranking.factors if f.effects for level in f.effects.levels]
-    return human_scale(sum(means) / len(means) if means else 1.0, ranking.unit)
+    return common_scale(means or [1.0], ranking.unit)

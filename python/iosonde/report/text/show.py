@@ -26,7 +26,7 @@ _RUN = 32
 def listing_lines(made: Listing) -> Iterator[str]:
     """Every experiment with its runs; what does not vary within one is said once."""
     runs = made.runs
-    incomplete = sum(not run.complete for run in runs)
+    incomplete = made.n_incomplete
     names = {item.id: item for item in made.experiments}
     ids = list(dict.fromkeys([*names, *(run.experiment for run in runs)]))
     said = f"{made.path}: {_count(len(ids), 'experiment')}, {_count(len(runs), 'run')}"

@@ -47,8 +47,7 @@ def prune_lines(made: StorePruning) -> Iterator[str]:
         yield escape(f"{verb}: {one.id}, {count(len(one.runs), 'run')}, last {one.last[:10]}")
     for one in made.staying:
         yield escape(f"stays: {one.id}, {one.why}")
-    total = count(sum(len(one.runs) for one in made.going), "run")
-    size = format_size(sum(one.size for one in made.going))
+    total, size = count(made.n_runs, "run"), format_size(made.n_bytes)
     verb = "removed" if made.removed else "would be removed"
     yield f"{len(made.going)} of {count(made.of, 'experiment')} {verb}: {total}, {size}"
     if made.going and not made.removed:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from iosonde.core.units import human_scale
-from iosonde.core.words import UNKNOWN, shown
+from iosonde.core.words import UNKNOWN, counted, shown
 
 from .layout import table, wrapped
 from .models import classes_lines, data_line, errors_table, remarks, scale_of, titled, twins_line
@@ -60,10 +60,13 @@ def held_out_lines(answer: HeldOut) -> Iterator[str]:
         f"{answer.model.name} model of {answer.model.response} on {answer.n} rows: error {error} ({low}–{high})"
         f"{f' {unit}' if unit else ''}, R² {'~' if r2 is None else f'{r2:.3f}'}"
     )
-    if coverage.value is not None and coverage.low is not None and coverage.high is not None:
+    if coverage.value is not None:
+        ends = ""
+        if coverage.low is not None and coverage.high is not None:
+            ends = f" ({100 * coverage.low:.1f}–{100 * coverage.high:.1f})"
         yield from wrapped(
-            f"of {answer.n_intervals} intervals at {100 * answer.level:g} % {answer.n_covered} held the new trial: "
-            f"{100 * coverage.value:.1f} % ({100 * coverage.low:.1f}–{100 * coverage.high:.1f})"
+            f"of {answer.n_intervals} intervals at {100 * answer.level:g} %, of {counted(coverage.n, 'setting')}, "
+            f"{answer.n_covered} held the new trial: {100 * coverage.value:.1f} %{ends}"
         )
     for warning in answer.warnings:
         yield from wrapped(f"~ {warning}", "  ")

@@ -33,11 +33,11 @@ def lines(made: Verification) -> Iterator[str]:
     if seen.good and not n_damaged:
         yield "Every number that can be computed again is what was stored."
         return
-    if not seen.different and not any(seen.decisions.values()) and not n_damaged:
+    if not seen.different and not seen.n_broken and not n_damaged:
         yield "Nothing could be computed again, so nothing is verified."
         return
     parts = [f"{len(seen.different)} numbers differ"] if seen.different else []
-    parts += [f"{sum(map(bool, seen.decisions.values()))} broken seals"] if any(seen.decisions.values()) else []
+    parts += [f"{seen.n_broken} broken seals"] if seen.n_broken else []
     parts += [f"{n_damaged} damaged files (iosonde store check)"] if n_damaged else []
     yield from _wrapped(f"Do not trust this store as it is: {', '.join(parts)}.")
 

@@ -44,6 +44,11 @@ class Examination:
         """Whether anything worse than information was found."""
         return any(finding.severity is not Severity.INFO for finding in self.findings)
 
+    @property
+    def n_by_severity(self) -> dict[Severity, int]:
+        """How many findings there are of each, the least first."""
+        return {severity: sum(one.severity is severity for one in self.findings) for severity in Severity}
+
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form of ``iosonde check --json``."""
         return {

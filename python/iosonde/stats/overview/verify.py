@@ -49,9 +49,14 @@ class Verified:
     decisions: dict[str, str] = field(default_factory=dict)  # experiment → why its seal is broken; empty: it holds
 
     @property
+    def n_broken(self) -> int:
+        """How many seals are broken."""
+        return sum(map(bool, self.decisions.values()))
+
+    @property
     def good(self) -> bool:
         """Whether something was computed again, nothing differs and no seal is broken."""
-        return self.n_results > 0 and not self.different and not any(self.decisions.values())
+        return self.n_results > 0 and not self.different and not self.n_broken
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form of ``iosonde verify --json``."""

@@ -1,12 +1,16 @@
 """What a page shows of advice: the setting to choose, against the one in use or the best default, and the rules.
 
-Shares are fractions of the best in each instance (a combination of what is given).
+Shares are fractions of the best in each instance (a combination of what is given). A setting is there twice: in words,
+and as ``set``, column → level in base units.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 
 from .tables import DataTable, Value
@@ -18,6 +22,7 @@ class AdviceDefault:
     worst; its share of the best as arithmetic and harmonic mean and at its lowest; its mean in the response's unit."""
 
     setting: str
+    set: Mapping[str, Cell]
     note: str  # "in use", "best default" or nothing
     best: int
     tied: int | None
@@ -30,10 +35,13 @@ class AdviceDefault:
 
 @dataclass(frozen=True)
 class AdviceRule:
-    """What to set when; how many instances it was learned from, its share of the best there, and the lowest one."""
+    """What to set when (``conditions``: what is asked of each factor); how many instances it was learned from, its
+    share of the best there, and the lowest one."""
 
     when: str
     then: str
+    conditions: tuple[Mapping[str, Any], ...]
+    set: Mapping[str, Cell]
     instances: int
     share: float
     lowest: float
@@ -41,16 +49,19 @@ class AdviceRule:
 
 @dataclass(frozen=True)
 class Compared:
-    """A choice in cross-validation: its share of the best possible, and its worst case (None: not known)."""
+    """A choice in cross-validation: its share of the best possible, and its worst case (None: not known). ``set`` is
+    None of rules, and of what nobody can choose."""
 
     name: str
+    set: Mapping[str, Cell] | None
     share: Estimate
     lowest: float | None
 
 
 @dataclass(frozen=True)
 class ResponseAdvice:
-    """Advice for one response. ``ratio`` is the geometric mean of its speed over that of ``over``."""
+    """Advice for one response. ``ratio`` is the geometric mean of its speed over that of ``over``; ``over_set`` is that
+    by columns."""
 
     title: str
     unit: str
@@ -58,6 +69,7 @@ class ResponseAdvice:
     sentence: str
     choose: tuple[str, ...]
     over: str
+    over_set: Mapping[str, Cell] | None
     ratio: Estimate | None
     compared: tuple[Compared, ...]
     defaults: tuple[AdviceDefault, ...]
