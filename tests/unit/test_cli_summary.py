@@ -12,11 +12,15 @@ from click.testing import CliRunner
 pytest.importorskip("iosonde.engine._native")
 from stats_sample import MEAN, run, store  # noqa: E402
 
+from iosonde.answers.summary import Summary  # noqa: E402
 from iosonde.cli.commands import explain, summary  # noqa: E402
 from iosonde.core.errors import DataError, InputError  # noqa: E402
 from iosonde.core.table import table_of  # noqa: E402
+from iosonde.core.types import Estimate  # noqa: E402
+from iosonde.report.text import summary as summary_text  # noqa: E402
 from iosonde.stats.overview import overview  # noqa: E402
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell  # noqa: E402
+from iosonde.stats.overview.types import Overview, OverviewLatency  # noqa: E402
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 WRITES = str(Path(CP).parent / "write_by_process_count.csv")
@@ -368,3 +372,35 @@ def test_a_logarithm_is_called_what_it_is(tmp_path):
     path.write_text("fs,write (MiB/s)\na,10\na,11\nb,20\nb,21\n")
     done = CliRunner().invoke(summary.command, [str(path), "--response", "log(write)", "--by", "fs"])
     assert "\nlog(write)\n" in done.output
+
+
+def test_factors_that_leave_no_room_stand_above_the_cells_that_share_their_levels(tmp_path):
+    """A number for each setting would be told by lines further down, or by none that is shown."""
+    lines = ["file_system,file_size (bytes),record_size (bytes),well,write (bytes/s)"]
+    for system in ("glusterfs", "nfs", "openafs"):
+        for size in (2**23, 2**25):
+            for record in (2**16, 2**20, 2**24):
+                lines += [f"{system},{size},{record},server1: no answer,{7e6 + record + n * 3e5}" for n in range(3)]
+    path = tmp_path / "many.csv"
+    path.write_text("\n".join(lines))
+    text = invoke(str(path), "--response", "write", "--by", "file_system,file_size,record_size,well", "--all")
+    table = text[: text.index("harmonic") if "harmonic" in text else text.index("~ needs")]
+    assert max(map(len, text.splitlines())) < 80
+    assert "…" not in table
+    assert "write, MiB/s: file_size=8 MiB, well=server1: no answer" in table.splitlines()
+    assert sum(line.startswith("glusterfs") for line in table.splitlines()) == 6
+
+
+def test_calls_too_few_for_a_percentile_are_counted_and_not_listed():
+    """Of three settings one has calls enough for a median, and none for more."""
+    latencies = [
+        OverviewLatency("write", "write", {"size": size}, p, n, Estimate(known, None, None, 0.95, 1))
+        for size, n, median in (("4k", 100, 0.001), ("8m", 4, None), ("16m", 2, None))
+        for p, known in ((0.5, median), (0.99, None))
+    ]  # fmt: skip
+    made = Overview((), tuple(latencies), (), (), "", 0.95, ("size",), (), {})
+    text = list(summary_text.lines(Summary(made)))
+    assert "durations of operations over all ranks: geometric mean over trials" in text
+    assert "p99" not in "".join(text)
+    assert [line.split()[0] for line in text if "1.00" in line] == ["4k"]
+    assert "too few calls for any percentile of write (2 settings)" in text

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import combinations, groupby
 from typing import TYPE_CHECKING
 
 from iosonde.core.column_units import bytes_per_s, titled
 from iosonde.core.errors import InputError
 from iosonde.core.headlines import metric_words
-from iosonde.core.level_text import levels_shown
+from iosonde.core.level_text import levels_shown, setting_text
 from iosonde.core.units import human_scale, percent
 from iosonde.stats.overview.types import Overview, OverviewRow
 
-from .layout import WIDTH, escape, estimate_parts, table, wrapped
+from .layout import escape, estimate_parts, room, table, width, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.summary import Summary
 
 Response = tuple[tuple[str, str], list[OverviewRow]]
+_SHARING = 2  # cells that a line above them has at least, on average, where a table with names cut would fit, too
 _LOGARITHM = re.compile(r"log\d*\(")
 
 
@@ -74,46 +76,94 @@ def scale_of(rows: Sequence[OverviewRow], unit: str | None) -> tuple[float, str]
 
 def every_cell(answer: Summary, unit: str | None = None, members: Sequence[OverviewRow] | None = None) -> list[str]:
     """The lines of the table, of all rows or of ``members``, rates in ``unit``; where the factors are too many for a
-    line, settings have a number and are told below."""
+    line, some stand in lines above the cells that share their levels."""
     made = answer.overview
     rows = made.rows if members is None else members
-    found = _lines(answer, rows, made.by, [levels_shown(made.by, row.by, made.units) for row in rows], unit)
-    if len(made.by) < 2 or all(len(line) <= WIDTH for line in found):
-        return found
-    names = [row.name(made.units).removeprefix(f"{row.operation}, ") for row in rows]
-    numbers = {name: str(place) for place, name in enumerate(dict.fromkeys(names), 1)}
-    found = _lines(answer, rows, ["setting"], [[numbers[name]] for name in names], unit)
-    told = (line for name, number in numbers.items() for line in wrapped(f"{number}: {name}", "   "))
-    return [*found, "", *told]
+    shown = _shown(answer, rows, unit)
+    if not shown:
+        return []
+    whole = _lines(shown, made, ())
+    fits = max(map(width, whole)) <= room()
+    if fits and not any("…" in line for line in whole):
+        return whole
+    above = _fewest_groups(shown, made)
+    if above and (not fits or len(_groups(shown, above)) <= len(rows) / _SHARING):
+        return _lines(shown, made, above)
+    return whole
 
 
-def _lines(
-    answer: Summary, rows: Sequence[OverviewRow], by: Sequence[str], levels: Sequence[list[str]], asked: str | None
-) -> list[str]:
-    """``levels``: what stands before the numbers of each of ``rows``, under the headers ``by``."""
+@dataclass(frozen=True)
+class _Shown:
+    """A row as text: the title of its response, its levels by factor, its numbers by their headers."""
+
+    row: OverviewRow
+    title: str
+    levels: dict[str, str]
+    numbers: tuple[tuple[str, str], ...]
+
+
+def _shown(answer: Summary, rows: Sequence[OverviewRow], asked: str | None) -> list[_Shown]:
+    made, found = answer.overview, []
     same_n = len({row.n for row in rows}) == 1
-    headers = [*by, *([] if same_n else ["n"]), "mean", "interval", "median", "interval", "cv"]
-    grid: list[list[str]] = []
-    titles = {}
     for (operation, metric), its in _by_response(rows):
         divisor, unit = scale_of(its, asked)
-        titles[len(grid)] = title_of(operation, metric, unit, answer)
+        title = title_of(operation, metric, unit, answer)
         for row in its:
-            grid.append([*levels[len(grid)], *([] if same_n else [str(row.n)]), *_numbers(row, divisor)])
+            levels = dict(zip(made.by, levels_shown(made.by, row.by, made.units), strict=True))
+            n = () if same_n else (("n", str(row.n)),)
+            found.append(_Shown(row, title, levels, (*n, *_numbers(row, divisor))))
+    return found
+
+
+def _numbers(row: OverviewRow, divisor: float) -> Iterator[tuple[str, str]]:
+    yield from zip(("mean", "interval"), estimate_parts(row.mean, divisor), strict=True)
+    yield from zip(("median", "interval"), estimate_parts(row.median, divisor), strict=True)
+    yield "cv", "~" if row.cv is None else percent(row.cv)
+
+
+def _groups(shown: Sequence[_Shown], above: Sequence[str]) -> list[list[_Shown]]:
+    """Those of one response with the same levels of these factors, in the order in which they come first."""
+    found: dict[tuple[str, ...], list[_Shown]] = {}
+    for one in shown:
+        found.setdefault((one.row.operation, one.row.metric, *(one.levels[name] for name in above)), []).append(one)
+    return list(found.values())
+
+
+def _fewest_groups(shown: Sequence[_Shown], made: Overview) -> tuple[str, ...]:
+    """The factors whose lines above leave room for the others' columns, in the fewest groups; all, where no choice
+    does."""
+    columns = [*((name, [one.levels[name] for one in shown]) for name in made.by),
+               *((header, [one.numbers[place][1] for one in shown])
+                 for place, (header, _) in enumerate(shown[0].numbers))]  # fmt: skip
+    needed = [2 + max(width(header), *(width(escape(cell)) for cell in cells)) for header, cells in columns]
+    free = room() + 2 - sum(needed[len(made.by) :])
+    choices = (some for size in range(1, len(made.by)) for some in combinations(range(len(made.by)), size))
+    fitting = [
+        some for some in choices if sum(needed[place] for place in range(len(made.by)) if place not in some) <= free
+    ]
+    named = [tuple(made.by[place] for place in some) for some in fitting]
+    return min(named, key=lambda some: len(_groups(shown, some)), default=tuple(made.by))
+
+
+def _lines(shown: Sequence[_Shown], made: Overview, above: Sequence[str]) -> list[str]:
+    """The factors ``above`` stand in lines above their cells, the others in columns."""
+    beside = [name for name in made.by if name not in above]
+    headers = [*beside, *(header for header, _ in shown[0].numbers)]
+    grid: list[list[str]] = []
+    titles = {}
+    for group in _groups(shown, above):
+        setting = setting_text({name: group[0].row.by.get(name) for name in above}, made.units)
+        titles[len(grid)] = f"{group[0].title}: {setting}" if above else group[0].title
+        grid += [[*(one.levels[name] for name in beside), *(text for _, text in one.numbers)] for one in group]
     return list(with_titles(headers, grid, titles))
 
 
-def _numbers(row: OverviewRow, divisor: float) -> list[str]:
-    return [*estimate_parts(row.mean, divisor), *estimate_parts(row.median, divisor),
-            "~" if row.cv is None else percent(row.cv)]  # fmt: skip
-
-
 def with_titles(headers: Sequence[str], grid: Sequence[Sequence[str]], titles: dict[int, str]) -> Iterator[str]:
-    """A table, words to the left and numbers to the right, with a title line before some rows."""
+    """A table, words to the left and numbers to the right, with a title before some rows."""
     words = [any(row[column][:1].isalpha() for row in grid) for column in range(len(headers))]
     aligned = table(headers, grid, "".join("l" if word else "r" for word in words)).splitlines()
     yield aligned[0]
     for place, line in enumerate(aligned[1:]):
         if place in titles:
-            yield escape(titles[place])
+            yield from wrapped(titles[place], "  ")
         yield line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from iosonde.core.column_units import titled
 from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import levels_shown
 from iosonde.core.units import human_scale
+from iosonde.core.words import counted, listed
 from iosonde.report.settings_layout import SEVERAL
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
 
@@ -51,7 +53,7 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
         yield from _screen(list(_spread(answer)), every)
     if made.latency and not columns:
         yield ""
-        yield from _latency(made)
+        yield from _screen(list(_latency(made)), every)
     if answer.faults:
         yield ""
         yield from faults.lines(answer.faults)
@@ -174,21 +176,39 @@ def _harmonic(made: Overview) -> Iterator[str]:
 
 
 def _latency(made: Overview) -> Iterator[str]:
-    """The calls that fill a phase; those that take less of it than :data:`_SHARE` are left to --json."""
-    yield "durations of operations over all ranks: geometric mean over trials"
-    names = [f"p{100 * p:g}" for p in dict.fromkeys(item.percentile for item in made.latency)]
+    """The calls that fill a phase; those that take less of it than :data:`_SHARE` are left to --json, as are settings
+    and percentiles that too few calls were made for."""
+    filling = _filling(made.latency)
+    known = {item.percentile for item in filling if item.duration.value is not None}
+    percentiles = [p for p in dict.fromkeys(item.percentile for item in filling) if p in known]
     grid: list[list[str]] = []
-    titles = {}
-    for (operation, kind), members in groupby(_filling(made.latency), key=lambda item: (item.operation, item.kind)):
+    titles: dict[int, str] = {}
+    few: list[str] = []
+    for (operation, kind), members in groupby(filling, key=lambda item: (item.operation, item.kind)):
         items = list(members)
-        known = [item.duration.value for item in items if item.duration.value is not None]
-        divisor, unit = human_scale(min(known, default=1e-6), "s")
-        titles[len(grid)] = f"{operation}: {kind}, {unit}"
-        for key, row in groupby(items, key=lambda item: tuple(item.by.values())):
-            cells = [text for item in row for text in estimate_parts(item.duration, divisor)]
-            grid.append([*levels_shown(made.by, dict(zip(made.by, key, strict=True)), made.units), *cells])
-    headers = [*made.by, *(text for name in names for text in (name, "interval"))]
-    yield from with_titles(headers, grid, titles)
+        values = [item.duration.value for item in items if item.duration.value is not None]
+        divisor, unit = human_scale(min(values, default=1e-6), "s")
+        begun = len(grid)
+        for key, each in groupby(items, key=lambda item: tuple(item.by.values())):
+            row = [item.duration for item in each if item.percentile in known]
+            if any(one.value is not None for one in row):
+                cells = [text for one in row for text in estimate_parts(one, divisor)]
+                grid.append([*levels_shown(made.by, dict(zip(made.by, key, strict=True)), made.units), *cells])
+            else:
+                few.append(kind if kind == operation else f"{operation}: {kind}")
+        titles |= {begun: f"{operation}: {kind}, {unit}"} if len(grid) > begun else {}
+    if grid:
+        yield "durations of operations over all ranks: geometric mean over trials"
+        headers = [*made.by, *(text for p in percentiles for text in (f"p{100 * p:g}", "interval"))]
+        yield from with_titles(headers, grid, titles)
+    if few:
+        yield from wrapped(f"too few calls for any percentile of {_kinds(few)}", "  ")
+
+
+def _kinds(each: Sequence[str]) -> str:
+    """``write: write (2 settings)``."""
+    several = Counter(each).items()
+    return listed([f"{kind} ({counted(n, 'setting')})" if n > 1 else kind for kind, n in several])
 
 
 def _filling(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]:

@@ -168,8 +168,9 @@ def shares_of(cells: Sequence[TrialCell], level: float) -> list[Share]:
         return _in_strata(y, coded, np.concatenate(shared), total, level)
     whole, rank = _left(y, list(coded.values()))
     noise = _noise(y, at, SumOfSquares(whole, y.size - rank))
-    if noise.df < 1 or total <= 0 or noise.ss <= _NOTHING * total:
+    if noise.df < 1 or total <= 0 or _by_luck(noise, total):
         return []
+    noise = SumOfSquares(max(noise.ss, _NOTHING * total), noise.df)
     found = []
     for name in coded:
         without, lower = _left(y, [columns for other, columns in coded.items() if other != name])
@@ -190,7 +191,7 @@ def _in_strata(
     x = np.column_stack([np.ones(y.size), *coded.values()])
     units = strata.of_units(list(shared.T))
     made = strata.strata(y, x, units, level) if total > 0 else None
-    if made is None or made.within.error.ss <= _NOTHING * total:
+    if made is None or _by_luck(made.within.error, total):
         return []
     whole, rank = _left(y, list(coded.values()))
     found = []
@@ -200,18 +201,20 @@ def _in_strata(
         if rank <= lower:  # of one level, or told by the others
             continue
         depth = made.depth(columns)
-        error = made.strata[depth].error
-        if error.df and error.ss <= _NOTHING * total:  # bring-ups that are all alike tell nothing of how they differ
-            continue
         test = made.test(np.column_stack([np.ones(y.size), *others]), columns, depth)
         if test is None:
             alone = max(0.0, without - whole) / total
             found.append(Share(name, Estimate(alone, None, None, level, y.size), None))
         else:
             effect = SumOfSquares(max(0.0, without - whole), rank - lower)
-            explained = Variation(total, error, y.size).explained_by(effect, level)
+            explained = Variation(total, made.strata[depth].error, y.size).explained_by(effect, level)
             found.append(Share(name, explained, test.p))
     return found
+
+
+def _by_luck(noise: SumOfSquares, total: float) -> bool:
+    """Whether there is no noise, and too little to say so: a few counts may be alike by chance, many are exact."""
+    return noise.ss <= _NOTHING * total and noise.df < LEAST_DF
 
 
 def _noise(y: npt.NDArray[np.float64], at: npt.NDArray[np.intp], left: SumOfSquares) -> SumOfSquares:

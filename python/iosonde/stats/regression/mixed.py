@@ -112,17 +112,24 @@ def fit(y: Array, x: Array, units: Sequence[Units], start: Sequence[float]) -> M
     inside = [basis.T @ block for block in blocks]
     parts = (*(block @ block.T for block in inside), np.eye(basis.shape[1]))
     within = basis.T @ y
-    left = _Left(max(0.0, float(y @ y - within @ within)), y.size - basis.shape[1])
+    left = _Left(max(0.0, float(y @ y - within @ within)), y.size - basis.shape[1], least_variance(y))
     theta, spread = _scored(within, basis.T @ x, parts, left, np.array(start, dtype=float))
     return MixedModel(basis, within, parts, theta, spread)
 
 
 @dataclass(frozen=True)
 class _Left:
-    """What lies outside of the basis, where only single rows differ: its sum of squares and degrees of freedom."""
+    """What lies outside of the basis, where only single rows differ: its sum of squares and degrees of freedom, and the
+    variance below which rows are alike."""
 
     ss: float
     df: int
+    least: float
+
+
+def least_variance(y: Array) -> float:
+    """Of rows that differ by rounding alone."""
+    return max(1e-30 * float(np.mean(y**2)), 1e-150)
 
 
 def _scored(y: Array, x: Array, parts: Sequence[Array], left: _Left, theta: Array) -> tuple[Array, Array]:
@@ -157,7 +164,7 @@ def _likelihood(
 ) -> tuple[float, Array, Array] | None:
     """(the restricted log likelihood, its slope, the expected information); None where V is not positive definite."""
     own = float(theta[-1])
-    if own <= 0:
+    if own < left.least:
         return None
     try:
         root = np.linalg.cholesky(_covariance(parts, theta))

@@ -183,7 +183,8 @@ def strata(y: Array, x: Array, units: Sequence[Units], level: float) -> Strata |
     start = [max(1e-6 * _mean_square(errors[-1]), (made[p].component or _NONE).value or 0.0) for p in random]
     gone = np.column_stack([np.empty((y.size, 0)), *fixed])
     # Trials of one bring-up that are all but alike: still a covariance that can be told from a singular one.
-    scale = max(_mean_square(errors[-1]), 1e-13 * max(start, default=0.0)) or 1e-300
+    apart = sum(variance * rows[place] for variance, place in zip(start, random, strict=True))
+    scale = max(_mean_square(errors[-1]), 1e-13 * apart, mixed.least_variance(y))
     model = mixed.fit(y, np.column_stack([x, gone]), [units[p] for p in random], [*start, scale])
     return Strata(tuple(made), tuple(units), model, gone)
 
