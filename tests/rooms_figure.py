@@ -33,13 +33,14 @@ def imported() -> Rooms:
 def _modules(node: ast.AST, path: Path) -> Iterator[str]:
     """Dotted names of ours; not those for type checkers."""
     for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)):  # no import is in an expression
+            continue
         if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
             continue
         if isinstance(child, ast.Import):
             yield from (alias.name for alias in child.names if alias.name.startswith("iosonde."))
-        elif isinstance(child, ast.ImportFrom):
-            yield from (f"{_base(child, path)}.{alias.name}" for alias in child.names
-                        if _base(child, path).startswith("iosonde"))  # fmt: skip
+        elif isinstance(child, ast.ImportFrom) and (base := _base(child, path)).startswith("iosonde"):
+            yield from (f"{base}.{alias.name}" for alias in child.names)
         yield from _modules(child, path)
 
 

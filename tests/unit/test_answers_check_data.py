@@ -330,6 +330,7 @@ def test_what_cannot_be_seen_is_said():
     assert any("one trial a setting" in text for text in made.unseen) and made.suspicious
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_clean_data_are_clean():
     """A small version of benches/bench_false_alarms.py: at most a few per cent of tables over all checks."""

@@ -23,15 +23,19 @@ def _runs():
     return list(machines.runs("read-ahead", matrix()))
 
 
-@pytest.fixture
-def source(tmp_path):
-    store = Store.create(tmp_path / "store")
-    store.append_many(_runs())
-    return open_data(tmp_path / "store")
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    path = tmp_path_factory.mktemp("study") / "store"
+    Store.create(path).append_many(_runs())
+    return open_data(path)
 
 
-def test_the_table_says_which_patterns_lose_and_every_row_sums_to_one(source):
-    made = path_study.path_study(source, 0.95)
+@pytest.fixture(scope="module")
+def made(source):
+    return path_study.path_study(source, 0.95)
+
+
+def test_the_table_says_which_patterns_lose_and_every_row_sums_to_one(made):
     [one] = made.studies
     rows = {row.name: row for row in one.rows}
     assert {row.name for row in one.rows} == {
@@ -45,26 +49,25 @@ def test_the_table_says_which_patterns_lose_and_every_row_sums_to_one(source):
     assert len(made.records()) == 9
 
 
-def test_the_text_fits_a_terminal_and_names_the_worst(source):
-    lines = list(text.lines(path_study.path_study(source, 0.95)))
+def test_the_text_fits_a_terminal_and_names_the_worst(made):
+    lines = list(text.lines(made))
     assert max(map(len, lines)) < 80
     said = " ".join(line.strip() for line in lines)
     assert "Most was lost by U-off0-reverse R" in said
     assert "~ accesses of 1 MiB and more: fewer than 500 operations a cell" in said
 
 
-def test_a_diagnosis_says_what_was_lost_most_and_leaves_the_tables_to_time_model(source):
-    study = path_study.path_study(source, 0.95)
-    tables = {line for line in text.lines(study) if line.startswith(("pattern ", "U-off0", "reads: "))}
+def test_a_diagnosis_says_what_was_lost_most_and_leaves_the_tables_to_time_model(made):
+    tables = {line for line in text.lines(made) if line.startswith(("pattern ", "U-off0", "reads: "))}
     assert len(tables) > 6
-    lines = list(diagnose_text.lines(OperationCauses((), study, 0.95, ())))
+    lines = list(diagnose_text.lines(OperationCauses((), made, 0.95, ())))
     assert not tables & set(lines) and max(map(len, lines)) < 80
     said = " ".join(" ".join(lines).split())
     assert said.count("Most was lost by U-off0-reverse R") == 1 and "iosonde time-model" in said
 
 
-def test_what_is_drawn_are_the_cells_at_their_conditions_and_the_lines_of_these(source):
-    [study] = path_study.path_study(source, 0.95).studies
+def test_what_is_drawn_are_the_cells_at_their_conditions_and_the_lines_of_these(made):
+    [study] = made.studies
     [drawn] = study.drawn
     assert drawn.direction == "read" and len(drawn.cells) == len(study.study.cells)
     lines = study.study.models["read"].lines

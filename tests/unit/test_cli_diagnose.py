@@ -34,6 +34,14 @@ def store(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    path = tmp_path_factory.mktemp("cli") / "s"
+    slow = sample.rows(1000, 1, lambda rank, number, offset: number % 16 == 0, np.random.default_rng(8))
+    sample.store(path, [slow])
+    return path
+
+
 def test_the_text_is_narrow_and_says_class_cause_and_cost(store):
     done = CliRunner().invoke(cli, ["diagnose", str(store)])
     assert done.exit_code == 0 and max(map(len, done.stdout.splitlines())) < 80
@@ -50,18 +58,18 @@ def test_the_text_is_narrow_and_says_class_cause_and_cost(store):
         assert part in said  # fmt: skip
 
 
-def test_classes_may_be_called_what_they_are(store):
-    done = CliRunner().invoke(cli, ["diagnose", str(store), "--name", "class 1=cached, slow = waits for the server"])
+def test_classes_may_be_called_what_they_are(small):
+    done = CliRunner().invoke(cli, ["diagnose", str(small), "--name", "class 1=cached, slow = waits for the server"])
     assert (
         done.exit_code == 0 and "waits for the server: costs" in done.stdout and "If all had been cached" in done.stdout
     )
-    made = CliRunner().invoke(cli, ["diagnose", str(store), "--name", "slow=cold", "--json"])
+    made = CliRunner().invoke(cli, ["diagnose", str(small), "--name", "slow=cold", "--json"])
     assert [(one["label"], one["name"]) for one in json.loads(made.stdout)["classes"]] == [
         ("fast", None),
         ("slow", "cold"),
     ]
     for wrong in ("slow", "class 3=x", "slow=a,slow=b"):
-        assert isinstance(CliRunner().invoke(cli, ["diagnose", str(store), "--name", wrong]).exception, InputError)
+        assert isinstance(CliRunner().invoke(cli, ["diagnose", str(small), "--name", wrong]).exception, InputError)
 
 
 def test_the_figure_is_binned(store, tmp_path):
@@ -81,8 +89,8 @@ def test_the_figure_is_binned(store, tmp_path):
 
 
 @pytest.mark.parametrize("words", [["--bandwidth", "wide"], ["--metric", "nothing"], ["--plot", "x.doc"]])
-def test_a_wrong_word_is_a_sentence(store, words):
-    done = CliRunner().invoke(cli, ["diagnose", str(store), *words])
+def test_a_wrong_word_is_a_sentence(small, words):
+    done = CliRunner().invoke(cli, ["diagnose", str(small), *words])
     assert done.exit_code != 0 and "Traceback" not in done.output
 
 

@@ -284,7 +284,7 @@ def test_files_come_and_go_while_a_directory_is_listed(tmp_path):
     with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE) as busy:
         try:
             assert busy.stdout.readline()
-            for _ in range(20):
+            for _ in range(10):
                 made = survey(SurveyAsked(str(tmp_path), codecs=()))
                 assert made.walked.files >= 400
         finally:

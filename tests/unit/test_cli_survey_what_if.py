@@ -136,5 +136,5 @@ def test_what_was_written_is_shown_without_what_it_could_do(tree):
 
 
 def test_the_text_of_changes_fits_a_terminal(tree):
-    made = ask(tree, "compress=zstd:19,type=text", "archive=64KiB", "compress=xz,type=never")
+    made = ask(tree, "compress=zstd:19,type=text", "archive=64KiB", "compress=xz,type=never", files=100)
     assert max(len(line) for line in list(lines(made))[1:]) < 80

@@ -28,7 +28,11 @@ def account(rng: np.random.Generator, length: int, begins: float, n: int = N) ->
     return Account(found[0], found[1], 1, float(all_of_it), 0)
 
 
-@pytest.mark.parametrize(("length", "begins"), [(1, 0.05), (5, 0.01), (20, 0.0025), (50, 0.001)])
+@pytest.mark.parametrize(
+    ("length", "begins"),
+    [pytest.param(1, 0.05, marks=pytest.mark.long), (5, 0.01), pytest.param(20, 0.0025, marks=pytest.mark.long),
+     pytest.param(50, 0.001, marks=pytest.mark.long)],
+)  # fmt: skip
 def test_the_share_of_one_trial_is_covered_whether_slow_operations_come_alone_or_together(length, begins):
     long = account(np.random.default_rng(7), length, begins, 1_000_000)
     truth = long.counts.sum(axis=0)[1] / long.counts.sum(), long.seconds.sum(axis=0)[1] / long.seconds.sum()

@@ -173,7 +173,7 @@ def test_few_scattered_settings_are_tested_by_shuffles_and_by_f(monkeypatch):
     assert found >= 55 and false <= 20  # of 180; 9 are to be expected, 20 are 3.5 standard errors more
 
 
-@pytest.mark.parametrize("repeats", [1, 3])
+@pytest.mark.parametrize("repeats", [1, pytest.param(3, marks=pytest.mark.long)])
 def test_intervals_on_a_constrained_design_cover_and_the_order_is_right(repeats):
     """95 % intervals over 60 tables: 50 hits are 4 standard errors below; docs has 300 tables."""
     x = np.repeat(cells(), repeats, axis=0)

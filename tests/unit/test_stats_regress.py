@@ -299,6 +299,7 @@ def test_robust_errors_silence_unequal_variance():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_findings_about_clean_data_are_rare():
     rng = np.random.default_rng(21)
     alarms = dict.fromkeys(checks.modules(), 0)

@@ -43,6 +43,7 @@ def test_shares_are_those_of_the_analysis_of_variance():
         assert one.p == pytest.approx(sources[one.factor].p, rel=1e-6, abs=1e-14)
 
 
+@pytest.mark.long
 def test_the_interval_of_a_share_covers_it():
     """n explains 4 % of the variation of these means and this noise."""
     effects = np.array([[10 + t + 0.5 * n for n in (0, 1)] for t in (0, 1, 2)])
@@ -121,6 +122,7 @@ def test_less_is_better_of_a_time():
     assert "best 1.00" in said(found) and "at x=1.0, worst" in said(found)
 
 
+@pytest.mark.long
 def test_noise_is_called_so_as_often_as_the_level_says():
     rng = np.random.default_rng(3)
     told = sum("matters" in said(cells(rng)) for _ in range(400))

@@ -260,7 +260,7 @@ def alarms(simulations: int, unequal: bool, seed: int) -> tuple[float, float]:
     return tuple(found / simulations)
 
 
-@pytest.mark.parametrize("unequal", [False, True])
+@pytest.mark.parametrize("unequal", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_false_alarms_are_nominal_and_those_of_trials_taken_for_themselves_are_not(unequal):
     held, naive = alarms(300, unequal, 11)
     assert 0.05 - 2.6 * np.sqrt(0.05 * 0.95 / 300) <= held <= 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / 300)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from iosonde.core.filesystems import LOCAL, sent_by_client
@@ -25,11 +26,12 @@ def of_links(section: Mapping[str, Any]) -> SpeedsOf | None:
     None where no link is limited."""
     if "net" not in section and not any("net" in words for words in _meant(section)):
         return None
-    made, usual = lab.factors(section), Speeds()
+    usual = Speeds()
+    names = (*lab.factors(section), "nodes")
 
-    def speeds(cell: Cell) -> Speeds:
-        if not cell.keys() >= {*made, "nodes"}:
-            return usual
+    @cache  # a design may have thousands of cells, and few labs
+    def at(levels: tuple[Any, ...]) -> Speeds:
+        cell = dict(zip(names, levels, strict=True))
         words, options = lab.at(section, cell)
         if words.get("net") is None or words.get("file_system") == LOCAL:
             return usual
@@ -38,6 +40,9 @@ def of_links(section: Mapping[str, Any]) -> SpeedsOf | None:
         copies = sent_by_client(str(words.get("file_system")), options)
         written = min(link * links / copies, usual.bytes_per_s) if copies > 1 else None
         return replace(usual, bytes_per_s=min(link * links, usual.bytes_per_s), written_per_s=written)
+
+    def speeds(cell: Cell) -> Speeds:
+        return at(tuple([cell[name] for name in names])) if cell.keys() >= set(names) else usual
 
     return speeds
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,13 +103,19 @@ def _exact(some: Array, near: float, width: float, reach: float) -> float:
     """The length, within ``width`` of ``near``, at which phases agree best, and no longer drift."""
     many = int(np.clip(16 * width * reach / near**2, 21, _MOST_LENGTHS))
     tried = np.linspace(near - width, near + width, many)
-    agree = [abs(np.exp(2j * np.pi / length * some).sum()) for length in tried]
+    agree = [_together(some / length) for length in tried]
     length = float(tried[int(np.argmax(agree))])
     phase = phases(some, length)
     usual = ~np.isnan(phase)
     number = np.round(some / length - phase)[usual]
     slope = float(np.polyfit(number, some[usual], 1)[0]) if np.ptp(number) else length
     return slope if abs(slope / length - 1) < _DRIFT else length
+
+
+def _together(turns: Array) -> float:
+    """How far they point into one direction: the length of the sum of their unit vectors, to six digits."""
+    angles = ((turns - np.floor(turns)) * (2 * np.pi)).astype(np.float32)
+    return math.hypot(float(np.cos(angles).sum()), float(np.sin(angles).sum()))
 
 
 def phases(at: npt.NDArray[Any], length: float) -> Array:

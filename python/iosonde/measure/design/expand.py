@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.expression import Expression
 from iosonde.core.types import Factor
 
 from . import balanced, fractional, kinds, latin
@@ -123,9 +124,10 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
 
 def _allowed(plan: Plan, cells: list[Cell]) -> tuple[list[Cell], tuple[tuple[str, int], ...]]:
     dropped = dict.fromkeys(plan.constraints, 0)
+    holds = {constraint: _judge(constraint) for constraint in plan.constraints}
     kept = []
     for cell in cells:
-        broken = next((constraint for constraint in plan.constraints if not constraint.holds(cell)), None)
+        broken = next((constraint for constraint in plan.constraints if not holds[constraint](cell)), None)
         if broken is None:
             kept.append(cell)
         else:
@@ -137,6 +139,19 @@ def _allowed(plan: Plan, cells: list[Cell]) -> tuple[list[Cell], tuple[tuple[str
             "loosen it, or add levels that it allows",
         )
     return kept, tuple((constraint.text, n) for constraint, n in dropped.items())
+
+
+def _judge(constraint: Expression) -> Callable[[Cell], bool]:
+    """Whether it holds for a cell: of thousands that are alike in the factors that stand in it, one is asked."""
+    names, known = sorted(constraint.names), dict[tuple[str, ...], bool]()
+
+    def holds(cell: Cell) -> bool:
+        levels = tuple([repr(cell[name]) for name in names])
+        if levels not in known:
+            known[levels] = constraint.holds(cell)
+        return known[levels]
+
+    return holds
 
 
 def _split_plot(plan: Plan, cells: list[Cell]) -> list[str]:

@@ -34,7 +34,11 @@ def trials(
     The same seed and repetition always give the same trials, whatever was drawn before: more repetitions can be added
     later without changing those that were measured. Raises InputError with the key of ``design`` that is wrong.
     """
-    plan, made = planned(factors, design, seed)
+    return in_order(*planned(factors, design, seed), repetitions, first_index, seed)
+
+
+def in_order(plan: Plan, made: Cells, repetitions: range, first_index: int, seed: int) -> list[Trial]:
+    """The trials of cells that were planned with this seed."""
     centres = _centres(plan, made)
     ordered: list[Trial] = []
     for repetition in repetitions:

@@ -12,7 +12,7 @@ from iosonde.core.types import Factor, FactorValue
 
 from . import aberration
 from .expand import Cells, planned
-from .order import trials
+from .order import in_order
 from .plan import COMMON_KEYS, Plan
 
 # Fewer trials of a cell have no interval.
@@ -76,15 +76,18 @@ def offers(
     ``seconds_of`` a trial of a cell; ``t_critical`` of so many degrees of freedom, at the level of the intervals.
     """
 
-    def seconds(other: Mapping[str, Any]) -> tuple[Cells, float]:
-        made = planned(factors, other, seed)[1]
-        each = [seconds_of(trial.factors) for trial in trials(factors, other, range(1), 0, seed)]
-        return made, math.inf if None in each else sum(s for s in each if s is not None)
+    def of_one(plan: Plan, made: Cells) -> float:
+        each = [seconds_of(trial.factors) for trial in in_order(plan, made, range(1), 0, seed)]
+        return math.inf if None in each else sum(s for s in each if s is not None)
 
-    made, one_s = seconds(design)
+    def seconds(other: Mapping[str, Any]) -> tuple[Cells, float]:
+        plan, made = planned(factors, other, seed)
+        return made, of_one(plan, made)
+
+    plan, made = planned(factors, design, seed)
+    one_s = of_one(plan, made)
     if math.isinf(one_s) or one_s * repetitions <= budget_s:
         return []
-    plan = planned(factors, design, seed)[0]
     shared = {key: value for key, value in design.items() if key in COMMON_KEYS - {"kind", "factors"}}
     asked = _Asked(factors, plan, made, shared, repetitions, seconds, budget_s)
     found = [*_fewer_repetitions(asked, dict(design), t_critical)]

@@ -68,18 +68,20 @@ def _fitted(x: Array, weight: Array, mean: Array, width: float) -> tuple[tuple[A
     least = max(_NARROWEST, width / 2)
     sd, share, before = np.full(k, max(whole / k, least)), np.full(k, 1 / k), -math.inf
     likelihood = -math.inf
-    for _ in range(_ROUNDS):
-        logs = np.log(share) - np.log(sd * math.sqrt(2 * math.pi)) - ((x[:, None] - mean) / sd) ** 2 / 2
-        top = logs.max(axis=1)
-        total = top + np.log(np.exp(logs - top[:, None]).sum(axis=1))
-        likelihood = float(weight @ total)
+    for _ in range(_ROUNDS):  # a row a component
+        height = np.log(share / (sd * math.sqrt(2 * math.pi)))
+        logs = height[:, None] - ((x - mean[:, None]) / sd[:, None]) ** 2 / 2
+        top = logs.max(axis=0)
+        parts = np.exp(logs - top)
+        sums = parts.sum(axis=0)
+        likelihood = float(weight @ (top + np.log(sums)))
         if likelihood - before < _SETTLED * n:
             break
         before = likelihood
-        mine = np.exp(logs - total[:, None]) * weight[:, None]
-        each = np.maximum(mine.sum(axis=0), 1e-9 * n)
-        mean = (mine * x[:, None]).sum(axis=0) / each
-        sd = np.sqrt(np.maximum((mine * (x[:, None] - mean) ** 2).sum(axis=0) / each, least**2))
+        mine = parts * (weight / sums)
+        each = np.maximum(mine.sum(axis=1), 1e-9 * n)
+        mean = mine @ x / each
+        sd = np.sqrt(np.maximum((mine * (x - mean[:, None]) ** 2).sum(axis=1) / each, least**2))
         share = each / each.sum()
     return (share, mean, sd), likelihood
 
