@@ -64,7 +64,7 @@ test: .venv/.dev ## unit and golden tests, then the engine's own
 	@echo "testing: native engine (cargo test)"
 	@cargo test --quiet --locked --no-default-features
 
-test-long: .venv/.dev ## the others: simulations, campaigns that are killed, every command asked in every way (about 2 min)
+test-long: .venv/.dev ## the others: simulations, campaigns that are killed, every command asked in every way (about 4 min)
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m long -n auto --dist worksteal tests/unit tests/golden tests/property $(PYTEST_OPTIONS)
 
 test-docs: .venv/.dev ## every example in README.md, docs/ and examples/ runs, and says what it shows
@@ -76,7 +76,7 @@ test-mpi: .venv/.dev ## tests with real MPI ranks
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest tests/mpi --ignore tests/mpi/nodes $(PYTEST_OPTIONS)
 
 # Nodes are network name spaces, so it takes root; what a machine lacks is named, and its tests are shown as skipped.
-test-nodes: .venv/.dev ## ranks on many nodes and 256 on one: ssh-like hosts, a Slurm made here (about 3 min, root)
+test-nodes: .venv/.dev ## ranks on many nodes and 256 on one: ssh-like hosts, a Slurm made here (about 6 min, root)
 	@test "$$(id -u)" = 0 || { echo "missing: root, to make network name spaces; run it as root"; exit 1; }
 	@PATH="$$PATH:/usr/sbin:/sbin"; \
 		for need in ip:iproute2 nsenter:util-linux slurmctld:slurm-wlm munged:munge mpiexec.openmpi:openmpi-bin \

@@ -103,7 +103,7 @@ def test_a_large_output_reaches_the_store_as_it_was(target, tmp_path):
 
 def test_a_daemon_of_the_set_up_lives_until_the_tear_down(target, tmp_path):
     up = CommandStep(f"sleep 1000 & echo $! > {tmp_path}/pid")
-    seen = CommandStep(f"cut -d ' ' -f 3 /proc/$(cat {tmp_path}/pid)/stat | grep S")
+    seen = CommandStep(f"cut -d ' ' -f 3 /proc/$(cat {tmp_path}/pid)/stat | grep '[SR]'")
     done = run(target, [seen], set_up=(up,), tear_down=(seen,))
     assert done.complete, done.missing
     status = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/stat")
