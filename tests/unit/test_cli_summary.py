@@ -198,20 +198,21 @@ def test_the_sentence_claims_only_what_the_trials_tell(tmp_path):
     assert "more trials are needed" in wild and wild.endswith("What 2 nodes add cannot be told from these trials.")
 
 
-def test_the_sentence_on_scaling_names_the_setting_and_no_efficiency_is_0_that_is_none(tmp_path):
-    speed = {(1, "a"): 1.0, (2, "a"): 2.0, (1, "b"): 1000.0, (2, "b"): 6.0}
+def on_scaling(tmp_path: Path, speed: dict[tuple[int, str], float]) -> str:
+    """The sentence of four trials about each speed, by nodes and file system."""
     rows = [f"{k},{fs},{v * factor}" for (k, fs), factor in speed.items() for v in (99, 100, 101, 100)]
     (tmp_path / "t.csv").write_text("\n".join(["nodes,fs,rate (op/s)", *rows]) + "\n")
-    said = as_json(str(tmp_path / "t.csv"), "--response", "rate", "--by", "nodes,fs")["sentence"]
+    return as_json(str(tmp_path / "t.csv"), "--response", "rate", "--by", "nodes,fs")["sentence"]
+
+
+def test_the_sentence_on_scaling_names_the_setting_and_no_efficiency_is_0_that_is_none(tmp_path):
+    said = on_scaling(tmp_path, {(1, "a"): 1.0, (2, "a"): 2.0, (1, "b"): 1000.0, (2, "b"): 6.0})
     assert "On 2 nodes rate at fs=a scales best (efficiency 1.00, " in said
     assert "at fs=b worst (0.0030, 0.0030 to 0.0030: slower than on fewer)" in said
 
 
 def test_what_gains_nothing_on_more_nodes_is_not_said_to_scale_best(tmp_path):
-    speed = {(1, "a"): 10.0, (2, "a"): 6.0, (1, "b"): 1000.0, (2, "b"): 6.0}
-    rows = [f"{k},{fs},{v * factor}" for (k, fs), factor in speed.items() for v in (99, 100, 101, 100)]
-    (tmp_path / "t.csv").write_text("\n".join(["nodes,fs,rate (op/s)", *rows]) + "\n")
-    said = as_json(str(tmp_path / "t.csv"), "--response", "rate", "--by", "nodes,fs")["sentence"]
+    said = on_scaling(tmp_path, {(1, "a"): 10.0, (2, "a"): 6.0, (1, "b"): 1000.0, (2, "b"): 6.0})
     assert "On 2 nodes no gain is seen; the lowest efficiency is that of rate at fs=b (0.0030, " in said
     assert "slower than on fewer" in said and "best (" not in said
 
@@ -437,3 +438,12 @@ def test_calls_too_few_for_a_percentile_are_counted_and_not_listed():
     assert "p99" not in "".join(text)
     assert [line.split()[0] for line in text if "1.00" in line] == ["4k"]
     assert "too few calls for any percentile of write (2 settings)" in text
+
+
+def test_levels_wider_than_a_terminal_are_broken_above_their_cells(tmp_path):
+    rows = [f"{'x' * 150}{n},r{m},{100 + n + m + k}" for n in range(3) for m in range(4) for k in range(3)]
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join(["system,mode,rate (op/s)", *rows]))
+    table = invoke(str(path), "--response", "rate", "--by", "system,mode", "--all").partition("\n~ ")[0]
+    assert max(map(len, table.splitlines())) < 80
+    assert all(f"{'x' * 150}{n}" in table.replace("\n", "") for n in range(3))

@@ -15,7 +15,7 @@ from iosonde.core.level_text import levels_shown, setting_text
 from iosonde.core.units import human_scale, percent
 from iosonde.stats.overview.types import Overview, OverviewRow
 
-from .layout import escape, estimate_parts, room, table, width, wrapped
+from .layout import broken, escape, estimate_parts, room, table, width, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.summary import Summary
@@ -165,5 +165,6 @@ def with_titles(headers: Sequence[str], grid: Sequence[Sequence[str]], titles: d
     yield aligned[0]
     for place, line in enumerate(aligned[1:]):
         if place in titles:
-            yield from wrapped(titles[place], "  ")
+            for said in wrapped(titles[place], "  "):
+                yield from [said] if width(said) <= room() else broken(said.strip())
         yield line

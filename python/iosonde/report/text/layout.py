@@ -14,6 +14,7 @@ from iosonde.core.estimate_text import CANNOT_TELL, estimate_parts, estimate_tex
 __all__ = [
     "CANNOT_TELL",
     "WIDTH",
+    "broken",
     "escape",
     "estimate_parts",
     "estimate_text",
@@ -107,11 +108,11 @@ def fitting(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str
     for row, line in zip(rows, others, strict=True):
         named = zip(headers[:labels], row[:labels], strict=True)
         said = [" ".join(filter(None, (name, str(cell)))) for name, cell in named if cell not in (None, "")]
-        found += [*_broken(escape(", ".join(said))), _GAP + line]
+        found += [*broken(escape(", ".join(said))), _GAP + line]
     return found
 
 
-def _broken(text: str) -> list[str]:
+def broken(text: str) -> list[str]:
     """``text`` in lines that are nowhere too wide: a word alone may be broken."""
     lines = [""]
     for char in text:

@@ -208,7 +208,7 @@ def _latency(made: Overview) -> Iterator[str]:
 
 
 def _kinds(each: Sequence[str]) -> str:
-    """``write: write (2 settings)``."""
+    """``write (2 settings) and close``."""
     several = Counter(each).items()
     return listed([f"{kind} ({counted(n, 'setting')})" if n > 1 else kind for kind, n in several])
 
