@@ -76,7 +76,8 @@ def test_a_text_cut_at_any_line_is_read_up_to_there_and_never_otherwise(name):
     for length in sorted({round(i * len(lines) / CUTS) for i in range(CUTS)} | {len(lines) - 1}):
         runs = read_by(form, b"\n".join(lines[:length]), name)
         # What is derived from all of a log (a mean, a sum) differs where half of it is gone; what is printed does not.
-        printed = [row for run in runs for row in run.rows if form not in TRACES and not is_derived(form, row.metric, run)]
+        rows = [(run, row) for run in runs for row in run.rows]
+        printed = [row for run, row in rows if form not in TRACES and not is_derived(form, row.metric, run)]
         strange = [row for row in printed if (row.operation, row.metric, row.value) not in known]
         assert not strange, (length, strange[:2])
 

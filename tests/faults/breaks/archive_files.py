@@ -61,8 +61,9 @@ def packed(content: bytes, form: str) -> bytes:
     """One output in an archive, or compressed, of this form."""
     one = tar(("ior.txt", content), form=tarfile.USTAR_FORMAT)
     return {
-        "tar": lambda: one, "tar.gz": lambda: gzip.compress(one, 9, mtime=0), "zip": lambda: zipped(("ior.txt", content)),
-        "tgz": lambda: gzip.compress(one, 0, mtime=0), "tar.xz": lambda: lzma.compress(one),
+        "tar": lambda: one, "tar.gz": lambda: gzip.compress(one, 9, mtime=0),
+        "zip": lambda: zipped(("ior.txt", content)), "tgz": lambda: gzip.compress(one, 0, mtime=0),
+        "tar.xz": lambda: lzma.compress(one),
         "tar.bz2": lambda: bz2.compress(one), "lzma.zip": lambda: zipped(("ior.txt", content), method=zipfile.ZIP_LZMA),
         "stored.zip": lambda: zipped(("ior.txt", content), method=zipfile.ZIP_STORED),
         "bz2.zip": lambda: zipped(("ior.txt", content), method=zipfile.ZIP_BZIP2),
@@ -150,7 +151,9 @@ HOSTILE: dict[str, Make] = {
     "tar, through a link": _file("bad.tar", lambda: tar(("d", {**_LINK, "linkname": "../.."}), ("d/evil.txt", text()))),
     "tar, link to a file outside": _file("bad.tar", lambda: tar(("ior.txt", {**_LINK, "linkname": "../../secret"}))),
     "tar, hard link outside": _file("bad.tar", lambda: tar(("ior.txt", {**_HARD, "linkname": "../../secret"}))),
-    "tar, hard link to a member": _file("bad.tar", lambda: tar(("a.txt", text()), ("b.txt", {**_HARD, "linkname": "a.txt"}))),
+    "tar, hard link to a member": _file(
+        "bad.tar", lambda: tar(("a.txt", text()), ("b.txt", {**_HARD, "linkname": "a.txt"}))
+    ),
     "tar, device": _file("bad.tar", lambda: tar(("ior.txt", {"type": tarfile.CHRTYPE, "devmajor": 1, "devminor": 5}))),
     "tar, FIFO": _file("bad.tar", lambda: tar(("ior.txt", {"type": tarfile.FIFOTYPE}))),
     "tar, setuid": _file("bad.tar", lambda: tar(("ior.txt", {"mode": 0o6777, "uid": 0}))),
@@ -172,7 +175,9 @@ HOSTILE: dict[str, Make] = {
     "zip, 100 deep": _file("bad.zip", lambda: _nested(100)),
     "tar.bz2, bomb": _file("bad.tar.bz2", lambda: _bomb("bz2")),
     "zip, bomb": _file("bad.zip", lambda: _bomb("zip")),
-    "tar.gz, 20,000 members": _file("bad.tar.gz", lambda: gzip.compress(tar(*((f"{n}.txt", b"") for n in range(20_000))), 1)),
+    "tar.gz, 20,000 members": _file(
+        "bad.tar.gz", lambda: gzip.compress(tar(*((f"{n}.txt", b"") for n in range(20_000))), 1)
+    ),
     "tar, size too large": _file("bad.tar", lambda: _lying_tar(b"77777777777")),
     "tar, size negative": _file("bad.tar", lambda: _lying_tar(b"\xff" * 12)),
     "tar, size too small": _file("bad.tar", lambda: _lying_tar(b"00000002000")),

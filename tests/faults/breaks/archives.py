@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import random
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from .warm import Ended, warm
 SECRET = "not-for-you-4711"
 CPU_S, WALL_S = 30, 60.0
 ROOM = "96m"  # of TMPDIR, where a bomb is tried
+_NOT_PACKED = ("tgz", "stored.zip")  # here half of the flips hit a digit
 GOOD = "mdtest/gen-mdtest330-3iter.txt"
 
 
@@ -44,10 +46,18 @@ def _hostile(name: str, folder: Path) -> list[str]:
 
 def _flipped(seed: int, form: str, number: int, folder: Path) -> list[str]:
     raw = bytearray(archive_files.packed(archive_files.text(), form))
-    bit = dice(seed, f"{form} {number}").randrange(8 * len(raw))
+    rng = dice(seed, f"{form} {number}")
+    bit = 8 * _digit(raw, rng) + rng.randrange(3) if form in _NOT_PACKED and number % 2 else rng.randrange(8 * len(raw))
     raw[bit // 8] ^= 1 << bit % 8
     (folder / f"bad.{form}").write_bytes(raw)
     return [f"bit {bit} of {8 * len(raw)}: {breach}" for breach in _imported(folder, folder / f"bad.{form}")]
+
+
+def _digit(raw: bytearray, rng: random.Random) -> int:
+    """Where one of the text's digits is, in a form that has it as it is."""
+    text = archive_files.text()
+    begin = raw.index(text[:100])
+    return begin + rng.choice([place for place, byte in enumerate(text) if 48 <= byte <= 57])
 
 
 def _cut(seed: int, form: str, number: int, folder: Path) -> list[str]:

@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+import signal
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,8 @@ def dice(seed: int, name: str) -> random.Random:
 def judge(ended: Ended, codes: Iterable[int] = EXIT_CODES, deadline_s: float | None = None) -> list[str]:
     """What no command may do, whatever was done to it."""
     breaches = []
+    if ended.code == -signal.SIGXCPU:
+        return [f"{ended.said}: had not ended after {ended.cpu_s} s of CPU"]
     if ended.seconds is None:
         return [f"{ended.said}: had not ended after {deadline_s or ended.limit_s:.0f} s"]
     if "Traceback" in ended.err or "Traceback" in ended.out:

@@ -110,8 +110,9 @@ def _at_a_moment(seed: int, name: str, title: str, folder: Path) -> list[str]:
     moment = dice(seed, title).uniform(0.2, 1.2) * whole.seconds
     env = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "HOME": str(folder), "TMPDIR": str(folder),
            "IOSONDE_LOCK_DIR": str(folder)}  # fmt: skip
-    started = subprocess.Popen([sys.executable, "-m", "iosonde.cli.main", *COMMANDS[name].words], cwd=folder, env=env,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
+    words = [sys.executable, "-m", "iosonde.cli.main", *COMMANDS[name].words]
+    started = subprocess.Popen(words, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               start_new_session=True)  # fmt: skip
     time.sleep(moment)
     os.killpg(started.pid, signal.SIGKILL)
     started.wait()

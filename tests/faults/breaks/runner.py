@@ -16,6 +16,7 @@ import argparse
 import importlib
 import json
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -89,16 +90,17 @@ def cases(part: str, seed: int, quick: bool) -> list[Case]:
 
 def run_part(part: str, seed: int, quick: bool, only: str, tally: Tally) -> None:
     """Run its cases, count them, print what breaks."""
-    chosen = [case for case in cases(part, seed, quick) if only in f"{case.row}: {case.name}"]
+    selected = [case for case in cases(part, seed, quick) if only in f"{case.row}: {case.name}"]
     with ThreadPoolExecutor(PARTS[part]) as pool:
-        for case, breaches in zip(chosen, pool.map(attack, chosen), strict=True):
+        for case, breaches in zip(selected, pool.map(attack, selected), strict=True):
             if isinstance(breaches, NotTriedError):
                 tally.not_tried.setdefault(str(breaches), Counter())[case.row] += 1
                 continue
             tally.tried[case.row] += case.tries
             tally.broken[case.row] += min(case.tries, len(breaches))
             for breach in breaches:
-                how = f"--parts {part} --seed {seed}{' --quick' * quick} --only '{case.row}: {case.name}'"
+                chosen = shlex.quote(f"{case.row}: {case.name}")
+                how = f"--parts {part} --seed {seed}{' --quick' * quick} --only {chosen}"
                 tally.breaks.append({"row": case.row, "case": case.name, "broke": breach, "again": how})
                 print(f"BROKEN  {breach}\n        {how}", flush=True)
 
@@ -145,7 +147,8 @@ def _markdown(tally: Tally) -> str:
 
 
 def _not_tried(tally: Tally) -> list[str]:
-    return [f"not tried: {row} ({count}): {why}" for why, rows in tally.not_tried.items() for row, count in rows.items()]
+    every = ((row, count, why) for why, rows in tally.not_tried.items() for row, count in rows.items())
+    return [f"not tried: {row} ({count}): {why}" for row, count, why in every]
 
 
 if __name__ == "__main__":

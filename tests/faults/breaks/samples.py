@@ -54,7 +54,6 @@ def make(what: str) -> None:
 def make_store_of_runs(path: Path) -> None:
     """See ``store``."""
     import sample_store
-
     from iosonde.cli.group import cli
 
     sample_store.main(str(path))
@@ -77,8 +76,9 @@ def make_unlike(path: Path) -> None:
     store = Store.create(path / "a")
     for number, (name, levels) in enumerate(factors.items()):
         settings = [{key: values[n] for key, values in levels} for n in (0, 1)]
-        store.save_experiment(Experiment(name, f"is {name} a factor?", [Factor(key, levels=values) for key, values in
-            levels], {}, [Trial(n, settings[n % 2], n // 2, n // 2, n) for n in range(6)], 1, "2026-11-21T10:00:00Z"))  # fmt: skip
+        trials = [Trial(n, settings[n % 2], n // 2, n // 2, n) for n in range(6)]
+        declared = [Factor(key, levels=values) for key, values in levels]
+        store.save_experiment(Experiment(name, f"is {name} a factor?", declared, {}, trials, 1, "2026-11-21T10:00:00Z"))
         store.append_many([
             Run(id=f"{name}-{n}", experiment=name, source="iosonde envelope", seconds=1.0, seed=n,
                 started_at=f"2026-11-{number + 1:02}T{n:02}:00:00Z", factors={**settings[n % 2], "repetition": n // 2},

@@ -117,7 +117,7 @@ def _mutate(kind: str, path: Path, files: list[Path], rng: random.Random) -> Non
         path.mkdir()
 
 
-def _json_change(path_in_store: str, **changes: Any) -> Callable[[Path], None]:
+def _json_change(path_in_store: str, **changes: Any) -> Callable[[Path], object]:
     def change(store: Path) -> None:
         path = store / path_in_store
         path.write_text(json.dumps({**json.loads(path.read_text()), **changes}, indent=2, sort_keys=True) + "\n")
@@ -126,9 +126,9 @@ def _json_change(path_in_store: str, **changes: Any) -> Callable[[Path], None]:
 
 
 _QUESTION = f"experiments/{samples.EXPERIMENT}.json"
-QUESTIONS: dict[str, Callable[[Path], None]] = {
+QUESTIONS: dict[str, Callable[[Path], object]] = {
     "experiment removed": lambda store: (store / _QUESTION).unlink(),
-    "all experiments removed": lambda store: [path.unlink() for path in (store / "experiments").iterdir()] and None,
+    "all experiments removed": lambda store: [path.unlink() for path in (store / "experiments").iterdir()],
     "other seed": _json_change(_QUESTION, seed=8),
     "other name": _json_change(_QUESTION, name="it was another question"),
     "other levels": _json_change(_QUESTION, factors=[{"levels": [1, 4], "name": "nodes", "role": "set", "unit": ""}]),
@@ -136,11 +136,11 @@ QUESTIONS: dict[str, Callable[[Path], None]] = {
     "other date": _json_change(_QUESTION, created_at="2020-01-01T00:00:00Z"),
     "store.json removed": lambda store: (store / "store.json").unlink(),
     "store.json of the future": _json_change("store.json", schema_version=99),
-    "store.json is a list": lambda store: [(store / "store.json").write_text("[]")] and None,
+    "store.json is a list": lambda store: (store / "store.json").write_text("[]"),
 }
 
 
-def _question(change: Callable[[Path], None], folder: Path) -> list[str]:
+def _question(change: Callable[[Path], object], folder: Path) -> list[str]:
     change(samples.copy(samples.store(), folder / "st"))
     return _breaches("changed", ["show", "summary"], folder, is_effective=True)
 

@@ -45,6 +45,7 @@ class Ended:
     seconds: float | None
     limit_s: float
     answer: Any = None
+    cpu_s: int = 0
 
 
 class Warm:
@@ -76,7 +77,7 @@ class Warm:
         self._process.stdin.flush()
         reply = json.loads(self._process.stdout.readline())
         said = " ".join(["iosonde", *arguments["words"]]) if "words" in arguments else function
-        return Ended(said.replace(str(folder), "."), limit_s=wall_s, **reply)
+        return Ended(said.replace(str(folder), "."), limit_s=wall_s, cpu_s=cpu_s, **reply)
 
     def cpu_s(self) -> float:
         """Of it and of the forks that ended."""
