@@ -46,17 +46,17 @@ def judge(ended: Ended, codes: Iterable[int] = EXIT_CODES, deadline_s: float | N
     """What no command may do, whatever was done to it."""
     breaches = []
     if ended.code == -signal.SIGXCPU:
-        return [f"{ended.said}: had not ended after {ended.cpu_s} s of CPU"]
+        return [f"{ended.command}: had not ended after {ended.cpu_s} s of CPU"]
     if ended.seconds is None:
-        return [f"{ended.said}: had not ended after {deadline_s or ended.limit_s:.0f} s"]
+        return [f"{ended.command}: had not ended after {deadline_s or ended.limit_s:.0f} s"]
     if "Traceback" in ended.err or "Traceback" in ended.out:
-        breaches.append(f"{ended.said}: traceback: {last_line(ended.err)}")
+        breaches.append(f"{ended.command}: traceback: {last_line(ended.err)}")
     elif ended.code not in codes:
-        breaches.append(f"{ended.said}: exit code {ended.code}: {last_line(ended.err)}")
+        breaches.append(f"{ended.command}: exit code {ended.code}: {last_line(ended.err)}")
     elif ended.code in (2, 3) and not ended.err.strip():
-        breaches.append(f"{ended.said}: exit code {ended.code} and no word")
+        breaches.append(f"{ended.command}: exit code {ended.code} and no word")
     elif found := _REPR.search(ended.err):
-        breaches.append(f"{ended.said}: Python's words in a message: {found[0]}")
+        breaches.append(f"{ended.command}: Python's words in a message: {found[0]}")
     return breaches
 
 

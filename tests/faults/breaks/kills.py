@@ -57,14 +57,14 @@ def cases(seed: int, quick: bool) -> Iterator[Case]:
         for number in range(2 if quick else 12):
             chosen = SIGNALS[(place + number) % 3]
             title = f"{name}, {chosen.name}, between changes #{number}"
-            yield Case("store: killed, then again", title, partial(_between_changes, seed, name, chosen, title))
+            yield Case("store: killed, then again", title, partial(_attack_between_changes, seed, name, chosen, title))
         for number in range(0 if quick else 4):
             title = f"{name}, SIGKILL of its group, at a moment #{number}"
-            yield Case("store: killed, then again", title, partial(_at_a_moment, seed, name, title))
+            yield Case("store: killed, then again", title, partial(_attack_at_a_moment, seed, name, title))
 
 
 @dataclass(frozen=True)
-class Whole:
+class Undisturbed:
     """What a command does when nobody ends it: changes, files left, seconds of a cold start."""
 
     changes: int
@@ -74,16 +74,16 @@ class Whole:
 
 
 @cache
-def _whole(name: str) -> Whole:
-    with tempfile.TemporaryDirectory(prefix="iosonde-breaks-", dir="/var/tmp") as made:
-        folder, command = Path(made), COMMANDS[name]
+def _run_undisturbed(name: str) -> Undisturbed:
+    with tempfile.TemporaryDirectory(prefix="iosonde-breaks-", dir="/var/tmp") as directory:
+        folder, command = Path(directory), COMMANDS[name]
         _prepare(folder)
         ended = warm().call("faults.breaks.warm:count_changes", folder, words=list(command.words), kill=(0, 0))
         if ended.answer is None:
             raise RuntimeError(f"{name} itself fails: {last_line(ended.err)}")
         runs = frozenset(run.name for run in _runs(folder / command.store))
         output = (folder / command.output).read_bytes() if command.output else b""
-        return Whole(ended.answer, runs, output, (ended.seconds or 1) + 0.3)
+        return Undisturbed(ended.answer, runs, output, (ended.seconds or 1) + 0.3)
 
 
 def _prepare(folder: Path) -> None:
@@ -92,22 +92,22 @@ def _prepare(folder: Path) -> None:
     (folder / "out").write_text(OLD)
 
 
-def _between_changes(seed: int, name: str, number: signal.Signals, title: str, folder: Path) -> list[str]:
-    whole = _whole(name)
+def _attack_between_changes(seed: int, name: str, number: signal.Signals, title: str, folder: Path) -> list[str]:
+    undisturbed = _run_undisturbed(name)
     _prepare(folder)
     before = digest(folder / "st")
-    change = dice(seed, title).randint(1, max(1, whole.changes))
+    change = dice(seed, title).randint(1, max(1, undisturbed.changes))
     ended = warm().command(list(COMMANDS[name].words), folder, kill=(int(number), change))
-    breaches = [f"killed before change {change} of {whole.changes}: {breach}" for breach in
-                (*_said(ended, number), *_seen(folder, name, before, whole, number))]  # fmt: skip
-    return [*breaches, *_again(folder, name, before, whole)]
+    breaches = _check_words(ended, number) + _check_after_kill(folder, name, before, undisturbed, number)
+    moment = f"killed before change {change} of {undisturbed.changes}"
+    return [f"{moment}: {breach}" for breach in breaches] + _check_again(folder, name, undisturbed)
 
 
-def _at_a_moment(seed: int, name: str, title: str, folder: Path) -> list[str]:
-    whole = _whole(name)
+def _attack_at_a_moment(seed: int, name: str, title: str, folder: Path) -> list[str]:
+    undisturbed = _run_undisturbed(name)
     _prepare(folder)
     before = digest(folder / "st")
-    moment = dice(seed, title).uniform(0.2, 1.2) * whole.seconds
+    moment = dice(seed, title).uniform(0.2, 1.2) * undisturbed.seconds
     env = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "HOME": str(folder), "TMPDIR": str(folder),
            "IOSONDE_LOCK_DIR": str(folder)}  # fmt: skip
     words = [sys.executable, "-m", "iosonde.cli.main", *COMMANDS[name].words]
@@ -117,11 +117,11 @@ def _at_a_moment(seed: int, name: str, title: str, folder: Path) -> list[str]:
     os.killpg(started.pid, signal.SIGKILL)
     started.wait()
     breaches = [f"killed after {moment:.2f} s: {breach}" for breach in
-                _seen(folder, name, before, whole, signal.SIGKILL)]  # fmt: skip
-    return [*breaches, *_again(folder, name, before, whole)]
+                _check_after_kill(folder, name, before, undisturbed, signal.SIGKILL)]  # fmt: skip
+    return [*breaches, *_check_again(folder, name, undisturbed)]
 
 
-def _said(ended: Ended, number: signal.Signals) -> list[str]:
+def _check_words(ended: Ended, number: signal.Signals) -> list[str]:
     if number == signal.SIGKILL:
         return []
     return judge(ended, codes=(0, 1, 130)) + ["ended with 130 and no word"] * (
@@ -134,17 +134,24 @@ def _runs(store: Path) -> list[Path]:
     return [run for run in runs.iterdir() if not run.name.startswith(".")] if runs.is_dir() else []
 
 
-def _seen(folder: Path, name: str, before: dict[str, str], whole: Whole, number: signal.Signals) -> list[str]:
+def _check_after_kill(
+    folder: Path, name: str, before: dict[str, str], undisturbed: Undisturbed, number: signal.Signals
+) -> list[str]:
     """What is there after a kill."""
     command, breaches = COMMANDS[name], []
     for store in {"st", command.store}:
         breaches += [f"{store}: {damage}" for run in _runs(folder / store) if (damage := damage_of_run(run))]
-    after, kept = digest(folder / "st"), {run.name for run in _runs(folder / "st")}
+    after, visible = digest(folder / "st"), {run.name for run in _runs(folder / "st")}
     for path, content in before.items():
         words = path.split("/")
-        if words[0] == "runs" and len(words) > 2 and words[1] in kept and not {"tags.json", "notes.json"} & set(words):
+        if (
+            words[0] == "runs"
+            and len(words) > 2
+            and words[1] in visible
+            and not {"tags.json", "notes.json"} & set(words)
+        ):
             breaches += [f"changed: {path}"] * (after.get(path) != content)
-    if command.output and (folder / command.output).read_bytes() not in (OLD.encode(), whole.output):
+    if command.output and (folder / command.output).read_bytes() not in (OLD.encode(), undisturbed.output):
         breaches.append("a half file is seen in place of the old one")
     if number != signal.SIGKILL:
         breaches += [f"left after an interrupt: {path}" for path in _leftovers(folder)]
@@ -157,16 +164,16 @@ def _leftovers(folder: Path) -> list[str]:
             path.split("/")) or (path.startswith("tmp/"))]  # fmt: skip
 
 
-def _again(folder: Path, name: str, before: dict[str, str], whole: Whole) -> list[str]:
+def _check_again(folder: Path, name: str, undisturbed: Undisturbed) -> list[str]:
     """What is there after the same command once more."""
     command = COMMANDS[name]
     ended = warm().command(list(command.words), folder)
     breaches = judge(ended, codes=(0,))
     breaches += [f"again: left: {path}" for path in _leftovers(folder)][:2]
     runs = {run.name for run in _runs(folder / command.store)}
-    if runs != whole.runs:
-        breaches.append(f"again: {len(runs)} runs, {len(whole.runs)} where nobody ended it")
-    if command.output and (folder / command.output).read_bytes() != whole.output:
+    if runs != undisturbed.runs:
+        breaches.append(f"again: {len(runs)} runs, {len(undisturbed.runs)} where nobody ended it")
+    if command.output and (folder / command.output).read_bytes() != undisturbed.output:
         breaches.append("again: another output than where nobody ended it")
     checked = warm().command(["store", "check", command.store], folder)
     if checked.code == 2 or " 0 damaged or foreign" not in checked.err and checked.code:

@@ -29,11 +29,11 @@ def cases(seed: int, quick: bool) -> Iterator[Case]:
     """Kills of `lab up local` and of `lab down`, and each kind of what is not the lab's."""
     for number in range(3 if quick else 24):
         title = f"{SIGNALS[number % 3].name} #{number}"
-        yield Case("lab: killed while it comes up, then down", title, partial(_killed_up, seed, number, title))
+        yield Case("lab: killed while it comes up, then down", title, partial(_attack_up, seed, number, title))
     for number in range(0 if quick else 6):
-        yield Case("lab: down killed, then down", f"#{number}", partial(_killed_down, seed, number))
+        yield Case("lab: down killed, then down", f"#{number}", partial(_attack_down, seed, number))
     for name in FOREIGN if not quick else list(FOREIGN)[:2]:
-        yield Case("lab: what is not its own", name, partial(_foreign, name))
+        yield Case("lab: what is not its own", name, partial(_attack_by_foreign, name))
 
 
 class _Desk:
@@ -93,7 +93,7 @@ def _end(process: subprocess.Popen[str], what: str, limit_s: float = 90) -> Ende
     return Ended(f"iosonde lab {what}", process.returncode, "", err, seconds, limit_s)
 
 
-def _killed_up(seed: int, number: int, title: str, folder: Path) -> list[str]:
+def _attack_up(seed: int, number: int, title: str, folder: Path) -> list[str]:
     desk, chosen = _Desk(folder), SIGNALS[number % 3]
     moment = dice(seed, title).uniform(0.1, LONGEST_S)
     process = desk.up()
@@ -101,15 +101,17 @@ def _killed_up(seed: int, number: int, title: str, folder: Path) -> list[str]:
     if process.poll() is None:
         process.send_signal(chosen)
     ended = _end(process, "up")
-    breaches = [] if chosen == signal.SIGKILL else judge(ended, codes=(0, 1, 130, -signal.SIGTERM))
-    if ended.code == 130:
+    # An interrupt while code is compiled ends Python by the signal itself, which a shell calls 130 as well.
+    interrupted = (130, -signal.SIGINT)
+    breaches = [] if chosen == signal.SIGKILL else judge(ended, codes=(0, 1, *interrupted, -signal.SIGTERM))
+    if ended.code in interrupted:
         breaches += [f"after {chosen.name}: {left}" for left in desk.left()]
     if desk.lab.exists():
         breaches += judge(desk.down(), codes=(0,))
     return [f"killed after {moment:.2f} s: {breach}" for breach in (*breaches, *desk.left())]
 
 
-def _killed_down(seed: int, number: int, folder: Path) -> list[str]:
+def _attack_down(seed: int, number: int, folder: Path) -> list[str]:
     desk = _Desk(folder)
     breaches = judge(_end(desk.up(), "up"), codes=(0, 1))
     process = desk.start("down", NAME)
@@ -164,7 +166,7 @@ FOREIGN: dict[str, Callable[[_Desk], object]] = {
 }  # fmt: skip
 
 
-def _foreign(name: str, folder: Path) -> list[str]:
+def _attack_by_foreign(name: str, folder: Path) -> list[str]:
     desk = _Desk(folder)
     breaches = judge(_end(desk.up(), "up"), codes=(0, 1))
     if not desk.lab.is_dir():

@@ -22,13 +22,13 @@ FIRST_RUN, EXPERIMENT = "envelope-7f3a-0000", "envelope-7f3a"
 @cache
 def store() -> Path:
     """Six runs that were measured, of a preregistered experiment; three imported ones; a tag and a note."""
-    return _made("store_of_runs")
+    return _build("store_of_runs")
 
 
 @cache
 def unlike_stores() -> Path:
     """A directory with ``a``: experiments that have no factor in common; and ``b``: an experiment without runs."""
-    return _made("unlike")
+    return _build("unlike")
 
 
 def copy(source: Path, place: Path) -> Path:
@@ -37,7 +37,7 @@ def copy(source: Path, place: Path) -> Path:
     return place
 
 
-def _made(what: str) -> Path:
+def _build(what: str) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="iosonde-breaks-", dir="/var/tmp"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     ended = warm().call("faults.breaks.samples:make", folder, what=what)
@@ -89,7 +89,7 @@ def make_unlike(path: Path) -> None:
         Experiment("empty", "nothing yet", [Factor("nodes")], {}, [], 1, "2026-11-21T10:00:00Z"))  # fmt: skip
 
 
-def forged(document: dict[str, Any]) -> bytes:
+def seal_forgery(document: dict[str, Any]) -> bytes:
     """A run.json with a digest that is right, whatever it says."""
     zeros = "0" * 64
     document["self_sha256"] = zeros

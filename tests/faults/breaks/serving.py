@@ -77,27 +77,26 @@ class Server:
     """One that runs, and what it says on stderr."""
 
     port: int
-    pid: int
-    said: Path
+    stderr: Path
 
 
 def cases(seed: int, quick: bool) -> Iterator[Case]:
     """All of them; with ``quick`` every third, and fewer connections."""
     every = [
-        *(Case("serve: page of unlike experiments", path, partial(_page, path)) for path in PAGES),
-        *(Case("serve: foreign name", host[:40] or "none", partial(_host, host)) for host in HOSTS),
-        *(Case("serve: address", target[:70], partial(_target, target)) for target in TARGETS),
-        *(Case("serve: method", method[:20], partial(_method, method)) for method in METHODS),
-        *(Case("serve: no token", head[:40] or "none", partial(_token, head)) for head in TOKENS),
-        *(Case("serve: no HTTP", name, partial(_raw, name)) for name in RAW),
+        *(Case("serve: page of unlike experiments", path, partial(_attack_page, path)) for path in PAGES),
+        *(Case("serve: foreign name", host[:40] or "none", partial(_attack_by_host, host)) for host in HOSTS),
+        *(Case("serve: address", target[:70], partial(_attack_by_address, target)) for target in TARGETS),
+        *(Case("serve: method", method[:20], partial(_attack_by_method, method)) for method in METHODS),
+        *(Case("serve: no token", head[:40] or "none", partial(_attack_without_token, head)) for head in TOKENS),
+        *(Case("serve: no HTTP", name, partial(_attack_by_bytes, name)) for name in RAW),
     ]
     yield from every[:: 3 if quick else 1]
     many = 50 if quick else 400
-    yield Case("serve: idle connections", f"{many}", partial(_idle, many))
+    yield Case("serve: idle connections", f"{many}", partial(_attack_by_idling, many))
 
 
 @cache
-def _server(token: str) -> Server:
+def _start_server(token: str) -> Server:
     folder = Path(tempfile.mkdtemp(prefix="iosonde-breaks-", dir="/var/tmp"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     (folder / "secret").write_text(SECRET)
@@ -116,9 +115,9 @@ def _server(token: str) -> Server:
     head = process.stdout.read1(1 << 16)  # type: ignore[attr-defined]
     while head.count(b"}") < 1:
         head += process.stdout.read1(1 << 16)  # type: ignore[attr-defined]
-    server = Server(json.loads(head)["port"], process.pid, folder / "stderr")
+    server = Server(json.loads(head)["port"], folder / "stderr")
     deadline = time.monotonic() + LIMIT_S
-    while b"is being made" in _asked(server, "/", token) and time.monotonic() < deadline:
+    while b"is being made" in _get(server, "/", token) and time.monotonic() < deadline:
         time.sleep(0.1)
     return server
 
@@ -132,13 +131,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _asked(server: Server, target: str, token: str = "", head: str = "", host: str = "127.0.0.1:PORT") -> bytes:
+def _get(server: Server, target: str, token: str = "", head: str = "", host: str = "127.0.0.1:PORT") -> bytes:
     lines = [f"GET {target} HTTP/1.0", f"Host: {host}", head or "X: y",
              f"Authorization: Bearer {token}" if token else "A: b"]  # fmt: skip
-    return sent(server, "\r\n".join([*lines, "", ""]).replace("PORT", str(server.port)).encode("utf-8", "replace"))
+    return send(server, "\r\n".join([*lines, "", ""]).replace("PORT", str(server.port)).encode("utf-8", "replace"))
 
 
-def sent(server: Server, request: bytes) -> bytes:
+def send(server: Server, request: bytes) -> bytes:
     """The whole answer to a request; the connection is closed by us where there is none."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=LIMIT_S) as connection:
         parts = []
@@ -147,7 +146,7 @@ def sent(server: Server, request: bytes) -> bytes:
             connection.shutdown(socket.SHUT_WR)
             while part := connection.recv(1 << 16):
                 parts.append(part)
-        except ConnectionError:  # it did not read all of what we sent: its right
+        except ConnectionError:  # it did not read all of what we send: its right
             pass
         return b"".join(parts)
 
@@ -164,7 +163,7 @@ def _judge(server: Server, answer: bytes, statuses: Callable[[int], bool], insid
     breaches += ["another file is shown"] * (SECRET.encode() in answer or b"root:x:0" in answer)
     breaches += ["what is inside is shown"] * (not inside and any(word in answer for word in INSIDE))
     breaches += ["a name is markup"] * (b"<script>alert" in answer or b"\x1b[31m" in answer)
-    breaches += ["a traceback on stderr"] * (b"Traceback" in server.said.read_bytes())
+    breaches += ["a traceback on stderr"] * (b"Traceback" in server.stderr.read_bytes())
     return breaches
 
 
@@ -176,53 +175,53 @@ def _is_served(status: int) -> bool:
     return 200 <= status < 500
 
 
-def _page(path: str, folder: Path) -> list[str]:
-    server = _server("")
-    return _judge(server, _asked(server, path), lambda status: status in (200, 400, 404), inside=True)
+def _attack_page(path: str, folder: Path) -> list[str]:
+    server = _start_server("")
+    return _judge(server, _get(server, path), lambda status: status in (200, 400, 404), inside=True)
 
 
-def _host(host: str, folder: Path) -> list[str]:
-    server = _server("")
-    return _judge(server, _asked(server, "/", host=host), _is_refusal)
+def _attack_by_host(host: str, folder: Path) -> list[str]:
+    server = _start_server("")
+    return _judge(server, _get(server, "/", host=host), _is_refusal)
 
 
-def _target(target: str, folder: Path) -> list[str]:
-    server = _server("")
-    return _judge(server, _asked(server, target), _is_served, inside=True)
+def _attack_by_address(target: str, folder: Path) -> list[str]:
+    server = _start_server("")
+    return _judge(server, _get(server, target), _is_served, inside=True)
 
 
-def _method(method: str, folder: Path) -> list[str]:
-    server = _server("")
+def _attack_by_method(method: str, folder: Path) -> list[str]:
+    server = _start_server("")
     request = f"{method} / HTTP/1.0\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode()
-    return _judge(server, sent(server, request), lambda status: status in (400, 405, 414, 501))
+    return _judge(server, send(server, request), lambda status: status in (400, 405, 414, 501))
 
 
-def _token(head: str, folder: Path) -> list[str]:
-    server = _server(TOKEN)
+def _attack_without_token(head: str, folder: Path) -> list[str]:
+    server = _start_server(TOKEN)
     breaches = []
     for path in ("/", "/runs", "/report?store=1", "/nothing", "/?token=wrong"):
-        answer = _asked(server, path, head=head)
+        answer = _get(server, path, head=head)
         breaches += _judge(server, answer, lambda status: status in (400, 401, 431))
         breaches += ["the token is told"] * (TOKEN.encode() in answer)
     return breaches
 
 
-def _raw(name: str, folder: Path) -> list[str]:
-    server = _server("")
-    answer = sent(server, RAW[name])
+def _attack_by_bytes(name: str, folder: Path) -> list[str]:
+    server = _start_server("")
+    answer = send(server, RAW[name])
     return _judge(server, answer, lambda status: status < 500 or status in (501, 505), inside=True)
 
 
-def _idle(many: int, folder: Path) -> list[str]:
+def _attack_by_idling(many: int, folder: Path) -> list[str]:
     """Connections on which nobody speaks, half of them in the middle of a line: others are answered all the same."""
-    server, idle = _server(""), []
+    server, idle = _start_server(""), []
     try:
         for number in range(many):
             idle.append(socket.create_connection(("127.0.0.1", server.port), timeout=LIMIT_S))
             if number % 2:
                 idle[-1].sendall(b"GET / HT")
         began = time.monotonic()
-        answer = _asked(server, "/runs")
+        answer = _get(server, "/runs")
         seconds = time.monotonic() - began
     finally:
         for connection in idle:

@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "export": ("show", "st", "--export", "csv"), "report": ("report", "st", "-o", "page.html"),
 }  # fmt: skip
 JUDGES = ("store check", "verify")
+OTHERS = [name for name in COMMANDS if name not in (*JUDGES, "report")]  # a page takes seconds: not with --quick
 SECRET = "not-for-you-4711"
 KINDS = ("flip", "cut", "zeros", "digit", "empty", "removed", "swapped", "link", "dangling link", "FIFO", "directory")
 
@@ -32,12 +33,12 @@ KINDS = ("flip", "cut", "zeros", "digit", "empty", "removed", "swapped", "link",
 def cases(seed: int, quick: bool) -> Iterator[Case]:
     """Damages of every kind of file; forgeries; a question that was changed."""
     for kind in KINDS:
-        for number in range(2 if quick else 20):
-            yield Case("store: file damaged", f"{kind} #{number}", partial(_damage, seed, kind, number))
+        for number in range(1 if quick else 20):
+            yield Case("store: file damaged", f"{kind} #{number}", partial(_attack_file, seed, quick, kind, number))
     for name, change in QUESTIONS.items():
-        yield Case("store: question or marker changed", name, partial(_question, change))
-    for name in FORGERIES if not quick else list(FORGERIES)[::3]:
-        yield Case("store: run forged", name, partial(_forge, seed, quick, name))
+        yield Case("store: question or marker changed", name, partial(_attack_question, change))
+    for name in FORGERIES if not quick else list(FORGERIES)[::4]:
+        yield Case("store: run forged", name, partial(_attack_by_forgery, seed, quick, name))
 
 
 def run(name: str, folder: Path) -> Any:
@@ -46,39 +47,39 @@ def run(name: str, folder: Path) -> Any:
 
 
 @cache
-def _sound(name: str) -> tuple[int, str]:
+def _undamaged_output(name: str) -> tuple[int, str]:
     """What a command says of the store before anything is done to it."""
     ended = run(name, samples.store().parent)
     return ended.code, ended.out
 
 
-def _damage(seed: int, kind: str, number: int, folder: Path) -> list[str]:
+def _attack_file(seed: int, quick: bool, kind: str, number: int, folder: Path) -> list[str]:
     store, rng = samples.copy(samples.store(), folder / "st"), dice(seed, f"{kind} {number}")
     files = sorted(path for path in store.rglob("*") if path.is_file() and path.suffix in (".json", ".parquet", ".txt"))
     files = [path for path in files if not {"tags", "notes"} & set(path.parts)]
     chosen = rng.choice(files)
-    before, parsed = chosen.read_bytes(), _parsed(chosen)
+    before, parsed = chosen.read_bytes(), _parse(chosen)
     _mutate(kind, chosen, files, rng)
     what = f"{kind} of {chosen.relative_to(store)}"
-    same = chosen.is_file() and (chosen.read_bytes() == before or (parsed is not None and _parsed(chosen) == parsed))
-    others = rng.sample([name for name in COMMANDS if name not in JUDGES], 2)
-    return _breaches(what, others, folder, is_effective=not same)
+    same = chosen.is_file() and (chosen.read_bytes() == before or (parsed is not None and _parse(chosen) == parsed))
+    others = rng.sample(OTHERS, 1) if quick else rng.sample([*OTHERS, "report"], 2)
+    return _check_commands(what, others, folder, is_effective=not same)
 
 
-def _breaches(what: str, others: list[str], folder: Path, is_effective: bool) -> list[str]:
-    """What the commands do with a store that was changed, and whether one of those that check says so."""
+def _check_commands(what: str, others: list[str], folder: Path, is_effective: bool) -> list[str]:
+    """What the commands do with a store that was changed, and whether path of those that check says so."""
     breaches, words = [], []
     for name in (*JUDGES, *others):
         ended = run(name, folder)
         breaches += [f"{what}: {breach}" for breach in judge(ended, deadline_s=WALL_S)]
-        if name in JUDGES and (ended.code, ended.out) != _sound(name):
+        if name in JUDGES and (ended.code, ended.out) != _undamaged_output(name):
             words.append(ended.err or ended.out)
     if is_effective and not words:
         breaches.append(f"{what}: neither store check nor verify says so")
     return breaches
 
 
-def _parsed(path: Path) -> Any:
+def _parse(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes()) if path.suffix == ".json" else None
     except ValueError:
@@ -99,7 +100,7 @@ def _mutate(kind: str, path: Path, files: list[Path], rng: random.Random) -> Non
         path.write_bytes(raw[: {"cut": at, "empty": 0}.get(kind, len(raw))])
         return
     if kind == "swapped":
-        other = rng.choice([one for one in files if one != path and one.suffix == path.suffix] or files)
+        other = rng.choice([file for file in files if file != path and file.suffix == path.suffix] or files)
         content = other.read_bytes()
         other.write_bytes(raw)
         path.write_bytes(content)
@@ -140,12 +141,12 @@ QUESTIONS: dict[str, Callable[[Path], object]] = {
 }
 
 
-def _question(change: Callable[[Path], object], folder: Path) -> list[str]:
+def _attack_question(change: Callable[[Path], object], folder: Path) -> list[str]:
     change(samples.copy(samples.store(), folder / "st"))
-    return _breaches("changed", ["show", "summary"], folder, is_effective=True)
+    return _check_commands("changed", ["show", "summary"], folder, is_effective=True)
 
 
-def _deep(levels: int) -> Any:
+def _nest(levels: int) -> Any:
     value: Any = 1
     for _ in range(levels):
         value = {"a": value}
@@ -161,7 +162,7 @@ FORGERIES: dict[str, dict[str, Any]] = {
     "phases of numbers": {"phases": [1, 2]},
     "a severity that is none": {"findings": [{"code": "M101", "severity": "nope", "sentence": "x", "evidence": {}}]},
     "findings without keys": {"findings": [{}]},
-    "900 levels deep": {"facts": _deep(900)},
+    "900 levels deep": {"facts": _nest(900)},
     "facts is a number": {"facts": 7},
     "hosts is a number": {"facts": {"hosts": 7}},
     "files lead outside": {"files": {"../../../secret": {"bytes": 16, "sha256": "0" * 64}}},
@@ -188,22 +189,22 @@ FORGERIES: dict[str, dict[str, Any]] = {
 }
 
 
-def _forge(seed: int, quick: bool, name: str, folder: Path) -> list[str]:
+def _attack_by_forgery(seed: int, quick: bool, name: str, folder: Path) -> list[str]:
     store = samples.copy(samples.store(), folder / "st")
     (folder / "secret").write_text(SECRET)
     path = store / "runs" / samples.FIRST_RUN / "run.json"
     document = json.loads(path.read_text())
     document = {"schema_version": 1} if "" in FORGERIES[name] else {**document, **FORGERIES[name]}
-    path.write_bytes(samples.forged(document))
+    path.write_bytes(samples.seal_forgery(document))
     before, breaches = digest(store), []
-    others = dice(seed, name).sample(sorted(set(COMMANDS) - set(JUDGES)), 2) if quick else COMMANDS
+    others = dice(seed, name).sample(OTHERS, 1) if quick else COMMANDS
     for command in dict.fromkeys([*JUDGES, *others]):
         ended = run(command, folder)
         breaches += judge(ended, deadline_s=WALL_S)
         if SECRET in ended.out + ended.err:
-            breaches.append(f"{ended.said}: shows a file outside the store")
+            breaches.append(f"{ended.command}: shows a file outside the store")
         if "\x1b" in ended.out + ended.err:
-            breaches.append(f"{ended.said}: a name steers the terminal")
+            breaches.append(f"{ended.command}: a name steers the terminal")
     written = {entry.name for entry in folder.iterdir()} - {"st", "secret", "home", "tmp", "page.html"}
     if written or digest(store) != before:
         breaches.append(f"written: {written or 'in the store'}")

@@ -36,21 +36,21 @@ def cases(seed: int, quick: bool) -> Iterator[Case]:
     for place, words in enumerate(COMMANDS):
         homes = HOMES if not quick else HOMES[place % len(HOMES) :][: place < 7]
         for home in homes:
-            yield Case("users: HOME", f"{' '.join(words[:2])} {place}, {home}", partial(_home, words, home))
+            yield Case("users: HOME", f"{' '.join(words[:2])} {place}, {home}", partial(_attack_home, words, home))
     for umask in (0o077, 0o000, 0o027) if not quick else ():
-        yield Case("users: umask", f"{umask:03o}", partial(_umask, umask))
+        yield Case("users: umask", f"{umask:03o}", partial(_attack_umask, umask))
     for name, attack in OTHERS.items() if not quick else list(OTHERS.items())[:1]:
         yield Case("users: another's store or tree", name, attack)
 
 
-def _owned(path: Path, uid: int, gid: int, mode: int | None = None) -> None:
+def _give(path: Path, uid: int, gid: int, mode: int | None = None) -> None:
     for place in (path, *path.rglob("*")):
         os.chown(place, uid, gid, follow_symlinks=False)
         if mode is not None and not place.is_symlink():
             place.chmod(mode if place.is_dir() else mode & 0o6666)
 
 
-def _desk(folder: Path, home: str = "fresh") -> tuple[Path, dict[str, str]]:
+def _prepare_desk(folder: Path, home: str = "fresh") -> tuple[Path, dict[str, str]]:
     """A directory of a user's, with a store and a tree, and the environment."""
     if why := plain.why_not():
         raise plain.NotTriedError(why)
@@ -61,7 +61,7 @@ def _desk(folder: Path, home: str = "fresh") -> tuple[Path, dict[str, str]]:
     for number in range(12):
         (desk / "T" / f"f{number}").write_text("some words " * 50 * (number + 1))
     homes.mkdir()
-    _owned(desk, ALICE, ALICE)
+    _give(desk, ALICE, ALICE)
     locks = folder / "locks"
     locks.mkdir()
     locks.chmod(0o1777)
@@ -80,8 +80,8 @@ def _desk(folder: Path, home: str = "fresh") -> tuple[Path, dict[str, str]]:
     return desk, env
 
 
-def _home(words: tuple[str, ...], home: str, folder: Path) -> list[str]:
-    desk, env = _desk(folder, home)
+def _attack_home(words: tuple[str, ...], home: str, folder: Path) -> list[str]:
+    desk, env = _prepare_desk(folder, home)
     ended = plain.command(list(words), desk, User(), env)
     breaches = judge(ended, codes=COMMANDS[words])
     if words[0] == "lab" and ended.code == 2 and words[1] == "up":
@@ -89,8 +89,8 @@ def _home(words: tuple[str, ...], home: str, folder: Path) -> list[str]:
     return breaches
 
 
-def _umask(umask: int, folder: Path) -> list[str]:
-    desk, env = _desk(folder)
+def _attack_umask(umask: int, folder: Path) -> list[str]:
+    desk, env = _prepare_desk(folder)
     user = User(umask=umask)
     ended = plain.command(["run", "--target", "T", "--store", "new", *TINY], desk, user, env)
     breaches = judge(ended, codes=(0,))
@@ -106,9 +106,9 @@ def _umask(umask: int, folder: Path) -> list[str]:
     return breaches
 
 
-def _group_store(folder: Path) -> list[str]:
+def _attack_group_store(folder: Path) -> list[str]:
     """Two users write, tag, resume in one store of a group."""
-    desk, env = _desk(folder)
+    desk, env = _prepare_desk(folder)
     shared = desk / "shared"
     shared.mkdir()
     (desk / "T").chmod(0o777)
@@ -127,9 +127,9 @@ def _group_store(folder: Path) -> list[str]:
     return breaches
 
 
-def _foreign_store(folder: Path) -> list[str]:
+def _attack_foreign_store(folder: Path) -> list[str]:
     """Another's store can be read, and is not changed; that it cannot be is said with its path."""
-    desk, env = _desk(folder)
+    desk, env = _prepare_desk(folder)
     breaches, bob = [], User(BOB, BOB)
     for words in (["show", "st"], ["summary", "st"], ["store", "check", "st"], ["verify", "st"]):
         breaches += judge(plain.command(words, desk, bob, env), codes=(0, 1))
@@ -139,16 +139,16 @@ def _foreign_store(folder: Path) -> list[str]:
         ended = plain.command(words, desk, bob, env)
         breaches += judge(ended, codes=(0, 2, 3) if "merge" in words or "import" in words else (2, 3))
         if ended.code and "st" not in ended.err:
-            breaches.append(f"{ended.said}: does not name the store: {last_line(ended.err)}")
+            breaches.append(f"{ended.command}: does not name the store: {last_line(ended.err)}")
     return breaches
 
 
-def _closed_tree(folder: Path) -> list[str]:
+def _attack_closed_tree(folder: Path) -> list[str]:
     """A tree that one may not enter, and one with a directory that one may not."""
-    desk, env = _desk(folder)
+    desk, env = _prepare_desk(folder)
     (desk / "T" / "secret").mkdir()
     (desk / "T" / "secret" / "f").write_text("x")
-    _owned(desk / "T" / "secret", BOB, BOB, 0o700)
+    _give(desk / "T" / "secret", BOB, BOB, 0o700)
     breaches = judge(plain.command(["survey", "./T"], desk, User(), env), codes=(0,))
     ended = plain.command(["survey", "./T/secret"], desk, User(), env)
     breaches += judge(ended, codes=(2, 3))
@@ -159,7 +159,7 @@ def _closed_tree(folder: Path) -> list[str]:
 
 
 OTHERS = {
-    "a tree that is closed": _closed_tree,
-    "a store of a group": _group_store,
-    "a store of another user": _foreign_store,
+    "a tree that is closed": _attack_closed_tree,
+    "a store of a group": _attack_group_store,
+    "a store of another user": _attack_foreign_store,
 }

@@ -1,4 +1,4 @@
-"""Functions and commands of iosonde in forks of one process that has everything imported: a tenth of the CPU time.
+"""Functions and commands of iosonde in forks of process process that has everything imported: a tenth of the CPU time.
 
 Each fork has limits of CPU time and of the clock, and is killed with all that it started when these are over.
 
@@ -38,7 +38,7 @@ _COMMANDS = ("check", "compare", "import_", "parse", "report", "show", "store", 
 class Ended:
     """How a command ended; ``seconds`` is None where it had to be ended."""
 
-    said: str
+    command: str
     code: int
     out: str
     err: str
@@ -49,7 +49,7 @@ class Ended:
 
 
 class Warm:
-    """One process that forks; one request at a time."""
+    """One process that forks; process request at a time."""
 
     def __init__(self) -> None:
         paths = os.pathsep.join(str(ROOT / part) for part in ("python", "tests", "tests/unit", "tests/golden"))
@@ -76,8 +76,8 @@ class Warm:
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         reply = json.loads(self._process.stdout.readline())
-        said = " ".join(["iosonde", *arguments["words"]]) if "words" in arguments else function
-        return Ended(said.replace(str(folder), "."), limit_s=wall_s, cpu_s=cpu_s, **reply)
+        command = " ".join(["iosonde", *arguments["words"]]) if "words" in arguments else function
+        return Ended(command.replace(str(folder), "."), limit_s=wall_s, cpu_s=cpu_s, **reply)
 
     def cpu_s(self) -> float:
         """Of it and of the forks that ended."""
@@ -92,7 +92,7 @@ class Warm:
 
 
 class Pool:
-    """As many of them as threads ask at once; they last until the end, since to start one takes seconds of CPU."""
+    """As many of them as threads ask at once; they last until the end, since to start process takes seconds of CPU."""
 
     def __init__(self) -> None:
         self._idle: list[Warm] = []
@@ -105,28 +105,28 @@ class Pool:
     def call(self, function: str, folder: Path, **how: Any) -> Ended:
         """``module:function(**arguments)`` in a fork."""
         try:
-            one = self._idle.pop()
+            process = self._idle.pop()
         except IndexError:
-            one = Warm()
-            self._all.append(one)
+            process = Warm()
+            self._all.append(process)
         try:
-            return one.call(function, folder, **how)
+            return process.call(function, folder, **how)
         finally:
-            self._idle.append(one)
+            self._idle.append(process)
 
     def cpu_s(self) -> float:
         """What they and their forks took so far."""
-        return sum(one.cpu_s() for one in self._all)
+        return sum(process.cpu_s() for process in self._all)
 
     def close(self) -> None:
         """End all of them."""
-        for one in self._all:
-            one.close()
+        for process in self._all:
+            process.close()
 
 
 @cache
 def warm() -> Pool:
-    """The one of this process."""
+    """The process of this process."""
     pool = Pool()
     atexit.register(pool.close)
     return pool
@@ -163,17 +163,17 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
             os.killpg(pid, signal.SIGKILL)
         for file in (out, err, answer):
             file.seek(0)
-        told = json.loads(answer.read() or b"{}")
-        for name in told.get("modules", []):
+        report = json.loads(answer.read() or b"{}")
+        for name in report.get("modules", []):
             with suppress(Exception):
                 importlib.import_module(name)  # the next fork has it
         return {"code": -signal.SIGKILL if code is None else code, "seconds": seconds,
                 "out": out.read(1 << 24).decode(errors="replace"), "err": err.read(1 << 24).decode(errors="replace"),
-                "answer": told.get("answer")}  # fmt: skip
+                "answer": report.get("answer")}  # fmt: skip
 
 
 def _wait(pid: int, deadline: float) -> int | None:
-    """The exit code, or None of one that had to be killed."""
+    """The exit code, or None of process that had to be killed."""
     step = 0.001
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
@@ -258,7 +258,7 @@ def count_changes(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    # The module that functions of other modules are to see, not the one that is called __main__.
+    # The module that functions of other modules are to see, not the process that is called __main__.
     from faults.breaks import warm as this
 
     this._serve()
