@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
@@ -16,7 +17,7 @@ from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.core.words import counted
 from iosonde.importers import Text, Understood, columns, read, understand
-from iosonde.importers.archives import is_archive, unpack
+from iosonde.importers.archives import ArchiveFile, is_archive, unpack
 from iosonde.importers.columns_map import ColumnsMap
 from iosonde.importers.paths import Factors, joined, manifest_factors, pattern_factors
 from iosonde.importers.quoting import quotes
@@ -213,24 +214,37 @@ def found_files(names: Sequence[str], recursive: bool, store: Path) -> Iterator[
     with ExitStack() as stack:
         found: list[Found] = []
         for one in _named_files(names, recursive, store):
-            if is_archive(one.path):
-                place = Path(stack.enter_context(TemporaryDirectory(prefix="iosonde-import-")))
-                found += _of_archive(one, place)
-            else:
-                found.append(one)
+            found += _files_of_archive(one, stack) if is_archive(one.path) else [one]
         yield found
 
 
-def _of_archive(archive: Found, unpacked: Path) -> Iterator[Found]:
+def _files_of_archive(archive: Found, stack: ExitStack) -> list[Found]:
+    """What an archive holds, unpacked until ``stack`` ends, by name; of a damaged one the archive and the reason."""
     try:
-        unpack(archive.path, unpacked)
+        with ExitStack() as scratch:
+            directory = Path(scratch.enter_context(TemporaryDirectory(prefix="iosonde-import-")))
+            members = unpack(archive.path, directory)
+            stack.push(scratch.pop_all())
     except DataError as error:
-        yield replace(archive, damage=error.message)
-        return
-    for file in sorted(path for path in unpacked.rglob("*") if path.is_file()):
-        inner = file.relative_to(unpacked)
-        yield Found(file, archive.relative.parent / inner, file.stat().st_size, name=f"{archive.path}/{inner}",
-                    place=archive.path.parent / inner)  # fmt: skip
+        return [replace(archive, damage=f"{error.message}; {error.hint}")]
+    except OSError as error:
+        return [replace(archive, damage=f"{archive.path} cannot be unpacked: no scratch directory: {error.strerror}; "
+                        "set TMPDIR to a directory that can be written")]  # fmt: skip
+    return [_file_of_archive(archive, member, earlier) for member, earlier in _with_earlier(members)]
+
+
+def _with_earlier(members: Sequence[ArchiveFile]) -> Iterator[tuple[ArchiveFile, int]]:
+    """The members by name, each with the number of those before it that have the same name."""
+    count: Counter[PurePath] = Counter()
+    for member in sorted(members):
+        yield member, count[member.name]
+        count[member.name] += 1
+
+
+def _file_of_archive(archive: Found, member: ArchiveFile, earlier: int) -> Found:
+    name = f"{archive.path}/{member.name}" + (f" ({earlier + 1})" if earlier else "")
+    return Found(member.path, archive.relative.parent / member.name, member.size, name=name,
+                 place=archive.path.parent / member.name)  # fmt: skip
 
 
 def _named_files(names: Sequence[str], recursive: bool, store: Path) -> list[Found]:
@@ -370,7 +384,8 @@ def _import_together(
             continue
         outcomes[key] = read_one
         if KEPT.search(found.place.name) and found.size:
-            members[key] = Member(key, found.place, _text_of(found), None)
+            with suppress(IosondeError, OSError):
+                members[key] = Member(key, found.place, _text_of(found), None)
     made, joined = runs_together(list(members.values()), plan.experiment, lambda one: factors(relative[one.name]))
     known_before = dict(known)
     for key, one in members.items():

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import BinaryIO, NamedTuple
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError
 
 from .labels import without_labels
 
@@ -218,10 +218,11 @@ def is_darshan_log(raw: bytes) -> bool:
 
 
 def read(stream: BinaryIO, name: str) -> Text:
-    """All of ``stream`` as Text; a line beyond LINE_BYTES is cut there. Raises InputError beyond FILE_BYTES."""
+    """All of ``stream`` as Text; a line beyond LINE_BYTES is cut there. Raises InputError beyond FILE_BYTES,
+    DataError for one that gzip made and that is damaged."""
     kept, notes, damage = io.BytesIO(), list[Note](), list[Note]()
     in_line, line = 0, 1
-    for block in _blocks(stream, damage):
+    for block in _blocks(stream, name, damage):
         first, last = block.find(b"\n"), block.rfind(b"\n")
         if first < 0 and in_line + len(block) > LINE_BYTES:
             if in_line <= LINE_BYTES:
@@ -241,8 +242,8 @@ def read(stream: BinaryIO, name: str) -> Text:
     return text
 
 
-def _blocks(stream: BinaryIO, damage: list[Note]) -> Iterator[bytes]:
-    """What is in the file; of one that gzip made, what was put into it."""
+def _blocks(stream: BinaryIO, name: str, damage: list[Note]) -> Iterator[bytes]:
+    """What is in the file; of one that gzip made, what was put into it. Raises DataError where that is damaged."""
     block = stream.read(_BLOCK)
     if block[:2] != _GZIP:
         while block:
@@ -260,10 +261,12 @@ def _blocks(stream: BinaryIO, damage: list[Note]) -> Iterator[bytes]:
             block = member.unused_data or (b"" if member.unconsumed_tail else stream.read(_BLOCK))
             if at_end and not block.strip(b"\0"):
                 break
-    except zlib.error:
-        at_end = False
+    except zlib.error as error:
+        # The checksum stands at the end: what was read before may be other bytes than were written.
+        what = "its checksum is wrong" if "check" in str(error) else str(error).rpartition(": ")[2]
+        raise DataError(f"{name}: the compressed file is damaged: {what}", "get the file again") from error
     if not at_end:
-        damage.append(Note(0, "the compressed file is damaged or cut: a part of it is lost"))
+        damage.append(Note(0, "the compressed file is cut: a part of it is lost, and no checksum vouches for the rest"))
 
 
 def _line_ends(text: str) -> str:
