@@ -220,16 +220,17 @@ def found_files(names: Sequence[str], recursive: bool, store: Path) -> Iterator[
 
 def _files_of_archive(archive: Found, stack: ExitStack) -> list[Found]:
     """What an archive holds, unpacked until ``stack`` ends, by name; of a damaged one the archive and the reason."""
+    prefix = f"{archive.path}: "
     try:
         with ExitStack() as scratch:
             directory = Path(scratch.enter_context(TemporaryDirectory(prefix="iosonde-import-")))
             members = unpack(archive.path, directory)
             stack.push(scratch.pop_all())
     except DataError as error:
-        return [replace(archive, damage=f"{error.message}; {error.hint}")]
+        return [replace(archive, damage=f"{error.message.removeprefix(prefix)}; {error.hint}")]
     except OSError as error:
-        return [replace(archive, damage=f"{archive.path} cannot be unpacked: no scratch directory: {error.strerror}; "
-                        "set TMPDIR to a directory that can be written")]  # fmt: skip
+        return [replace(archive, damage=f"it cannot be unpacked: no scratch directory: {error.strerror}; set TMPDIR "
+                        "to a directory that can be written")]  # fmt: skip
     return [_file_of_archive(archive, member, earlier) for member, earlier in _with_earlier(members)]
 
 

@@ -90,9 +90,7 @@ def _write(archive: Path, entry: _Entry, path: Path, budget: _Budget) -> None:
             "set TMPDIR to a directory with more space",
         ) from error
     if written != entry.size:
-        raise DataError(
-            f"{archive} is damaged: {entry.name} has {written} bytes of {entry.size}", "get the archive again"
-        )
+        raise DataError(f"{archive}: {entry.name} has {written} of {entry.size} bytes", "get the archive again")
 
 
 def _read_block(archive: Path, entry: _Entry) -> bytes:
@@ -110,7 +108,7 @@ def _damage(archive: Path, name: PurePosixPath | str) -> Iterator[None]:
     except Exception as error:
         where = f" (at {name})" if name else ""
         why = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
-        raise DataError(f"{archive} cannot be unpacked{where}: {why}", "get the archive again") from error
+        raise DataError(f"{archive}: it cannot be unpacked{where}: {why}", "get the archive again") from error
 
 
 class _Budget:
@@ -155,7 +153,7 @@ class _Budget:
 
     def _refuse(self, why: str, cure: str = _CURE) -> None:
         at = f" (at {self._name})" if self._name.name else ""
-        raise DataError(f"{self._archive} {why}{at}", cure)
+        raise DataError(f"{self._archive}: it {why}{at}", cure)
 
 
 def free_bytes(directory: Path) -> int:
