@@ -83,7 +83,8 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
     base = lists[0] if lists else phases[0]
     run = replace(base.parsed) if lists else Parsed(headline=("bandwidth", "rate", "total"))
     run.rows, run.factors, run.facts = list(run.rows), dict(run.factors), dict(run.facts)
-    run.warnings, run.missing, run.tool = list(run.warnings), list(run.missing), "io500"
+    run.warnings, run.missing, run.invalid = list(run.warnings), list(run.missing), list(run.invalid)
+    run.tool = "io500"
     if not lists:
         run.lacks(0, "there is no list of results: neither result.txt nor result_summary.txt is complete")
     made = Execution(run, base, [base], results=_results(run), there={_place(row) for row in run.rows})
@@ -113,13 +114,17 @@ def _phase_of(name: str) -> str:
 def _add_list(made: Execution, part: FilePart) -> None:
     """Another list: of the same execution, of one that an earlier list tells of, or of one more."""
     if made.is_same(part.parsed):
+        made.parsed.adopt_invalid(PurePath(part.name).name, part.parsed)
         _add(made, part, part.parsed.rows, {})
-    elif any(_is_within(_results(part.parsed), _results(one.parsed)) for one in made.left):
+    elif whole := next((one for one in made.left if _is_within(_results(part.parsed), _results(one.parsed))), None):
+        whole.parsed.adopt_invalid(PurePath(part.name).name, part.parsed)
         made.doubles.append(part)
     else:
         # An attempt that went on where one had ended says all of that again.
         told = [one for one in made.left if _is_within(_results(one.parsed), _results(part.parsed))]
         made.left = [one for one in made.left if all(one is not other for other in told)]
+        for one in told:
+            part.parsed.adopt_invalid(PurePath(one.name).name, one.parsed)
         made.doubles += told
         made.left.append(part)
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from iosonde.cli.commands.import_ import command as import_command
 from iosonde.core.errors import DataError
-from iosonde.importers import archives
+from iosonde.foreign import unpacking
 from iosonde.importers.text import read
 from iosonde.store import Store
 
@@ -60,7 +60,7 @@ def unpacked(packed: bytes, tmp_path: Path, name: str = "a.tgz") -> list[tuple[s
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     archive.write_bytes(packed)
-    return [(str(member.name), member.path.read_bytes()) for member in archives.unpack(archive, place)]
+    return [(str(member.name), member.path.read_bytes()) for member in unpacking.unpack(archive, place)]
 
 
 def imported(tmp_path: Path, *files: Path) -> tuple[int, dict]:
@@ -203,12 +203,12 @@ def test_without_space_for_it_the_archive_and_the_member_are_named_and_the_impor
 
 def test_what_is_free_limits_what_is_unpacked(tmp_path, monkeypatch):
     packed = gzip.compress(tar(("a", IOR), ("b", IOR)))
-    monkeypatch.setattr(archives, "free_bytes", lambda _: 4 * len(IOR))
+    monkeypatch.setattr(unpacking, "free_bytes", lambda _: 4 * len(IOR))
     with pytest.raises(DataError) as promised:
         unpacked(packed, tmp_path)
     assert "free" in promised.value.message and not (tmp_path / "unpacked" / "0000001").exists()
     free = iter([1 << 30, 1 << 30, 1000])  # of others, who write meanwhile
-    monkeypatch.setattr(archives, "free_bytes", lambda _: next(free, 1000))
+    monkeypatch.setattr(unpacking, "free_bytes", lambda _: next(free, 1000))
     with pytest.raises(DataError, match="TMPDIR|fills"):
         unpacked(packed, tmp_path)
 
@@ -219,11 +219,11 @@ def test_what_is_free_limits_what_is_unpacked(tmp_path, monkeypatch):
 def test_a_small_file_does_not_become_a_large_one(tmp_path, monkeypatch, pack):
     packed = pack(bytes(1 << 20))
     assert len(unpacked(packed, tmp_path)) == 1
-    monkeypatch.setattr(archives, "RATIO_FROM_BYTES", 1 << 18)
+    monkeypatch.setattr(unpacking, "RATIO_FROM_BYTES", 1 << 18)
     with pytest.raises(DataError, match="times its size"):
         unpacked(packed, tmp_path)
-    monkeypatch.setattr(archives, "MAX_RATIO", 1e9)
-    monkeypatch.setattr(archives, "MAX_BYTES", 1 << 19)
+    monkeypatch.setattr(unpacking, "MAX_RATIO", 1e9)
+    monkeypatch.setattr(unpacking, "MAX_BYTES", 1 << 19)
     with pytest.raises(DataError, match="unpacks to more than"):
         unpacked(packed, tmp_path)
 
