@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import io
 import json
 import math
@@ -291,6 +292,26 @@ def test_a_hole_beside_a_line_of_many_megabytes_takes_no_longer_than_the_line():
     text = Text(b"7" * (16 << 20) + b"\nx\0y\nz\n", "x")
     assert [len(line) for line in text.whole.split("\n")] == [16 << 20, 0, 1, 0] and text.damage
     assert Text(b"ab\0" * (1 << 20) + b"\nz", "x").whole == "\nz"
+
+
+@pytest.mark.parametrize(
+    ("module", "pattern", "text"),
+    [
+        ("dlio", "_RANK", "0"), ("elbencho_text", "_PERCENTILE", "0"), ("fio_text", "_PERCENTILE", "0"),
+        ("io500_execution", "_SAID", " \n"), ("iperf2", "_HEAD", " "), ("md_real_io", "_VALUE", "0"),
+        ("netperf", "_TEST", " "), ("paths", "_PLACE", "a"), ("reading", "_SIZE", " "), ("text", "_NO_COMMAS", "0"),
+        ("text", "_COMMA", "0"), ("text", "_DOT", "0"), ("text", "_ANSI", "\x1b["),
+    ],
+)  # fmt: skip
+def test_a_pattern_on_a_megabyte_of_the_same_takes_no_longer_than_the_text(module, pattern, text):
+    """Time that grows with the square of the text would be hours."""
+    compiled = getattr(importlib.import_module(f"iosonde.importers.{module}"), pattern)
+    head = {"_HEAD": "Server listening on ", "_SIZE": "0"}.get(pattern, "")
+    long = head + text * ((1 << 20) // len(text)) + "\x01"
+    assert compiled.match(long) is None
+    if pattern not in ("_HEAD", "_SIZE", "_TEST"):  # those are asked for at the begin of a line alone
+        found = compiled.findall(long)
+        assert not found or pattern == "_ANSI"
 
 
 def test_a_log_of_several_tools_is_read_by_each_of_them():

@@ -23,7 +23,7 @@ _PHASE_FILE = re.compile(r"((?:ior|mdtest)[-_](?:easy|hard|rnd\w*)[-_](?:[a-z]+[
 _LIST_FILE = re.compile(r"result\.txt$|result_summary.*\.txt$|io-?500-summary.*\.txt$")
 _OF_MDTEST = {"write": "file_creation", "stat": "file_stat", "read": "file_read", "delete": "file_removal"}
 INFORMATION = "system-information.txt"
-_SAID = re.compile(r'^\s*io500_info_(\w+)\s*=\s*"([^"\n]*)"', re.MULTILINE)
+_SAID = re.compile(r'^[ \t]*+io500_info_(\w++)[ \t]*+=[ \t]*+"([^"\n]*)"', re.MULTILINE)
 # What a file says of its own run and another file of the same: rounded words, and clocks around other things.
 SAME_LIST, SAME_PHASE = 0.001, 0.05
 _CLOCKED = ("bandwidth_last_done", "rate_last_done")

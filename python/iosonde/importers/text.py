@@ -33,7 +33,7 @@ _COMMA = re.compile(r"(?<![\w.,+/])(\d++),(\d++)(?![.,])(?=[\s%);a-zA-Z/]|$)|(?<
 _DOT = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
 # `8,16`, a device, at the begin of the lines of blkparse; what a program wrote, in a line of strace.
 _NO_COMMAS = re.compile(
-    r"^ *\d+,\d+ +\d+ +\d+ +\d+\.\d{9} |^(?:\[pid +\d+\] |\d+ +)?\d+[\d:]*\.\d{6,9} \w+\(", re.MULTILINE
+    r"^ *+\d++,\d++ ++\d++ ++\d++ ++\d++\.\d{9} |^(?:\[pid ++\d++\] |\d++ ++)?\d[\d:]*+\.\d{6,9} \w+\(", re.MULTILINE
 )
 _SAMPLE = 1 << 20
 _PAIRS = 32  # so many characters with a zero behind each are UTF-16 without its mark
