@@ -9,6 +9,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 import shutil
 import tarfile
 import zipfile
@@ -55,15 +56,15 @@ def is_archive(path: Path) -> bool:
     return path.name.lower().endswith(_SUFFIXES)
 
 
-def unpack(archive: Path, into: Path) -> list[ArchiveFile]:
-    """Unpack the regular files of ``archive`` into the directory ``into``, in the order of the archive.
+def unpack(archive: Path, file: BinaryIO, into: Path) -> list[ArchiveFile]:
+    """Unpack the regular files of ``archive``, open as ``file``, into the directory ``into``, in their order.
 
     Raises DataError where the archive is damaged, its files cannot be written, or are more than is imported.
     """
     files: list[ArchiveFile] = []
     with _damage(archive, ""):
-        budget = _Budget(archive, into)
-    entries = _entries(archive, budget)
+        budget = _Budget(archive, os.fstat(file.fileno()).st_size, into)
+    entries = _entries(file, budget)
     while True:
         with _damage(archive, files[-1].name if files else ""):
             entry = next(entries, None)
@@ -114,9 +115,8 @@ def _damage(archive: Path, name: PurePosixPath | str) -> Iterator[None]:
 class _Budget:
     """The space that one archive may take, checked before each member and while it is written."""
 
-    def __init__(self, archive: Path, into: Path) -> None:
-        self._archive, self._into, self._name = archive, into, PurePosixPath()
-        self._packed = archive.stat().st_size
+    def __init__(self, archive: Path, packed: int, into: Path) -> None:
+        self._archive, self._packed, self._into, self._name = archive, packed, into, PurePosixPath()
         self._free = free_bytes(into)
         self._written = self._unpacked = self._files = 0
 
@@ -161,15 +161,14 @@ def free_bytes(directory: Path) -> int:
     return shutil.disk_usage(directory).free
 
 
-def _entries(archive: Path, budget: _Budget) -> Iterator[_Entry]:
+def _entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
     """Every regular file; at its end the rest of the archive is read and checked."""
-    with archive.open("rb") as file:
-        magic = file.read(6)
-        file.seek(0)
-        if magic[:2] == b"PK":
-            yield from _zip_entries(file, budget)
-        else:
-            yield from _tar_entries(_Stream(_decompressed(file, magic), budget))
+    magic = file.read(6)
+    file.seek(0)
+    if magic[:2] == b"PK":
+        yield from _zip_entries(file, budget)
+    else:
+        yield from _tar_entries(_Stream(_decompressed(file, magic), budget))
 
 
 def _zip_entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:

@@ -60,7 +60,9 @@ def unpacked(packed: bytes, tmp_path: Path, name: str = "a.tgz") -> list[tuple[s
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     archive.write_bytes(packed)
-    return [(str(member.name), member.path.read_bytes()) for member in unpacking.unpack(archive, place)]
+    with archive.open("rb") as file:
+        members = unpacking.unpack(archive, file, place)
+    return [(str(member.name), member.path.read_bytes()) for member in members]
 
 
 def imported(tmp_path: Path, *files: Path) -> tuple[int, dict]:
