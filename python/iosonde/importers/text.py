@@ -38,7 +38,7 @@ _NO_COMMAS = re.compile(
 _SAMPLE = 1 << 20
 _PAIRS = 32  # so many characters with a zero behind each are UTF-16 without its mark
 _GZIP = b"\x1f\x8b"
-_DARSHAN = 6567223
+DARSHAN_MAGIC = 6567223
 _SHEET = b"\x09\x00\x04\x00"  # an Excel 2 sheet, as IOzone writes it
 
 
@@ -213,7 +213,7 @@ class Text:
 
 def is_darshan_log(raw: bytes) -> bool:
     """Whether it is no text, but Darshan's binary log: by the number behind its version, in either order of bytes."""
-    return len(raw) >= 16 and _DARSHAN in (int.from_bytes(raw[8:16], "little"), int.from_bytes(raw[8:16], "big"))
+    return len(raw) >= 16 and DARSHAN_MAGIC in (int.from_bytes(raw[8:16], "little"), int.from_bytes(raw[8:16], "big"))
 
 
 def read(stream: BinaryIO, name: str) -> Text:
