@@ -61,8 +61,9 @@ def test_of_two_lists_of_a_run_the_one_that_says_invalid_counts(tmp_path, marked
             (top / name).write_text(text)
     made = imported(top, tmp_path / "s")
     assert (made["runs"], made["incomplete"]) == (1, 1)
-    (missing,) = only(tmp_path / "s").missing
-    assert "invalid" in missing.lower()
+    run = only(tmp_path / "s")
+    assert len(run.missing) == 1 and "invalid" in run.missing[0].lower()
+    assert run.factors["ranks"] == 8  # of result.txt, which is not cut
 
 
 @pytest.mark.parametrize("above", [False, True])

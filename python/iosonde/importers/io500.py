@@ -90,7 +90,8 @@ def _value(run: Parsed, at: int, section: str, key: str, word: str) -> None:
         run.facts.setdefault("commands", {})[section] = word.strip()[:2000]
     else:
         if _MARKED_INVALID.search(word):
-            run.mark_invalid(at, f"{section}: {key} is marked invalid")
+            what = "the score" if key == section == "SCORE" else f"{section}: {key}"
+            run.mark_invalid(at, f"{what} is marked invalid")
         value = number(word.split()[0]) if word.split() else None
         if section in ("SCORE", "SCOREX"):
             _score(run, at, section, key, value)

@@ -99,10 +99,11 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
 
 
 def _preference(part: FilePart) -> tuple[bool, int]:
-    """What is whole before what is not, ``result.txt`` before the summary before a log."""
+    """What is whole before what is cut, ``result.txt`` before the summary before a log."""
     name = PurePath(part.name).name
     places = ("result.txt", "result_summary.txt")
-    return bool(part.parsed.missing), places.index(name) if name in places else 2 if _LIST_FILE.match(name) else 3
+    is_cut = any(note not in part.parsed.invalid for note in part.parsed.missing)
+    return is_cut, places.index(name) if name in places else 2 if _LIST_FILE.match(name) else 3
 
 
 def _phase_of(name: str) -> str:
