@@ -9,6 +9,8 @@ from test_import_repeated import CSV, TEXT
 from test_import_together import directory, imported, ior, of, only, result, summary
 
 from iosonde.importers import Text, understand
+from iosonde.importers.damage import checked
+from iosonde.importers.parsed import Parsed, Row
 from iosonde.store import Store
 
 COMPLAINT = "; ERROR INVALID (src/phase_ior.c) Write phase needed 1.3s instead of stonewall 300s.\n"
@@ -86,6 +88,19 @@ def test_a_complaint_before_the_first_phase_is_of_the_list_that_follows():
     log = summary() + head + "\n" + COMPLAINT + rest
     first, second = understand(Text(log.encode(), "log")).runs
     assert not first.missing and second.invalid
+
+
+@pytest.mark.parametrize(
+    ("line", "invalid"),
+    [("write 12 MiB/s [INVALID]", True), ("write 12 MiB/s (failed)", True), ("write 12 MiB/s (2 errors)", False),
+     ("write 12 MiB/s", False)],
+)  # fmt: skip
+def test_a_mark_behind_a_number_counts_whatever_the_tool_and_whoever_reads_it(line, invalid):
+    """A reader of numbers drops what follows them; what stands in lines without a number is none of this."""
+    rows = [Row("read", "bandwidth", 1.0, "bytes/s", 1), Row("write", "bandwidth", 2.0, "bytes/s", 2)]
+    run = checked(Parsed(rows=rows), Text(f"read 11 MiB/s\n{line}\nold attempt [INVALID]\n".encode(), "x"))
+    assert [note.line for note in run.invalid] == ([2] if invalid else []) and run.missing == run.invalid
+    assert run.rows == rows
 
 
 def test_a_word_of_a_path_is_no_mark():

@@ -36,6 +36,8 @@ _NO_COMMAS = re.compile(
     r"^ *+\d++,\d++ ++\d++ ++\d++ ++\d++\.\d{9} |^(?:\[pid ++\d++\] |\d++ ++)?\d[\d:]*+\.\d{6,9} \w+\(", re.MULTILINE
 )
 _SAMPLE = 1 << 20
+# What a tool puts behind a number that does not count.
+_FLAG = re.compile(r"[\[(](?:invalid|failed|errors?|incomplete|aborted|partial|timed out|timeout)[\])]", re.IGNORECASE)
 _PAIRS = 32  # so many characters with a zero behind each are UTF-16 without its mark
 _GZIP = b"\x1f\x8b"
 DARSHAN_MAGIC = 6567223
@@ -125,6 +127,16 @@ class Text:
                 return begin, found
             at = max(end, place + 1)
         return None
+
+    @cached_property
+    def flagged_lines(self) -> dict[int, str]:
+        """Line number → the mark in it, as ``[INVALID]``, that its numbers do not count."""
+        flags, line, at = dict[int, str](), 1, 0
+        for found in _FLAG.finditer(self.whole):
+            line += self.whole.count("\n", at, found.start())
+            at = found.start()
+            flags.setdefault(line, found.group())
+        return flags
 
     @property
     def last_line(self) -> int:
