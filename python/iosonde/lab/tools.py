@@ -62,7 +62,7 @@ def _with_sudo() -> str:
     asked, *rest = sys.argv
     if Path(asked).name not in ("iosonde", "main.py"):  # called from Python
         return "sudo"
-    place = [f"{_PLACE}={os.environ[_PLACE]}"] * (_PLACE in os.environ)
+    place = [f"{_PLACE}={os.environ[_PLACE]}"] if _PLACE in os.environ else []
     program = [sys.executable, "-m", "iosonde.cli.main"] if asked.endswith(".py") else [shutil.which(asked) or asked]
     return shlex.join(["sudo", *place, *program, *rest])
 

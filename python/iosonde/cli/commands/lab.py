@@ -98,6 +98,7 @@ def run(name: str | None, words: tuple[str, ...]) -> None:
 @click.option("--all", "every", is_flag=True, help="All labs that there are.")
 def down(name: str | None, every: bool) -> None:
     """Take a lab down, whole or half made: nothing of it stays, and nothing else is touched."""
+    labs.need_root()
     if every and name:
         raise InputError("--all and a name are two wishes", "give one of them")
     for one in [one for one, _, _ in labs.labs()] if every else [name or labs.only()]:
