@@ -7,9 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-import plain_user
 import pytest
 
+import plain_user
 from iosonde.core.errors import InputError
 from iosonde.lab import place, tools
 
@@ -42,8 +42,8 @@ print(json.dumps(ends))
 def test_every_command_that_needs_root_ends_with_the_command_to_give(tmp_path, named):
     surroundings = {key: value for key, value in os.environ.items() if key != place.ROOT}
     surroundings |= {"PYTHONPATH": SOURCE, "HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = plain_user.run_python(PROGRAM, json.dumps(NEED_ROOT),
-                                 environment=surroundings | ({place.ROOT: "/nowhere/labs"} if named else {}))  # fmt: skip
+    surroundings |= {place.ROOT: "/nowhere/labs"} if named else {}
+    done = plain_user.run_python(PROGRAM, json.dumps(NEED_ROOT), environment=surroundings)
     assert done.returncode == 0, done.stderr
     for words, (code, text) in zip(NEED_ROOT, json.loads(done.stdout), strict=True):
         assert code == 2, (words, code, text)

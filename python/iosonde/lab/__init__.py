@@ -28,6 +28,7 @@ from .live import (
     set_options,
     unmount,
 )
+from .patience import tell_waiting
 from .place import on_host
 from .run_words import check_shared, run_words
 from .status import health_now, servers_now, status
@@ -39,5 +40,6 @@ __all__ = [
     "Possible", "check", "check_fault", "check_options", "check_shared", "count_operations", "described", "down",
     "get_options", "hands_of", "heal", "health_now", "in_force", "inflict", "inside", "is_directory", "keeps_data",
     "labs", "listing", "mount", "need_root", "on_host", "only", "open_lab", "placement", "placements", "profile",
-    "remount", "run_words", "servers_now", "set_options", "setting_of", "status", "target_of", "unmount", "up",
+    "remount", "run_words", "servers_now", "set_options", "setting_of", "status", "target_of", "tell_waiting",
+    "unmount", "up",
 ]  # fmt: skip

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from iosonde.core.errors import InputError
 
-from . import hosts, links, place
+from . import hosts, links, patience, place
 from .description import LabDescription, of_dict
 from .hosts import SUBNET, LabHost
 from .tools import LabError
@@ -70,10 +70,7 @@ class Lab:
 
     def each(self, some: tuple[LabHost, ...], task: Callable[[LabHost], _T]) -> list[_T]:
         """Do something with several hosts at once; results in their order. Raises the first error."""
-        if not some:
-            return []
-        with ThreadPoolExecutor(max_workers=min(len(some), 16)) as pool:
-            return list(pool.map(task, some))
+        return patience.at_once([partial(task, one) for one in some])
 
     def is_mounted(self, client: LabHost) -> bool:
         """Whether a client has the file system mounted; one that does not answer has not."""
@@ -85,9 +82,10 @@ class Lab:
 
     def wait(self, what: str, there: Callable[[], bool], limit_s: float = 30.0) -> None:
         """Wait until something is true. Raises LabError after ``limit_s``, naming ``what``."""
-        deadline = time.monotonic() + limit_s
+        begin = time.monotonic()
         while not there():
-            if time.monotonic() > deadline:
+            patience.say_waiting(what, time.monotonic() - begin)
+            if time.monotonic() - begin > limit_s:
                 raise LabError(f"{self.name}: {what}: not within {limit_s:g} s", f"logs: {self.directory}/hosts/*/log")
             time.sleep(0.05)
 

@@ -13,6 +13,7 @@ from iosonde.cli import lab_campaign
 from iosonde.cli.commands import lab_live
 from iosonde.cli.options.types import Duration, FigureFile, SizeType
 from iosonde.cli.output import emit, talk, write_figure
+from iosonde.cli.progress import Waiting
 from iosonde.core.errors import InputError
 from iosonde.core.pairs import pair_of
 
@@ -20,6 +21,7 @@ from iosonde.core.pairs import pair_of
 @click.group(epilog="Example: iosonde lab up glusterfs --servers 3 --clients 2 --net 993mbit --set replica=3")
 def command() -> None:
     """An emulated cluster on this machine, with a real file system on it. Needs root."""
+    labs.tell_waiting(Waiting())
 
 
 @command.command(epilog="Example: iosonde lab up glusterfs --net 993mbit --disk-read 117MB/s --disk-write 148MB/s")

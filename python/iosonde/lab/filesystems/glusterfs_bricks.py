@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.lab.hosts import LabHost
@@ -97,8 +98,8 @@ def _split(lab: Lab) -> int:
 
 def _accused(server: LabHost) -> dict[str, list[int]]:
     try:
-        return dict(json.loads(server.run(sys.executable, "-c", _LOOK_ACCUSED, str(brick_of(server)), VOLUME,
-                                          limit_s=_ANSWERS_S)))  # fmt: skip
+        words = (sys.executable, "-c", _LOOK_ACCUSED, str(brick_of(server)), VOLUME)
+        return server.ask(lambda text: dict(json.loads(text)), *words, limit_s=_ANSWERS_S)
     except LabError:  # a server that does not answer is a complaint of its own
         return {}
 
@@ -128,8 +129,8 @@ def placement(lab: Lab, file: Path) -> dict[str, int]:
 def placements(lab: Lab, directory: Path) -> dict[str, dict[str, int]]:
     """Bytes of every file below a directory on each server."""
     below = str(directory.relative_to(lab.mount_point))
-    looked = [json.loads(told) for told in lab.each(lab.servers, lambda one: one.run(
-        sys.executable, "-c", _LOOK_BELOW, str(brick_of(one)), below))]  # fmt: skip
+    looked = lab.each(lab.servers, lambda one: one.ask(
+        _two_mappings, sys.executable, "-c", _LOOK_BELOW, str(brick_of(one)), below))  # fmt: skip
     numbers = {name: number for files, _ in looked for name, (number, _) in files.items()}
     return {name: {server.name: files.get(name, (number, 0))[1] + pieces.get(number, 0)
                    for server, (files, pieces) in zip(lab.servers, looked, strict=True)}
@@ -174,6 +175,15 @@ def _of_client(lab: Lab, client: LabHost) -> list[str]:
 def _looked(server: LabHost, below: Path, number: str = "") -> tuple[str, int]:
     """(the file's number in the volume, bytes) as a brick has them; of a file that is cut, with its pieces after the
     first, which carry its number in their names."""
-    told = server.run(sys.executable, "-c", _LOOK, str(brick_of(server)), str(below), number)
-    found, n_bytes = json.loads(told)
-    return found, n_bytes
+    words = (sys.executable, "-c", _LOOK, str(brick_of(server)), str(below), number)
+    return server.ask(_number_and_bytes, *words)
+
+
+def _number_and_bytes(text: str) -> tuple[str, int]:
+    number, n_bytes = json.loads(text)
+    return str(number), int(n_bytes)
+
+
+def _two_mappings(text: str) -> tuple[dict[str, list[Any]], dict[str, int]]:
+    files, pieces = json.loads(text)
+    return dict(files), dict(pieces)
