@@ -34,18 +34,17 @@ print(json.dumps([found, size + sum(map(os.path.getsize, pieces))]))
 # The same of every file below a directory: name → [number, size], and the bytes of pieces by the file's number.
 _LOOK_BELOW = """\
 import json, os, stat, sys, uuid
+from pathlib import Path
+from iosonde.foreign.walking import walk_files
 brick, below = sys.argv[1:]
 files, pieces = {}, {}
-top = os.path.join(brick, below)
-for where, folders, names in os.walk(top):
-    if os.path.samefile(where, brick):
-        folders[:] = [one for one in folders if one not in (".glusterfs", ".shard", ".trashcan")]
-    for name in names:
-        file = os.path.join(where, name)
-        told = os.lstat(file)
-        if stat.S_ISREG(told.st_mode) and not (told.st_mode & stat.S_ISVTX and not told.st_size):
-            found = str(uuid.UUID(bytes=os.getxattr(file, "trusted.gfid")))
-            files[os.path.relpath(file, top)] = [found, told.st_size]
+top = Path(brick, below)
+own = [Path(brick, name) for name in (".glusterfs", ".shard", ".trashcan")]
+for file in walk_files(top, lambda *_: None, own.__contains__):
+    told = os.lstat(file)
+    if not (told.st_mode & stat.S_ISVTX and not told.st_size):
+        found = str(uuid.UUID(bytes=os.getxattr(file, "trusted.gfid")))
+        files[str(file.relative_to(top))] = [found, told.st_size]
 shards = os.path.join(brick, ".shard")
 for entry in os.scandir(shards) if os.path.isdir(shards) else ():
     if entry.is_file(follow_symlinks=False):

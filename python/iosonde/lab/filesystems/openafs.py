@@ -7,9 +7,9 @@ the administrators in its root's list of rights are replaced by everybody, and i
 from __future__ import annotations
 
 import shlex
-import shutil
 from contextlib import suppress
 
+from iosonde.foreign.removal import remove_tree
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.tools import LabError
@@ -76,7 +76,7 @@ class _OpenAfs(Recipe):
         client.run("umount", str(lab.mount_point))
         client.run("umount", str(client.directory / "afs"))
         self.client_has_ended(lab, client)
-        shutil.rmtree(client.directory / "afs-cache")
+        remove_tree(client.directory / "afs-cache")
 
     def layout(self, lab: Lab) -> Layout:
         """One copy on one server."""
