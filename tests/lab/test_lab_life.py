@@ -240,6 +240,7 @@ def test_a_command_of_a_host_has_its_exit_code_and_its_own_options(root):
     assert bring_up("local", "one").returncode in (0, 1)
     assert iosonde("lab", "exec", "client1", "sh", "-c", "exit 7").returncode == 7
     assert "Size" in iosonde("lab", "exec", "client1", "df", "-h").stdout
+    assert iosonde("lab", "exec", "client1", "--", "echo", "--", "x").stdout == "-- x\n"
     refused = iosonde("lab", "exec", "client9", "true")
     assert refused.returncode == 2 and "client1" in refused.stderr
 

@@ -37,14 +37,20 @@ def check_options(file_systems: Sequence[str], options: Iterable[str]) -> None:
             raise InputError(f"lab: set: {name}: no option of {', '.join(file_systems)}", "iosonde lab list names them")
 
 
-def check(description: LabDescription, profiled: bool = False) -> None:
-    """See that such a lab can be brought up on this machine, and whether its servers count operations where they are to
-    be ``profiled``; nothing is made. Raises InputError."""
-    need_root()
+def check_description(description: LabDescription, profiled: bool = False) -> None:
+    """See that there can be such a lab on some machine, and whether its servers count operations where they are to be
+    ``profiled``. Raises InputError."""
     how = recipe(description.file_system)
     if profiled and not how.profiled:
         raise InputError(f"lab: profile: the servers of {how.title} do not count their operations", "leave it out")
     how.check(description.servers, description.options)
+
+
+def check(description: LabDescription, profiled: bool = False) -> None:
+    """See that such a lab can be brought up on this machine; nothing is made. Raises InputError."""
+    need_root()
+    check_description(description, profiled)
+    how = recipe(description.file_system)
     need({**how.commands, **disks.commands(description.base_fs)})
     links.check_delay(description.delay_s)
 

@@ -69,6 +69,7 @@ def status(name: str | None, plot: str | None, as_json: bool) -> None:
 def exec_(name: str | None, host: str, words: tuple[str, ...]) -> None:
     """Run a command on a host, or a shell; its exit code is ours."""
     labs.need_root()
+    words = words[1:] if words[:1] == ("--",) else words  # as after ssh and docker
     lab = labs.open_lab(name)
     _hand_over(lab, lab.host(host), words or (os.environ.get("SHELL", "sh"),))
 
