@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 
 from iosonde.core.errors import InputError
 
-from . import hosts, links, patience, place
+from . import claim, hosts, links, patience, place
 from .description import LabDescription, of_dict
 from .hosts import SUBNET, LabHost
 from .tools import LabError
 
 STARTING, UP = "starting", "up"
+CUT_SHORT = "cut short"  # whoever brought it up ended before it was
 SERVER, CLIENT = "server", "client"
 _T = TypeVar("_T")
 
@@ -164,14 +165,19 @@ def setting_of(name: str) -> dict[str, Any]:
     return {}
 
 
+def state_of(name: str) -> str:
+    """STARTING, CUT_SHORT or UP."""
+    try:
+        state = str(json.loads((place.directory(name) / place.FILE).read_text())["state"])
+    except (OSError, ValueError, KeyError, TypeError):
+        state = STARTING
+    return CUT_SHORT if state == STARTING and not claim.is_held(name) else state
+
+
 def labs() -> list[tuple[str, str, list[str]]]:
     """(name, state, hosts that run) of each lab that is there, finished or not."""
     found = []
     for name in place.names():
-        directory = place.directory(name)
-        try:
-            state = str(json.loads((directory / place.FILE).read_text())["state"])
-        except (OSError, ValueError, KeyError):
-            state = STARTING
-        found.append((name, state, [one for one in hosts.running(directory) if one != links.SWITCH]))
+        running = hosts.running(place.directory(name))
+        found.append((name, state_of(name), [one for one in running if one != links.SWITCH]))
     return found

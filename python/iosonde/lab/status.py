@@ -13,7 +13,7 @@ from .description import LabDescription
 from .faults import LabFault, in_force
 from .filesystems import recipe_of
 from .filesystems.recipe import ServerState
-from .lab import Lab, open_lab
+from .lab import CUT_SHORT, Lab, open_lab, state_of
 from .tools import LabError
 
 _T = TypeVar("_T")
@@ -92,14 +92,14 @@ def health_now(lab: Lab) -> list[str]:
 def status(name: str | None) -> LabStatus:
     """Of a lab; None: of the only one. Raises InputError, LabError."""
     lab = open_lab(name)
-    document = lab.read()
+    document, state = lab.read(), state_of(lab.name)
     there, asks = hosts.running(lab.directory) if place.around() is None else _answering(lab), not os.geteuid()
     states, health, facts, held = _ask_all(lab) if asks else ({}, (), {}, None)
     return LabStatus(
-        lab.name, document["state"], recipe_of(lab).title, document.get("version", ""), str(lab.mount_point),
+        lab.name, state, recipe_of(lab).title, document.get("version", ""), str(lab.mount_point),
         lab.description, document.get("layout", {}), document.get("emulated", {}),
         tuple(_of_host(lab, one, one.name in there, states.get(one.name)) for one in lab.hosts),
-        health, tuple(in_force(lab)), facts,
+        (*_cut_short(lab, state), *health), tuple(in_force(lab)), facts,
         "" if asks else "what serves, and whether it is well, is not known: asking the servers needs root",
         held,
     )  # fmt: skip
@@ -117,6 +117,12 @@ def _ask_all(lab: Lab) -> tuple[dict[str, ServerState], tuple[str, ...], dict[st
         lambda: _asked(lambda: capacity(lab), None, unanswered),
     ])  # fmt: skip
     return states, health or tuple(unanswered), facts, held
+
+
+def _cut_short(lab: Lab, state: str) -> list[str]:
+    if state != CUT_SHORT:
+        return []
+    return [f"its bring-up was cut short: iosonde lab down {lab.name} removes what there is of it"]
 
 
 def _of_host(lab: Lab, host: hosts.LabHost, running: bool, serves: ServerState | None) -> HostStatus:
