@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from iosonde.core.errors import SystemFaultError
+from iosonde.foreign.child import NoAnswerError
 from iosonde.measure import conditions
 from iosonde.measure.spec import CommandStep, Control
 from iosonde.measure.target.keeper import Keeper
-from iosonde.ranks.helper import NoAnswerError
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from steps_bench import run
