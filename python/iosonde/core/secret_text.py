@@ -40,11 +40,10 @@ _WHOLE_ADDRESS = re.compile(r"(?s)(?P<start>[A-Za-z][A-Za-z0-9+.-]*://[^\s/@:?#]
 _IN_QUERY = re.compile(r"(?i)(?P<start>[?&\s]\w*(?:password|passwd|secret|token)=)(?P<password>[^&\s]+)")
 
 
-def hide_address_passwords(text: str) -> str:
+def hide_address_passwords(text: str, is_address: bool = False) -> str:
     """``text`` with the password of every address (``scheme://user:password@host``) replaced by ``***``.
 
-    A text that begins with a scheme is one address to its end, so that its password may hold spaces as well.
+    ``is_address``: the text is one address to its end, so that its password may hold spaces as well.
     """
-    whole = re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
-    text = (_WHOLE_ADDRESS if whole else _IN_ADDRESS).sub(rf"\g<start>:{HIDDEN}@", text)
+    text = (_WHOLE_ADDRESS if is_address else _IN_ADDRESS).sub(rf"\g<start>:{HIDDEN}@", text)
     return _IN_QUERY.sub(rf"\g<start>{HIDDEN}", text)
