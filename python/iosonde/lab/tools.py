@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from iosonde.core.errors import InputError, SystemFaultError
+from iosonde.core.program_output import run_program
 
 LIMIT_S = 60.0
 _PLACE = "IOSONDE_LAB_ROOT"  # where labs live, if not where they usually do
@@ -38,8 +39,7 @@ def run(words: list[str], limit_s: float = LIMIT_S, given: str | None = None, sa
     ``limit_s``."""
     said = said or shown(words)
     try:
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=limit_s, check=False,
-                              input=given, stdin=subprocess.DEVNULL if given is None else None)  # fmt: skip
+        done = run_program(words, limit_s, given=given)
     except subprocess.TimeoutExpired as error:
         raise LabError(f"{said}: no answer after {limit_s:g} s") from error
     except OSError as error:
