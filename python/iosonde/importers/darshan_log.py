@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from iosonde.core.program_output import run_program
+
 from .darshan_child import FIELDS
 from .parsed import Parsed
 from .text import DARSHAN_MAGIC as _MAGIC
@@ -35,9 +37,10 @@ def parse_log(text: Text, add: Any) -> Parsed:
         log.write_bytes(text.raw)
         command = [sys.executable, "-m", f"{__package__}.darshan_child", str(log), str(out)]
         try:
-            ended = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_LONGEST_S, check=False
-            )
+            ended = run_program(command, _LONGEST_S)
+        except OSError as error:
+            run.lacks(0, f"pydarshan cannot be asked: {error.strerror}")
+            return run
         except subprocess.TimeoutExpired:
             run.lacks(0, f"pydarshan did not read the log in {_LONGEST_S} s")
             return run
@@ -46,7 +49,7 @@ def parse_log(text: Text, add: Any) -> Parsed:
             run.warn(0, "a log of Darshan is read by pydarshan, which is not here: pip install 'iosonde[darshan]'; or "
                      "import what darshan-parser and darshan-dxt-parser print")  # fmt: skip
             return run
-        said = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
+        said = ended.stderr.strip().rpartition("\n")[2][:200]
         if ended.returncode:
             run.lacks(0, f"pydarshan cannot read the log, which may be damaged: {said or ended.returncode}")
             return run
