@@ -17,7 +17,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 SURVEY = [sys.executable, "-m", "iosonde.cli.main", "survey"]
-LIMIT_S = 1.0
+LIMIT_S = 1.5
 # Starting two processes on a busy machine, besides the limit.
 SOON_S = 20.0
 
@@ -140,3 +140,8 @@ def test_ctrl_c_ends_it_at_once(faulty, tree, where):
         assert process.wait(10) == 130
         assert time.monotonic() - began < 3
         assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_limit_of_no_time_is_refused(tmp_path):
+    done = survey(tmp_path, limit="0s")
+    assert done.returncode == 2 and "--idle-timeout" in done.stderr

@@ -87,7 +87,7 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     )  # fmt: skip
     place = None if options["store"] is None else SurveyStore(Path(options["store"]))
     if place is not None:
-        place.check(given.path, given.limit_s)
+        place.check(given.path, given.idle_timeout)
     made = answer(given)
     if place is not None:
         place.keep(made, given)

@@ -12,6 +12,14 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 
+# All that operations need, as it is imported before a time limit counts.
+from .contents import LookAsked
+from .lookup import look_up_all
+from .readers import Patience, look_at_all
+from .transfer import array_to_text, contents_to_rows, files_from_rows, name_from_text, name_to_text, walked_to_json
+from .walk import WalkAsked, WalkStalledError
+from .walk import walk as walk_all
+
 _INODES_S = 0.3  # for a number that is only shown
 _root = -1
 _progress: dict[str, Any] = {"signs": 0, "done": 0, "path": "", "waited_s": 0.0}
@@ -37,10 +45,6 @@ def hold(path: str, shown: str) -> dict[str, Any]:
 
 def walk(limit_s: float, **asked: Any) -> dict[str, Any]:
     """See ``survey.walk``."""
-    from .transfer import walked_to_json
-    from .walk import WalkAsked, WalkStalledError
-    from .walk import walk as walk_all
-
     asked["share"] = tuple(asked["share"])
     try:
         return {"walked": walked_to_json(walk_all(WalkAsked(**asked), _held(), limit_s, _tell))}
@@ -50,10 +54,6 @@ def walk(limit_s: float, **asked: Any) -> dict[str, Any]:
 
 def look_up(names: list[str], limit_s: float) -> dict[str, Any]:
     """See ``survey.lookup``."""
-    from .lookup import look_up_all
-    from .transfer import array_to_text, name_from_text
-    from .walk import WalkStalledError
-
     try:
         table = look_up_all(_root, list(map(name_from_text, names)), limit_s, lambda name, s: _tell(0, name, s))
     except WalkStalledError as stall:
@@ -65,10 +65,6 @@ def look(
     files: list[list[Any]], codecs: list[str], seed: int, every_piece: bool, limit_s: float, seconds: float | None
 ) -> list[list[Any]]:  # fmt: skip
     """See ``survey.readers``."""
-    from .contents import LookAsked
-    from .readers import Patience, look_at_all
-    from .transfer import contents_to_rows, files_from_rows
-
     asked, patience = LookAsked(codecs, seed, every_piece), Patience(limit_s, seconds)
     return contents_to_rows(look_at_all(_root, files_from_rows(files), asked, patience, _tell))
 
@@ -79,13 +75,11 @@ def progress() -> dict[str, Any]:
 
 
 def _tell(done: int, path: bytes, waited_s: float) -> None:
-    from .transfer import name_to_text
 
     _progress.update(signs=_progress["signs"] + 1, done=done, path=name_to_text(path), waited_s=waited_s)
 
 
 def _stalled(path: bytes, hung_s: float, files: int) -> dict[str, Any]:
-    from .transfer import name_to_text
 
     return {"stalled": name_to_text(path), "hung_s": hung_s, "files": files}
 

@@ -54,7 +54,8 @@ class SurveyAsked:
     end as soon as the intervals of all shares are so narrow; ``seconds``: or when so much time was spent reading;
     what was read until then is the sample. ``by``: each ``directory`` (``directory:2``) or ``owner`` has draws of its
     own. ``rate``: the walk looks at so many entries a second at most (0: no limit). ``nice``: this thread, and what
-    it starts, gets the least priority. ``limit_s``: a file or directory that does not answer for so long is given up.
+    it starts, gets the least priority. ``idle_timeout``: a file or directory that does not answer for so long is given
+    up.
     """
 
     path: str
@@ -73,7 +74,7 @@ class SurveyAsked:
     rate: int = 0
     nice: bool = False
     what_if: tuple[str, ...] = ()
-    limit_s: float = LIMIT_S
+    idle_timeout: float = LIMIT_S
 
     @property
     def changes(self) -> tuple[StorageChange, ...]:
@@ -208,7 +209,7 @@ def survey(
     check_asked(asked)
     if asked.nice:
         give_way()
-    with SurveyedTree(asked.path, asked.limit_s, on_wait) as tree:
+    with SurveyedTree(asked.path, asked.idle_timeout, on_wait) as tree:
         made = survey_of(tree, asked, on_progress, began)
     return replace(made, hangs=tree.hangs())
 
@@ -220,7 +221,7 @@ def check_asked(asked: SurveyAsked) -> None:
     if asked.by and (asked.files_from or asked.until is not None or asked.seconds is not None):
         raise InputError("parts of a tree are drawn from in a walk, and in numbers that are known before",
                          "leave out --by, or --files-from, --until and --for")  # fmt: skip
-    if not asked.limit_s > 0:
+    if not asked.idle_timeout > 0:
         raise InputError("a limit of no time cannot be held", "write --idle-timeout 30s")
     if asked.rate < 0 or (asked.rate and asked.files_from):
         raise InputError("a rate is that of a walk, in looks a second", "write --rate 1000, without --files-from")

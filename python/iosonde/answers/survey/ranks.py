@@ -49,7 +49,7 @@ def survey_together(
 
 def _opened_everywhere(ranks: mpi.Ranks, asked: SurveyAsked, on_wait: OnWait | None, stack: ExitStack) -> SurveyedTree:
     """This process's tree, once every one has its own."""
-    tree, failure = SurveyedTree(asked.path, asked.limit_s, on_wait), None
+    tree, failure = SurveyedTree(asked.path, asked.idle_timeout, on_wait), None
     try:
         stack.enter_context(tree)
         if not tree.is_readable:

@@ -40,7 +40,7 @@ class SimulationAsked:
     by: str | None = None
     until: float | None = None
     scan: str | None = None
-    limit_s: float = LIMIT_S
+    idle_timeout: float = LIMIT_S
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -119,7 +119,7 @@ def _scan(
     """The scan, and what did not answer."""
     codecs = tuple(map(codec_name, asked.codecs))
     if asked.scan is None or not Path(asked.scan).exists():
-        with SurveyedTree(asked.path, asked.limit_s, on_wait) as tree:
+        with SurveyedTree(asked.path, asked.idle_timeout, on_wait) as tree:
             found = scan_tree(tree, codecs, asked.depth, on_progress)
         if asked.scan is not None:
             found.save(asked.scan)

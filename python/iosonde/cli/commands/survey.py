@@ -34,9 +34,12 @@ class _OfPath(click.Group):
         name, *rest = args
         if any(one in rest for one in _HELP) or not os.path.isdir(name):
             return False
+        needed = [option for one in self.commands[name].params if one.required for option in one.opts]
+        if any(word.partition("=")[0] in needed for word in rest):
+            return False
         try:
             self.commands[name].make_context(name, rest, parent=ctx)
-        except click.MissingParameter:
+        except (click.MissingParameter, click.NoSuchOption):
             return True
         except click.ClickException:
             return False
@@ -54,7 +57,7 @@ def _codecs(text: str) -> tuple[str, ...]:
 
 _TREE = "tree"
 _HELP = ("-h", "--help")
-_IDLE = click.option("--idle-timeout", "limit_s", type=Duration(), metavar="TIME", default=f"{LIMIT_S:g}s",
+_IDLE = click.option("--idle-timeout", type=Duration(), metavar="TIME", default=f"{LIMIT_S:g}s",
                      help=f"Give up a file or directory that does not answer for so long ({LIMIT_S:g}s).")  # fmt: skip
 
 
@@ -92,7 +95,7 @@ def tree(store: str | None, page: str | None, as_json: bool, **given: Any) -> No
     """Walk PATH, draw files by count and by size, read these, and say what that tells of all."""
     asked = answers.survey.answer.SurveyAsked(**given)
     if kept := answers.survey.run.SurveyStore(Path(store)) if store else None:
-        kept.check(asked.path, asked.limit_s)
+        kept.check(asked.path, asked.idle_timeout)
     check_place_of_page(page)
     with Counting() as on_progress:
         made = answers.survey.ranks.survey_together(asked, on_progress, Waiting())
