@@ -14,6 +14,8 @@ import survey_tree
 from iosonde.answers.survey.answer import Survey, SurveyAsked, survey
 from iosonde.answers.survey.plan import plan
 from iosonde.core.errors import InputError
+from iosonde.survey import tree as tree_of_survey
+from survey_in_process import InProcess
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +92,8 @@ def test_holes_and_links_are_told_and_not_read(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
-def test_what_may_not_be_read_is_missing_and_said():
+def test_what_may_not_be_read_is_missing_and_said(monkeypatch):
+    monkeypatch.setattr(tree_of_survey, "Child", InProcess)
     root = Path(tempfile.mkdtemp(dir="/tmp"))
     try:
         root.chmod(0o755)

@@ -179,6 +179,25 @@ fn a_walk_is_no_faster_than_asked_and_can_be_stopped() {
 }
 
 #[test]
+fn what_threads_wait_for_is_named_and_a_turn_is_not_waiting_for_the_tree() {
+    let root = Arc::new(Node::root(None));
+    let below = Arc::new(Node::below(&root, c"a", 0, None));
+    let slot = Slot::default();
+    assert_eq!(slot.step(3), None);
+    slot.begin(&below);
+    let (thread, listing, path) = slot.step(3).unwrap();
+    assert_eq!((thread, path.as_slice()), (3, b"a".as_slice()));
+    slot.enter(c"f");
+    let (_, looking, path) = slot.step(3).unwrap();
+    assert_eq!(path, b"a/f");
+    assert!(looking > listing);
+    slot.leave();
+    assert_eq!(slot.step(3).unwrap().2, b"a");
+    slot.end();
+    assert_eq!(slot.step(3), None);
+}
+
+#[test]
 fn processes_that_share_a_tree_see_each_file_once() {
     let tree = TempDir::new("shares");
     for top in 0..6 {
