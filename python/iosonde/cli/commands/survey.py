@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +74,12 @@ def tree(store: str | None, page: str | None, as_json: bool, **given: Any) -> No
         return
     if kept:
         talk(f"kept as {kept.keep(made, asked)} in {store}")
-    if page:
-        report.page.survey.save_survey(answers.survey.page.survey_page(made), page, talk)
-    emit(made, report.text.survey.lines(made), as_json)
+
+    def write() -> None:
+        if page:
+            report.page.survey.save_survey(answers.survey.page.survey_page(made), page, talk)
+
+    emit(made, report.text.survey.lines(made), as_json, write)
 
 
 @command.command(epilog="Example: iosonde survey simulate /usr --repetitions 1000")
@@ -93,9 +97,8 @@ def simulate(plot: str | None, as_json: bool, **given: Any) -> None:
     """Look at every file below PATH, then survey that many times: by count, by size, and the wrong way."""
     with Counting() as on_progress:
         made = answers.survey.simulate.simulate(answers.survey.simulate.SimulationAsked(**given), on_progress)
-    if plot:
-        write_figure(plot, report.figures.survey_simulation.figure(made))
-    emit(made, report.text.survey_more.simulation_lines(made), as_json)
+    draw = partial(write_figure, plot, lambda: report.figures.survey_simulation.figure(made))
+    emit(made, report.text.survey_more.simulation_lines(made), as_json, draw)
 
 
 @command.command(epilog="Example: iosonde survey plan --population 300000000 --capacity 50PB --rate 5GiB/s")
