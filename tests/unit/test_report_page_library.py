@@ -101,9 +101,8 @@ def test_every_template_compiles_where_none_was_compiled_before(name):
     environment.get_template(name)
 
 
-def test_a_template_that_was_compiled_with_other_filters_is_compiled_again(tmp_path, monkeypatch):
+def test_a_template_that_was_compiled_with_other_filters_is_compiled_again(empty_cache):
     """Else what fails on a new account works on one that ever made another page."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     make_environment().get_template("macros.html")
     other = make_environment()
     del other.filters["sentence"]
@@ -112,9 +111,8 @@ def test_a_template_that_was_compiled_with_other_filters_is_compiled_again(tmp_p
         other.get_template("macros.html")
 
 
-def test_a_template_that_did_not_change_is_compiled_once(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_a_template_that_did_not_change_is_compiled_once(empty_cache):
     make_environment({"one"}).get_template("macros.html")
-    kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.cache")}
+    kept = {path: path.stat().st_mtime_ns for path in empty_cache.rglob("*.cache")}
     make_environment({"two"}).get_template("macros.html")
-    assert kept and kept == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.cache")}
+    assert kept and kept == {path: path.stat().st_mtime_ns for path in empty_cache.rglob("*.cache")}
