@@ -224,8 +224,8 @@ fn sync_file_system(py: Python<'_>, path: &str) -> PyResult<()> {
 
 #[pyfunction]
 #[pyo3(signature = (path, threads=4))]
-fn remove_tree(py: Python<'_>, path: &str, threads: usize) -> PyResult<(u64, u64)> {
-    Ok(py.detach(|| remove::remove_tree(path, threads))?)
+fn remove_tree(py: Python<'_>, path: std::ffi::OsString, threads: usize) -> PyResult<(u64, u64)> {
+    Ok(py.detach(|| remove::remove_tree(&path, threads))?)
 }
 
 #[pyfunction]
@@ -233,11 +233,11 @@ fn remove_tree(py: Python<'_>, path: &str, threads: usize) -> PyResult<(u64, u64
 fn remove_tree_at(
     py: Python<'_>,
     directory: i32,
-    name: &str,
+    name: std::ffi::OsString,
     identity: Option<(u64, u64)>,
     threads: usize,
 ) -> PyResult<(u64, u64)> {
-    Ok(py.detach(|| remove::remove_tree_at(directory, name, identity, threads))?)
+    Ok(py.detach(|| remove::remove_tree_at(directory, &name, identity, threads))?)
 }
 
 #[pyfunction]

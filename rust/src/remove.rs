@@ -1,11 +1,11 @@
 //! Remove a directory tree by several threads, on directory handles only: a symbolic link is removed and never
-//! followed, also one that is planted meanwhile, and a mount point below the tree is left alone.
+//! followed, also one that is planted meanwhile, and nothing below a mount point is removed.
 
 use crate::backend::listing::for_each_entry;
-use crate::beneath::c_string;
 use crate::error::{Error, Result};
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
@@ -54,22 +54,25 @@ pub fn removed() -> u64 {
 pub type Identity = (u64, u64);
 
 /// (files, directories) removed, or the first error, after the rest has been removed.
-pub fn remove_tree(path: &str, threads: usize) -> Result<(u64, u64)> {
+pub fn remove_tree(path: impl AsRef<OsStr>, threads: usize) -> Result<(u64, u64)> {
+    let path = path.as_ref().as_bytes();
     let (parent, name) = split(path)?;
-    remove(parent.as_raw_fd(), name, path, None, threads)
+    remove(parent.as_raw_fd(), name, &String::from_utf8_lossy(path), None, threads)
 }
 
 /// The same for the directory `name` in an open one. `identity`: what it must be, else nothing is removed (ESTALE).
 pub fn remove_tree_at(
     parent: RawFd,
-    name: &str,
+    name: impl AsRef<OsStr>,
     identity: Option<Identity>,
     threads: usize,
 ) -> Result<(u64, u64)> {
-    if matches!(name, "" | "." | "..") || name.contains('/') {
-        return Err(Error::os(libc::EINVAL, name));
+    let name = name.as_ref().as_bytes();
+    let said = String::from_utf8_lossy(name);
+    if matches!(name, b"" | b"." | b"..") || name.contains(&b'/') {
+        return Err(Error::os(libc::EINVAL, said));
     }
-    remove(parent, c_string(name)?, name, identity, threads)
+    remove(parent, bytes_to_c(name)?, &said, identity, threads)
 }
 
 fn remove(
@@ -102,24 +105,29 @@ fn remove(
 }
 
 /// The directory that holds the tree, and the tree's name in it.
-fn split(path: &str) -> Result<(OwnedFd, CString)> {
-    let trimmed = path.trim_end_matches('/');
-    let (parent, name) = match trimmed.rsplit_once('/') {
-        Some(("", name)) => ("/", name),
-        Some((parent, name)) => (parent, name),
-        None => (".", trimmed),
+fn split(path: &[u8]) -> Result<(OwnedFd, CString)> {
+    let end = path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
+    let (parent, name) = match path[..end].iter().rposition(|&byte| byte == b'/') {
+        Some(0) => (&b"/"[..], &path[1..end]),
+        Some(slash) => (&path[..slash], &path[slash + 1..end]),
+        None => (&b"."[..], &path[..end]),
     };
-    if matches!(name, "" | "." | "..") {
-        return Err(Error::os(libc::EINVAL, path));
+    let said = String::from_utf8_lossy(path);
+    if matches!(name, b"" | b"." | b"..") {
+        return Err(Error::os(libc::EINVAL, said));
     }
-    let parent_name = c_string(parent)?;
+    let parent_name = bytes_to_c(parent)?;
     // SAFETY: NUL-terminated; the descriptor is ours.
     let fd = unsafe { libc::open(parent_name.as_ptr(), libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC) };
     if fd < 0 {
-        return Err(Error::last_os(path));
+        return Err(Error::last_os(said));
     }
     // SAFETY: just opened.
-    Ok((unsafe { OwnedFd::from_raw_fd(fd) }, c_string(name)?))
+    Ok((unsafe { OwnedFd::from_raw_fd(fd) }, bytes_to_c(name)?))
+}
+
+fn bytes_to_c(bytes: &[u8]) -> Result<CString> {
+    CString::new(bytes).map_err(|_| Error::os(libc::EINVAL, String::from_utf8_lossy(bytes)))
 }
 
 impl Pool {
@@ -249,27 +257,48 @@ impl Directory {
     }
 }
 
-/// Without following a link and without crossing into another mounted file system.
+/// Without following a link and without leaving the mount and the device of its parent (EXDEV).
 fn open(directory: &Directory, top: RawFd) -> Result<OwnedFd> {
     let parent = directory.parent.as_ref().and_then(|parent| parent.handle());
     let parent_fd = parent.as_ref().map_or(top, |handle| handle.as_raw_fd());
+    let fd = open_same_mount(parent_fd, directory)?;
+    let (inner, outer) = (identity_of(fd.as_raw_fd()), identity_of(parent_fd));
+    if inner.is_none() || inner.map(|found| found.0) != outer.map(|found| found.0) {
+        return Err(Error::os(libc::EXDEV, directory.path.as_str()));
+    }
+    if directory.identity.is_some() && directory.identity != inner {
+        return Err(Error::os(libc::ESTALE, directory.path.as_str()));
+    }
+    Ok(fd)
+}
+
+/// openat2(2) sees a bind mount of the same device, too (Linux 5.6); without it devices alone are compared.
+fn open_same_mount(parent: RawFd, directory: &Directory) -> Result<OwnedFd> {
     let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-    // SAFETY: `name` is NUL-terminated; stats are valid for the calls; the descriptor is ours.
+    // SAFETY: all-zero is a valid open_how; `name` and `how` are valid for the calls; the descriptor is ours.
     unsafe {
-        let fd = libc::openat(parent_fd, directory.name.as_ptr(), flags);
+        let mut how: libc::open_how = std::mem::zeroed();
+        how.flags = flags as u64;
+        how.resolve = libc::RESOLVE_NO_XDEV | libc::RESOLVE_NO_SYMLINKS | libc::RESOLVE_BENEATH;
+        let name = directory.name.as_ptr();
+        let mut fd = libc::syscall(libc::SYS_openat2, parent, name, &how, size_of_val(&how));
+        // A container that does not know the call may forbid it.
+        if fd < 0 && matches!(Error::last_os(""), Error::Os { errno: libc::ENOSYS | libc::EPERM, .. }) {
+            fd = libc::openat(parent, name, flags).into();
+        }
         if fd < 0 {
-            return Err(Error::last_os(directory.path.as_str()));
+            Err(Error::last_os(directory.path.as_str()))
+        } else {
+            Ok(OwnedFd::from_raw_fd(fd as RawFd))
         }
-        let fd = OwnedFd::from_raw_fd(fd);
-        let (mut inner, mut outer): (libc::stat, libc::stat) = (std::mem::zeroed(), std::mem::zeroed());
-        let known = libc::fstat(fd.as_raw_fd(), &mut inner) == 0 && libc::fstat(parent_fd, &mut outer) == 0;
-        if directory.parent.is_some() && (!known || inner.st_dev != outer.st_dev) {
-            return Err(Error::os(libc::EXDEV, directory.path.as_str()));
-        }
-        if directory.identity.is_some_and(|wanted| !known || wanted != (inner.st_dev, inner.st_ino)) {
-            return Err(Error::os(libc::ESTALE, directory.path.as_str()));
-        }
-        Ok(fd)
+    }
+}
+
+fn identity_of(fd: RawFd) -> Option<Identity> {
+    // SAFETY: all-zero is a valid stat, which is valid for the call.
+    unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        (libc::fstat(fd, &mut status) == 0).then_some((status.st_dev, status.st_ino))
     }
 }
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from iosonde.core.errors import SystemFaultError
+from iosonde.foreign.child import NoAnswerError
 from iosonde.measure import conditions
 from iosonde.measure.spec import CommandStep, Control
 from iosonde.measure.target.keeper import Keeper
-from iosonde.ranks.helper import NoAnswerError
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from steps_bench import run
@@ -96,10 +96,10 @@ def test_a_file_system_that_does_not_answer_in_time_is_not_known(error, tmp_path
     with Keeper() as keeper:
 
         def call(operation, *_, **__):
-            assert (operation, keeper._helper.limit_s) == ("condition", 2.0)
+            assert (operation, keeper._child.limit_s) == ("condition", 2.0)
             raise error
 
-        monkeypatch.setattr(keeper._helper, "call", call)
+        monkeypatch.setattr(keeper._child, "call", call)
         assert keeper.condition(tmp_path, 2.0) is None
 
 

@@ -88,12 +88,12 @@ def test_a_server_is_known_by_its_addresses():
 
 
 def test_a_look_at_a_target_that_hangs_ends(monkeypatch, tmp_path):
-    from iosonde.ranks.helper import NoAnswerError
+    from iosonde.foreign.child import NoAnswerError
 
     def silent(self, *words, **more):
         raise NoAnswerError("hangs")
 
-    monkeypatch.setattr(same_target.Helper, "call", silent)
+    monkeypatch.setattr(same_target.Child, "call", silent)
     found = same_target.look_within(tmp_path)
     assert found.fault == "does not answer for 10 s" and not found.visible
     assert (found.type, found.source) == (same_target.look(tmp_path).type, same_target.look(tmp_path).source)

@@ -12,11 +12,11 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Trial
 from iosonde.core.units import format_size
 from iosonde.core.words import counted
+from iosonde.foreign.child import LIMIT_S
 from iosonde.measure.asked_commands import check_names
 from iosonde.measure.target.keeper import Keeper
 from iosonde.measure.target.space import Limits, Need, QuotaFree, check_limits
 from iosonde.ranks import machine, rollcall
-from iosonde.ranks.helper import LIMIT_S
 from iosonde.ranks.launch import Launcher
 from iosonde.ranks.machine import NO_TARGET, Facts, mount
 

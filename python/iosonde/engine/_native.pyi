@@ -129,8 +129,8 @@ def remove_tree(path: str, threads: int = 4) -> tuple[int, int]:
     """Remove a directory tree in parallel, never following a symbolic link: (files, directories) removed.
 
     Works with openat/unlinkat on directory handles only, so a link planted meanwhile cannot lead out.
-    Another file system mounted inside is left alone (EXDEV). Raises OSError for the first entry that cannot be
-    removed, after having removed the rest.
+    Nothing below a mount point is removed, also not of a bind mount of the same device (EXDEV). Raises OSError for the
+    first entry that cannot be removed, after having removed the rest.
     """
 
 def remove_tree_at(

@@ -6,15 +6,14 @@ For tests of what reads operations, and for the tables of docs/path-study.md: th
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from iosonde.core import truth
 from iosonde.core.path_names import WORKLOAD
 from iosonde.core.types import FactorValue, Run
 from iosonde.core.workload import Phase, Workload
+from iosonde.foreign.removal import scratch_directory
 
 from . import items, spool
 from .collect import assemble
@@ -33,11 +32,11 @@ def runs(machine: str | Mapping[str, Any], cells: Iterable[Mapping[str, Any]], s
 def _run(machine: str | Mapping[str, Any], cell: Mapping[str, Any], number: int, seed: int) -> Run:
     step = NativeStep(WORKLOAD, {**cell, "machine": machine})
     [part] = items.layout(items.items((), (step,), (), {}), 0, 1, 0)
-    with tempfile.TemporaryDirectory() as place:
+    with scratch_directory("iosonde-machine-") as place:
         for index, plan in enumerate(part.plans):
             assert isinstance(plan.phase, Phase)
-            spool.write(Path(place), _phase(index, plan.phase, plan.backend, seed + number))
-        collected = assemble.collect(assemble.SpooledTrial(Path(place), 1, _places(), number), [part])
+            spool.write(place, _phase(index, plan.phase, plan.backend, seed + number))
+        collected = assemble.collect(assemble.SpooledTrial(place, 1, _places(), number), [part])
     factors: dict[str, FactorValue] = {name: value for name, value in cell.items() if not isinstance(value, Mapping)}
     return Run(
         id=f"{EXPERIMENT}-{number:04d}",

@@ -8,7 +8,6 @@ of their own, which nobody but a process there can remove: ``python -m iosonde.m
 from __future__ import annotations
 
 import glob
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from iosonde.foreign.removal import remove_scratch
 from iosonde.ranks import beats, leftovers, temporary, watchdog
 from iosonde.ranks.launch import Launcher
 
@@ -47,7 +47,7 @@ def of_trial(experiment: str, parent: Path | None, remember: Path | None) -> Ite
         if remember:
             leftovers.remember(remember, leftovers.still_there(spool.folder / BEATS))
         if not spool.holds_outputs:
-            shutil.rmtree(spool.folder, ignore_errors=True)
+            remove_scratch(spool.folder)
 
 
 def beats_here(experiment: str, parent: Path | None = None) -> list[beats.Beat]:
@@ -69,7 +69,7 @@ def remove_here(experiment: str, parent: Path | None) -> None:
         leftovers.remove_recorded(left / BEATS)
         with suppress(OSError):
             leftovers.remove_since((left / PARENT_MARK).stat().st_mtime)
-        shutil.rmtree(left, ignore_errors=True)
+        remove_scratch(left)
 
 
 def remove_on_nodes(launcher: Launcher, nodes: int, experiment: str, parent: Path | None, limit_s: float) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.units import format_size
+from iosonde.foreign.walking import walk_files
 
 from . import one_sentence
 from .rank import cache
@@ -20,6 +21,10 @@ COLD, COLD_DATA, WARM = "cold", "cold-data", "warm"
 _DROP = Path("/proc/sys/vm/drop_caches")
 
 
+def _refuse(path: Path, why: str) -> None:
+    raise SystemFaultError(f"{path}: {why}", "look at the target")
+
+
 def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
     """Bring this node's cache of the files below ``place`` into the state ``level``.
 
@@ -27,7 +32,7 @@ def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
     cache (verified; a network client with a cache of its own may still have them). ``cold``: names and inodes gone
     too, for which only root can ask. Raises InputError for another level, SystemFaultError where it cannot be had.
     """
-    names = [path.relative_to(place).as_posix() for path in sorted(place.rglob("*")) if path.is_file()]
+    names = [path.relative_to(place).as_posix() for path in sorted(walk_files(place, _refuse))]
     if level == WARM:
         for name in names:
             (place / name).read_bytes()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import time
 from dataclasses import asdict, dataclass, replace
@@ -16,6 +15,7 @@ from iosonde.core.errors import TargetFaultError
 from iosonde.core.filesystems import is_network
 from iosonde.core.schema import OBSERVED_FACTORS
 from iosonde.core.types import FactorValue, Run, Trial
+from iosonde.foreign.removal import remove_scratch
 from iosonde.ranks import watchdog
 
 from . import items, last_words, mpi_jobs, on_servers, placeholders, spools
@@ -72,7 +72,7 @@ def directory(index: int) -> str:
 def discard(run: Run) -> None:
     """Remove the files that a Run of ``run`` still refers to."""
     for folder in {content.parent for content in run.raw.values() if isinstance(content, Path)}:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_scratch(folder)
 
 
 def _assignment(bench: Bench, trial: Trial, root: Path | None, spool: Path, marks: str) -> Assignment:

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from iosonde.ranks.processes import WATCHDOG_VARIABLE, ends_with_us
+from iosonde.core.parent_death import signal_on_parent_death
+from iosonde.ranks.processes import WATCHDOG_VARIABLE
 
 READY_S = 30.0  # for the imports, once
 FORK_S = 5.0
@@ -31,7 +32,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-class Child(Protocol):
+class ProcessHandle(Protocol):
     """A child process, as far as a watchdog needs it."""
 
     pid: int
@@ -63,7 +64,9 @@ class ForkedRanks:
         self._process: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
 
-    def start(self, arguments: Sequence[str], environment: Mapping[str, str], files: tuple[Path, Path]) -> Child:
+    def start(
+        self, arguments: Sequence[str], environment: Mapping[str, str], files: tuple[Path, Path]
+    ) -> ProcessHandle:
         """A rank with these arguments, the whole environment, and files for what it prints (stdout, stderr).
 
         Raises CannotForkError.
@@ -108,7 +111,7 @@ class ForkedRanks:
                 stderr=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
-                preexec_fn=ends_with_us(signal.SIGKILL),
+                preexec_fn=signal_on_parent_death(signal.SIGKILL),
             )
         if json.loads(_answer(ours, READY_S)) != {"ready": True}:
             raise OSError("a library keeps threads")

@@ -19,8 +19,9 @@ import time
 import traceback
 from typing import Any
 
+from iosonde.core.parent_death import signal_on_parent_death
 from iosonde.ranks.forked import FORK_S, GO
-from iosonde.ranks.processes import WATCHDOG_VARIABLE, ends_with_us
+from iosonde.ranks.processes import WATCHDOG_VARIABLE
 
 
 def main() -> None:
@@ -78,7 +79,7 @@ def _follow(parent: int) -> None:
     give_up = time.monotonic() + FORK_S
     while os.getppid() != parent and time.monotonic() < give_up:
         time.sleep(0.0002)
-    ends_with_us(signal.SIGKILL)()
+    signal_on_parent_death(signal.SIGKILL)()
     if os.getppid() != parent:
         os._exit(1)
 

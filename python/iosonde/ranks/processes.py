@@ -6,21 +6,10 @@ the environment does. On other hosts the launcher passes the variable on.
 
 from __future__ import annotations
 
-import ctypes
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 WATCHDOG_VARIABLE = "IOSONDE_WATCHDOG"
-_PR_SET_PDEATHSIG = 1
-
-
-def ends_with_us(number: int) -> Callable[[], object]:
-    """For `subprocess.Popen(preexec_fn=…)`: the kernel sends the child this signal when the thread that started it
-    ends, also by kill -9.
-    """
-    libc = ctypes.CDLL(None)  # loaded here: after fork only the call itself is safe
-    return lambda: libc.prctl(_PR_SET_PDEATHSIG, number)
 
 
 def family(token: str, variable: str = WATCHDOG_VARIABLE, after: int = 0) -> list[int]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.filesystems import is_network, servers
-from iosonde.ranks.helper import Helper, NoAnswerError
+from iosonde.foreign.child import Child, NoAnswerError
 from iosonde.ranks.machine import command, mount
 from iosonde.ranks.mpi import Ranks
 
@@ -69,13 +69,13 @@ def look(directory: Path) -> Seen:
 
 def look_within(directory: Path) -> Seen:
     """The same by a helper, which is left behind if the target does not answer."""
-    helper = Helper(__name__, LOOK_S)
+    child = Child(__name__, LOOK_S)
     try:
-        return Seen(**helper.call("look", str(directory), f"looking at {directory}", path=str(directory)))
+        return Seen(**child.call("look", str(directory), f"looking at {directory}", path=str(directory)))
     except NoAnswerError:
         return Seen(False, *_named(mount.at(str(directory))), f"does not answer for {LOOK_S:.0f} s")
     finally:
-        helper.close()
+        child.close()
 
 
 def compare(ranks: Ranks, directory: Path) -> tuple[list[str], list[dict[str, str]]]:

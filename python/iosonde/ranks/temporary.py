@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from iosonde.foreign.removal import remove_scratch, scratch_directory
 from iosonde.ranks import leftovers
 from iosonde.ranks.processes import identity, is_gone
 
@@ -21,8 +21,8 @@ from iosonde.ranks.processes import identity, is_gone
 def directory(what: str, where: Path | None = None) -> Iterator[Path]:
     """One for ``what`` ("rollcall"), removed at the end; in ``where``, or where temporary files are."""
     sweep(what, where)
-    with tempfile.TemporaryDirectory(prefix=f"iosonde-{what}-{_as_name(identity())}-", dir=where) as path:
-        yield Path(path)
+    with scratch_directory(f"iosonde-{what}-{_as_name(identity())}-", where) as path:
+        yield path
 
 
 def sweep(what: str, where: Path | None = None) -> None:
@@ -42,7 +42,7 @@ def remove(directory: Path) -> None:
     made = [entry.stat(follow_symlinks=False).st_mtime for entry in os.scandir(directory)]
     if made:  # whoever was started there printed into a file of it, which was made before
         leftovers.remove_since(min(made))
-    shutil.rmtree(directory, ignore_errors=True)
+    remove_scratch(directory)
 
 
 def _as_name(who: str) -> str:

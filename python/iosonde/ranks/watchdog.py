@@ -19,11 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core.errors import LaunchError
+from iosonde.core.parent_death import signal_on_parent_death
 from iosonde.ranks import leftovers
 from iosonde.ranks.beats import Beat, read_hosts, waited_for
-from iosonde.ranks.forked import CannotForkError, Child, ForkedRanks
+from iosonde.ranks.forked import CannotForkError, ForkedRanks, ProcessHandle
 from iosonde.ranks.listener import Listener
-from iosonde.ranks.processes import WATCHDOG_VARIABLE, ends_with_us, family, identity
+from iosonde.ranks.processes import WATCHDOG_VARIABLE, family, identity
 
 _PROGRAM = 3  # words before a rank's own: python -m MODULE
 TICK_S = 0.02  # how often the watchdog looks whether the command has ended
@@ -187,7 +188,7 @@ def watch(
 
 def _forked(
     command: Sequence[str], environment: Mapping[str, str], directory: Path, forked: ForkedRanks
-) -> Child | None:
+) -> ProcessHandle | None:
     """The command as a rank that was forked; None where that cannot be."""
     try:
         return forked.start(command[_PROGRAM:], environment, (directory / STDOUT, directory / STDERR))
@@ -207,14 +208,14 @@ def _start(command: Sequence[str], environment: Mapping[str, str], directory: Pa
                 stdout=out,
                 stderr=err,
                 start_new_session=True,  # Ctrl-C is ours to pass on
-                preexec_fn=ends_with_us(signal.SIGKILL),
+                preexec_fn=signal_on_parent_death(signal.SIGKILL),
             )
     except (OSError, subprocess.SubprocessError) as error:
         raise LaunchError(f"cannot start {command[0]}: {error}", "look at: iosonde doctor") from error
 
 
 def _until_ended(
-    process: Child,
+    process: ProcessHandle,
     listener: Listener,
     started: float,
     limits: TimeLimits,
@@ -256,7 +257,7 @@ def _has_ended(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _terminate(process: Child, token: str, grace_s: float) -> None:
+def _terminate(process: ProcessHandle, token: str, grace_s: float) -> None:
     """SIGTERM to the launcher's group (it passes it on), and time to follow it. A second Ctrl-C ends the
     grace.
     """

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError, LaunchError
+from iosonde.foreign.removal import remove_scratch
 from iosonde.measure import last_words
 from iosonde.measure.target import space
 from iosonde.measure.target.workspace import Workspace
@@ -94,7 +94,7 @@ def run(assignment: ProbeAssignment, ranks: mpi.Ranks) -> None:
             beside.rename(folder / RESULT)
     ranks.wait_for_all()
     if ranks.local_rank == 0 and not (folder / PARENT_MARK).exists():
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_scratch(folder)
 
 
 def _unfit(assignment: ProbeAssignment, ranks: mpi.Ranks, folder: Path) -> IosondeError | None:
@@ -168,7 +168,7 @@ def main() -> None:
     ranks = None
     try:
         if assignment.only_clean:
-            shutil.rmtree(assignment.folder, ignore_errors=True)
+            remove_scratch(Path(assignment.folder))
             if assignment.target:
                 assignment.workspace.remove()
             return

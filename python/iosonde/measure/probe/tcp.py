@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from iosonde.core.parent_death import signal_on_parent_death
 from iosonde.ranks.mpi import Ranks
-from iosonde.ranks.processes import ends_with_us
 
 PROGRAM = "iperf3"
 # What is sent takes about so long, if TCP is as fast as MPI.
@@ -97,7 +97,7 @@ def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, fl
              "--connect-timeout", str(1000 * CONNECT_S), *(["--reverse"] if backwards else [])]  # fmt: skip
     try:
         done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=LIMIT_S, check=False,
-                              preexec_fn=ends_with_us(signal.SIGKILL))  # fmt: skip
+                              preexec_fn=signal_on_parent_death(signal.SIGKILL))  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return "", 0.0, f"no answer within {LIMIT_S:.0f} s"
     try:
@@ -132,7 +132,7 @@ def start_server() -> tuple[subprocess.Popen[str] | None, int]:
     words = [PROGRAM, "--server", "--one-off", "--port", str(port), "--forceflush"]
     try:
         server = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                                  preexec_fn=ends_with_us(signal.SIGKILL))  # fmt: skip
+                                  preexec_fn=signal_on_parent_death(signal.SIGKILL))  # fmt: skip
     except OSError:
         return None, 0
     assert server.stdout is not None

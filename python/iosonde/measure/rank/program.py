@@ -10,13 +10,13 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import shutil
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import LaunchError
+from iosonde.foreign.removal import remove_scratch
 from iosonde.measure import items, last_words, spool
 from iosonde.measure.assignment import Assignment, Sealed
 from iosonde.measure.workloads import envelope
@@ -144,7 +144,7 @@ def _collect(folder: Path, ranks: mpi.Ranks) -> None:
 def _leave_nothing(folder: Path) -> None:
     """On a node that does not share the parent's spool: what was sent home need not stay here."""
     if not (folder / PARENT_MARK).exists():
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_scratch(folder)
 
 
 def _write_places(

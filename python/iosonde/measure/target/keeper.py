@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import SystemFaultError, TargetFaultError
-from iosonde.ranks.helper import LIMIT_S, Helper, NoAnswerError, OnWait
+from iosonde.foreign.child import LIMIT_S, Child, NoAnswerError, OnWait
 from iosonde.ranks.machine.fact_types import TargetCondition, TargetFacts
 
 from .space import NO_QUOTA, Limits, Need, QuotaFree
@@ -27,49 +27,49 @@ class Keeper:
     """One for a command. ``on_wait`` is told while something is waited for."""
 
     def __init__(self, limit_s: float = LIMIT_S, on_wait: OnWait | None = None) -> None:
-        self._helper = Helper("iosonde.measure.target.work", limit_s, on_wait)
+        self._child = Child("iosonde.measure.target.work", limit_s, on_wait)
 
     def __enter__(self) -> Keeper:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._helper.close()
+        self._child.close()
 
     def limit(self, seconds: float) -> None:
         """Wait no longer than so for any answer, from now on."""
-        self._helper.limit_s = min(self._helper.limit_s, seconds)
+        self._child.limit_s = min(self._child.limit_s, seconds)
 
     @contextmanager
     def limited(self, seconds: float) -> Iterator[None]:
         """Wait no longer than so for any answer in this block."""
-        before = self._helper.limit_s
+        before = self._child.limit_s
         self.limit(seconds)
         try:
             yield
         finally:
-            self._helper.limit_s = before
+            self._child.limit_s = before
 
     def resolve(self, path: Path) -> Path:
         """The absolute path without links."""
         whole = os.path.abspath(path)
-        return Path(self._helper.call("resolve", whole, f"finding {whole}", path=whole))
+        return Path(self._child.call("resolve", whole, f"finding {whole}", path=whole))
 
     def check(self, target: Path, need: Need, limits: Limits, quota: QuotaFree = NO_QUOTA) -> None:
         """See ``target.check``."""
-        self._helper.call("check", str(target), f"looking at {target}", path=str(target), need=asdict(need),
+        self._child.call("check", str(target), f"looking at {target}", path=str(target), need=asdict(need),
                           limits=asdict(limits), quota=asdict(quota))  # fmt: skip
 
     def facts(self, target: Path) -> TargetFacts:
         """What is known of the target's file system: mount, quota, devices, filesystem."""
         what = f"asking for the mount and the quota of {target}"
-        found: TargetFacts = self._helper.call("facts", str(target), what, path=str(target))
+        found: TargetFacts = self._child.call("facts", str(target), what, path=str(target))
         return found
 
     def condition(self, target: Path, limit_s: float) -> TargetCondition | None:
         """How the target's file system is just now; None where it does not say, or not within the limit."""
         try:
             with self.limited(limit_s):
-                found: TargetCondition | None = self._helper.call(
+                found: TargetCondition | None = self._child.call(
                     "condition", str(target), f"asking how {target} is", path=str(target)
                 )
         except (TargetFaultError, SystemFaultError):
@@ -83,17 +83,17 @@ class Keeper:
     def left(self, target: Path, experiments: list[str]) -> list[str]:
         """Those of which a workspace is there."""
         what = f"looking for what earlier experiments left in {target}"
-        found: list[str] = self._helper.call("left", str(target), what, target=str(target), experiments=experiments)
+        found: list[str] = self._child.call("left", str(target), what, target=str(target), experiments=experiments)
         return found
 
     def remove_left(self, target: Path, experiment: str) -> None:
         """Remove what an earlier experiment, which nobody measures now, could not remove at its end."""
-        self._helper.call("remove_left", str(target), f"removing {target}/iosonde-{experiment}", target=str(target),
+        self._child.call("remove_left", str(target), f"removing {target}/iosonde-{experiment}", target=str(target),
                           experiment=experiment)  # fmt: skip
 
     def on(self, workspace: KeptWorkspace, operation: str, what: str, **more: Any) -> None:
         """An operation on a workspace."""
-        self._helper.call(operation, str(workspace.path.parent), what, path=str(workspace.path),
+        self._child.call(operation, str(workspace.path.parent), what, path=str(workspace.path),
                           experiment=workspace.experiment, **more)  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What is done on the target for the main process, by a helper that may hang in its stead (``ranks.helper_program``).
+"""What is done on the target for the main process, by a helper that may hang in its stead (``foreign.child_program``).
 
 Plain values go in and come out.
 """

@@ -325,6 +325,6 @@ def _remove(directory: int, name: str, wanted: Identity | None, path: Path) -> N
     except FileNotFoundError:
         return
     except OSError as error:
-        if error.errno in (errno.ESTALE, errno.ENOTDIR, errno.ELOOP) and _is_another(directory, name, wanted):
+        if error.errno in (errno.ESTALE, errno.ENOTDIR, errno.ELOOP, errno.EXDEV) and _is_another(directory, name, wanted):
             raise TargetFaultError(f"{path} {_REPLACED}; it stays as it is", _WHO) from error
         raise

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from iosonde.foreign.child import OnWait
 from iosonde.ranks import reserve
-from iosonde.ranks.helper import OnWait
 
 from . import kernel, mpi, mpi_jobs, software, target_checks
 from .ability import Ability

@@ -17,7 +17,8 @@ from typing import Any
 from iosonde.core.errors import IosondeError, TargetError, TargetFaultError
 from iosonde.core.filesystems import MEMORY_TYPES
 from iosonde.core.units import format_size
-from iosonde.ranks.helper import LIMIT_S, Helper, NoAnswerError, OnWait
+from iosonde.foreign.child import LIMIT_S, Child, NoAnswerError, OnWait
+from iosonde.foreign.removal import remove_tree
 from iosonde.ranks.machine import mount
 
 from .ability import Ability
@@ -80,13 +81,16 @@ def target_fadvise(target: Path) -> Ability:
 @contextmanager
 def _file(target: Path) -> Iterator[Path]:
     """A synced file of 1 MiB in a new directory below the target; both are removed."""
-    with tempfile.TemporaryDirectory(prefix="iosonde-doctor-", dir=target) as directory:
-        path = Path(directory) / "file"
+    directory = Path(tempfile.mkdtemp(prefix="iosonde-doctor-", dir=target))
+    try:
+        path = directory / "file"
         with path.open("wb") as file:
             file.write(os.urandom(_BYTES))
             file.flush()
             os.fsync(file.fileno())
         yield path
+    finally:
+        remove_tree(directory)
 
 
 CHECKS = [target_mount, target_writable, target_direct_io, target_fadvise]
@@ -97,10 +101,10 @@ def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = Non
     tried. Raises TargetError if it is no directory.
     """
     whole, found = os.path.abspath(target), []
-    helper = Helper(__name__, limit_s, on_wait)
+    child = Child(__name__, limit_s, on_wait)
     try:
         try:
-            there = helper.call("is_directory", whole, f"looking at {whole}", path=whole)
+            there = child.call("is_directory", whole, f"looking at {whole}", path=whole)
         except TargetFaultError as error:
             return [Ability("target", False, f"failed: {error.message}", "measuring it", error.hint, required=True)]
         if not there:
@@ -111,13 +115,13 @@ def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = Non
         for check in CHECKS:
             name = check.__name__.replace("_", " ")
             try:
-                found.append(Ability(**helper.call(check.__name__, whole, f"trying '{name}' in {whole}", path=whole)))
+                found.append(Ability(**child.call(check.__name__, whole, f"trying '{name}' in {whole}", path=whole)))
             except IosondeError as error:
                 found.append(Ability(name, False, f"failed: {error.message}", "measuring it", error.hint))
                 if isinstance(error, NoAnswerError):
                     break
     finally:
-        helper.close()
+        child.close()
     return found
 
 

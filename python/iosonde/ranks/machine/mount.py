@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from iosonde.core import filesystems
+from iosonde.foreign.mounts import unescape
 
 from . import command, reading
 from .fact_types import Space
@@ -106,11 +106,6 @@ def parse_mountinfo(content: str) -> list[Mount]:
             )
         )
     return mounts
-
-
-def unescape(word: str) -> str:
-    r"""``\040`` and the like as the characters they stand for."""
-    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found.group(1), 8)), word)
 
 
 def to_json(found: Mount, path: Path) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from contextlib import contextmanager, suppress
 
 from iosonde.core import nodelist
 from iosonde.core.errors import InputError, LaunchError
+from iosonde.core.parent_death import signal_on_parent_death
 from iosonde.ranks.machine import reading
-from iosonde.ranks.processes import ends_with_us
 
 TICK_S = 0.05
 LOOK_S = 2.0  # how often Slurm is asked why we wait
@@ -52,7 +52,7 @@ def allocation(options: Sequence[str], nodes: int, on_wait: Callable[[str], None
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         # A session of its own: Ctrl-C is ours, and the nodes are given back when we have cleaned up on them.
         process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True,
-                                   preexec_fn=ends_with_us(signal.SIGTERM))  # fmt: skip
+                                   preexec_fn=signal_on_parent_death(signal.SIGTERM))  # fmt: skip
         job: dict[str, str] = {}
         try:
             job = _granted(process, out.fileno(), err.fileno(), nodes, on_wait)

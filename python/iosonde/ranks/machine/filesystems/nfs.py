@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from iosonde.foreign.mounts import unescape
+
 from .. import command, mount, reading
 from .family import FileSystemFamily
 
@@ -16,7 +18,7 @@ def parse_mountstats(content: str, mount_point: str) -> dict[str, Any]:
     for line in content.splitlines():
         words = line.split()
         if words[:1] == ["device"]:
-            inside = len(words) > 4 and mount.unescape(words[4]) == mount_point and "nfs" in line
+            inside = len(words) > 4 and unescape(words[4]) == mount_point and "nfs" in line
         elif inside and words:
             if words[0] == "opts:":
                 found["options"] = command.redact_options(words[1])

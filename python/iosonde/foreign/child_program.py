@@ -1,4 +1,4 @@
-"""A process that does for another one what may hang: ``python -m iosonde.ranks.helper_program MODULE DESCRIPTOR``.
+"""A process that does for another one what may hang: ``python -m iosonde.foreign.child_program MODULE DESCRIPTOR``.
 
 Requests come as JSON lines over the socket: {"operation", "arguments"}; ``MODULE.OPERATIONS`` has the functions, which
 take and return plain values. The answer is {"answer"} or {"error"}; before it, as often as ``MODULE.progress()`` has

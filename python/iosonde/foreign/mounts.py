@@ -1,0 +1,35 @@
+"""Mount points in a directory tree, from the kernel's table: nothing in the tree is touched."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_TABLE = Path("/proc/self/mountinfo")
+
+
+def mount_points_in(directory: Path) -> list[str]:
+    """Return the mount points at or below a directory (absolute, without links), in the order of the kernel's table."""
+    top = str(directory).rstrip("/")
+    points = [unescape(fields[4]) for fields in _rows()]
+    return [point for point in points if point == top or point.startswith(f"{top}/")]
+
+
+def mount_types() -> dict[str, tuple[str, str]]:
+    """Return the type and the source of what is mounted at each mount point, on top where there is more than one."""
+    types = {}
+    for fields in _rows():
+        if "-" in fields[6:-2]:
+            place = fields.index("-", 6)
+            types[unescape(fields[4])] = (fields[place + 1], unescape(fields[place + 2]))
+    return types
+
+
+def _rows() -> list[list[str]]:
+    table = _TABLE.read_bytes().decode(errors="surrogateescape")
+    return [fields for line in table.splitlines() if len(fields := line.split(" ")) > 4]
+
+
+def unescape(word: str) -> str:
+    r"""Replace ``\040`` and the like by the characters that they stand for (proc_pid_mountinfo(5))."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), word)

@@ -1,0 +1,71 @@
+"""Reading of files that somebody named: regular files alone, and all bytes that they promise."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from iosonde.core.errors import DataError, InputError, SystemFaultError
+
+_KINDS = {
+    stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "a directory",
+}  # fmt: skip
+# What the user can change; any other error is the system's.
+_USERS = (FileNotFoundError, PermissionError, NotADirectoryError, IsADirectoryError)
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a regular file for reading, without ever waiting for a writer or waking a device.
+
+    Raises InputError if it is missing, not readable or of another kind; SystemFaultError if the system fails.
+    """
+    try:
+        _check_kind(path, os.stat(path))
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError as error:
+        raise _explain(path, error) from error
+    try:
+        _check_kind(path, os.fstat(descriptor))  # it may have been replaced
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
+
+
+def read_bytes(path: Path, limit: int | None = None) -> bytes:
+    """Return the content of a regular file, or its first ``limit`` bytes.
+
+    Raises as ``open_file``; DataError if the file ends before the size that it had when it was opened.
+    """
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        promised = size if limit is None else min(size, limit)
+        try:
+            content = file.read() if limit is None else file.read(limit)
+        except OSError as error:
+            raise _explain(path, error) from error
+    if len(content) < promised:
+        raise DataError(f"{path} ends after {len(content)} of {promised} bytes", "see whether it is still written")
+    return content
+
+
+def read_text(path: Path) -> str:
+    """Return the content of a regular file as text; bytes that are not UTF-8 become U+FFFD. Raises as
+    ``read_bytes``."""
+    return read_bytes(path).decode("utf-8", errors="replace")
+
+
+def _check_kind(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no file")
+        raise InputError(f"{path} is {kind}", "name a regular file")
+
+
+def _explain(path: Path, error: OSError) -> InputError | SystemFaultError:
+    message = f"{path}: {error.strerror or error}"
+    if isinstance(error, _USERS):
+        return InputError(message, "name a file that you may read")
+    return SystemFaultError(message, "look whether its file system is well")

@@ -1,0 +1,72 @@
+"""Removal of directory trees: never across a mount point, never through a link, by held descriptors."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from iosonde.core.errors import InputError
+
+from .mounts import mount_points_in
+
+
+class MountedError(InputError):
+    """Another file system is mounted in the tree that was to be removed."""
+
+
+def check_unmounted(directory: Path, retry: str) -> None:
+    """Raise MountedError if anything is mounted at or below a directory; ``retry`` is the command to repeat then."""
+    if points := mount_points_in(directory.parent.resolve() / directory.name):
+        umount = f"umount {points[-1]}" if len(points) == 1 else f"unmount all {len(points)} mount points in it"
+        raise MountedError(
+            f"{points[0]} is a mount point: nothing in {directory} is removed", f"{umount}, then {retry}"
+        )
+
+
+def remove_tree(directory: Path, keep: Collection[str] = ()) -> None:
+    """Remove a directory with all that is in it; nothing at all if anything is mounted there.
+
+    ``keep``: entries of the directory that stay, and the directory with them. Raises MountedError; FileNotFoundError
+    if it does not exist; OSError for the first entry that cannot be removed, after the others were.
+    """
+    from iosonde.engine import _native
+
+    check_unmounted(directory, "try again")
+    if not keep:
+        _native.remove_tree(os.fspath(directory))
+        return
+    held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        for name in sorted(set(os.listdir(held)) - set(keep)):
+            _remove_entry(held, name)
+    finally:
+        os.close(held)
+
+
+def _remove_entry(directory: int, name: str) -> None:
+    from iosonde.engine import _native
+
+    try:
+        os.unlink(name, dir_fd=directory)
+    except (IsADirectoryError, PermissionError):  # POSIX lets unlink of a directory fail with either
+        with suppress(FileNotFoundError):
+            _native.remove_tree_at(directory, name)
+
+
+def remove_scratch(directory: Path) -> None:
+    """Remove a temporary directory of our own as far as possible; what cannot be removed stays."""
+    with suppress(OSError, MountedError):
+        remove_tree(directory)
+
+
+@contextmanager
+def scratch_directory(prefix: str, parent: Path | None = None) -> Iterator[Path]:
+    """Make a temporary directory in ``parent``, or where temporary files are, and remove it at the end."""
+    directory = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    try:
+        yield directory
+    finally:
+        remove_scratch(directory)

@@ -1,0 +1,48 @@
+"""The regular files of a tree: no link is followed, no other file system entered, and what is skipped is reported."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+# Called with a path that is not read or entered, and why.
+OnSkip = Callable[[Path, str], object]
+
+
+def walk_files(top: Path, on_skip: OnSkip, leave_out: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
+    """Yield the regular files below ``top`` in the order of their paths' names, directory by directory.
+
+    ``leave_out``: whether a directory is not entered, silently. Symbolic links, FIFOs, sockets and devices are no
+    files, and are passed over without a report.
+    """
+    try:
+        device = os.stat(top).st_dev
+    except OSError as error:
+        on_skip(top, error.strerror or str(error))
+        return
+    pending = [top]
+    while pending:
+        directory = pending.pop()
+        try:
+            with os.scandir(directory) as scan:
+                entries = sorted(scan, key=lambda entry: entry.name)
+        except OSError as error:
+            on_skip(directory, error.strerror or str(error))
+            continue
+        subdirectories = []
+        for entry in entries:
+            path = Path(entry.path)
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    if leave_out(path):
+                        continue
+                    if entry.stat(follow_symlinks=False).st_dev != device:
+                        on_skip(path, "another file system, not entered")
+                    else:
+                        subdirectories.append(path)
+                elif entry.is_file(follow_symlinks=False):
+                    yield path
+            except OSError as error:
+                on_skip(path, error.strerror or str(error))
+        pending += reversed(subdirectories)
