@@ -267,8 +267,8 @@ def test_report_knows_results_by_their_types_alone():
 # Where widths of columns and places on paper are added up.
 ADDS_FOR_LAYOUT = {
     "report/figures/cluster.py", "report/figures/scaling.py", "report/figures/settings.py", "report/figures/survey.py",
-    "report/figures/tree.py", "report/page/top_table.py", "report/text/cells.py", "report/text/layout.py",
-    "report/text/settings_table.py", "report/text/show.py", "report/text/wide_table.py",
+    "report/figures/tree.py", "report/page/top_table.py", "report/text/cells.py", "report/text/headings.py",
+    "report/text/layout.py", "report/text/settings_table.py", "report/text/show.py", "report/text/wide_table.py",
 }  # fmt: skip
 
 
