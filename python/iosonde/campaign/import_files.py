@@ -192,9 +192,8 @@ class ImportPlan:
     def opened(self) -> Store:
         """The store, which is made for the first runs: a file that nobody understands leaves nothing behind."""
         store = Store.create(self.store)
-        if self.experiment not in {item.id for item in store.experiments()}:
-            now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-            store.save_experiment(Experiment(self.experiment, "results of other tools", [], {}, [], 0, now))
+        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        store.save_new_experiment(Experiment(self.experiment, "results of other tools", [], {}, [], 0, now))
         return store
 
     def factors(self) -> Callable[[PurePath], Mapping[str, FactorValue]]:
