@@ -1,7 +1,8 @@
 """A copy of a store to give away: names, addresses and secrets replaced by pseudonyms, everywhere.
 
 Every run is read, rewritten and stored anew: nothing of the old files, their metadata and their names gets into
-the copy but what passed through ``hide``. The original is only read.
+the copy but what passed through ``hide``. The original is only read. A run whose experiment was changed is one in the
+copy, too, and one that cannot be checked stays so.
 """
 
 from __future__ import annotations
@@ -18,18 +19,21 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.types import Finding, Observation, Run, Severity
 
+from .experiment_digest import digest_of_run
 from .hide import Names
+from .remains import Remains
 from .runfile import decode, encode, experiment_bytes, experiment_from
 from .store import Store
 
 
 @dataclass(frozen=True)
 class Redacted:
-    """What was done: runs copied, names replaced (kind → how many), and what was left out and why."""
+    """What was done: runs copied, names replaced (kind → how many), what was left out and why; what stays."""
 
     runs: int
     replaced: dict[str, int]
     problems: list[Finding]
+    remains: Remains
 
 
 def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redacted:
@@ -45,22 +49,47 @@ def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redac
     problems = source.problems()
     damaged = {problem.evidence["path"].removeprefix("runs/") for problem in problems}
     ids = [run_id for run_id in source.run_ids() if run_id not in damaged]
+    known = set(ids)  # and the names of what was measured
     for run_id in ids:
         run = source.run(run_id)
+        known.update(name for row in run.observations for name in (row.operation, row.metric))
         names.learn({**_fields(run), "notes": source.notes.of(run_id)})
         for content in run.raw.values():
             names.learn(_text(content))
     experiments = source.experiments()
     for experiment in experiments:
         names.learn(dataclasses.asdict(experiment))
+        known.add(experiment.id)
+    remains = Remains(frozenset(map(names.hide_text, known)))
     for experiment in experiments:
         document = names.hide(decode(experiment_bytes(experiment)))
-        copy.save_experiment(experiment_from(encode(document), f"experiment {experiment.id}"))
+        hidden = experiment_from(encode(document), f"experiment {experiment.id}")
+        copy.save_experiment(hidden)
+        remains.read(document)
+        remains.read_names([hidden.name])
+    changed = {problem.evidence["path"] for problem in problems if problem.code == "D107"}
     for run_id in ids:
         run = _hidden(source.run(run_id, operations=True), names)
-        copy.append(run)
-        copy.notes.add(run.id, names.hide(source.notes.of(run_id)))
-    return Redacted(len(ids), names.replaced, problems)
+        digest = digest_of_run(source.document(run_id))
+        if digest and f"experiments/{source.document(run_id)['experiment']}.json" not in changed:
+            digest = copy.experiment_digest(run.experiment)
+        copy.append_with_digest(run, digest)
+        notes = names.hide(source.notes.of(run_id))
+        copy.notes.add(run.id, notes)
+        _read_run(run, notes, remains)
+    return Redacted(len(ids), names.replaced, problems, remains)
+
+
+def _read_run(run: Run, notes: dict[str, list[Any]], remains: Remains) -> None:
+    """Have ``remains`` look at everything that the copy of a run says."""
+    remains.read(_fields(run))
+    remains.read_sentence(run.source)
+    levels = {f"{factor}: {level}" for factor, level in run.factors.items() if isinstance(level, str)}
+    remains.read_names([*notes["tags"], *sorted(levels), *run.raw])
+    for note in notes["notes"]:
+        remains.read_sentence(str(note.get("text", "")))
+    for content in run.raw.values():
+        remains.read_sentence(_text(content) or "")
 
 
 def _here() -> dict[str, str]:
@@ -107,7 +136,7 @@ def _hidden(run: Run, names: Names) -> Run:
     ]
     plain = {
         key: names.hide(getattr(run, key))
-        for key in ("id", "experiment", "source", "started_at", "factors", "facts", "phases", "missing")
+        for key in ("id", "experiment", "source", "started_at", "factors", "facts", "phases", "missing", "headlines")
     }
     return replace(run, **plain, observations=observations, findings=findings, raw=raw)
 

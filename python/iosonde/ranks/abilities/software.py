@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 from importlib import metadata
 
+from iosonde.core.program_output import run_program
 from iosonde.ranks.machine import reading
 
 from .ability import Ability
@@ -27,7 +28,12 @@ def python() -> Ability:
 
 def native() -> Ability:
     """Whether the native module loads and runs; tried in another process, which may crash."""
-    done = subprocess.run([sys.executable, "-c", _NATIVE], capture_output=True, text=True, timeout=reading.TOOL_S * 4)
+    try:
+        done = run_program([sys.executable, "-c", _NATIVE], reading.TOOL_S * 4)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Ability(
+            "native module", False, str(error), "measuring", "build it: make, or pip install .", required=True
+        )
     if done.returncode == 0:
         return Ability("native module", True, f"loads; one clock reading costs {done.stdout.strip()} ns",
                        "measuring", required=True)  # fmt: skip
