@@ -146,3 +146,17 @@ def test_a_tree_that_is_not_there(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="Not a directory"):
         walk(WalkAsked(str(tmp_path / "file"), 0, 10))
+
+
+def test_a_directory_that_may_not_be_read_is_named_as_the_user_did(tmp_path, monkeypatch):
+    """Root may read everything, so the refusal of the system is played."""
+    real = os.open
+
+    def refusing(path, flags, *more, **named):
+        if not flags & os.O_PATH:
+            raise PermissionError(13, "Permission denied", path)
+        return real(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", refusing)
+    with pytest.raises(InputError, match=f"^{tmp_path}: Permission denied"), opening.held_root(str(tmp_path)):
+        pass

@@ -24,9 +24,18 @@ def held_root(path: str) -> Iterator[str]:
         why = (error.strerror if isinstance(error, OSError) else None) or "not a path"
         raise InputError(f"{path}: {why}", "name a directory that you may read") from error
     try:
+        _check_readable(path, handle)
         yield f"/proc/self/fd/{handle}"
     finally:
         os.close(handle)
+
+
+def _check_readable(path: str, handle: int) -> None:
+    """Raises InputError with the user's own path: the walk knows the descriptor alone."""
+    try:
+        os.close(os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=handle))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}", "name a directory that you may read") from error
 
 
 @dataclass(frozen=True)
