@@ -21,7 +21,7 @@ _KILL_S = 0.3  # for SIGKILL to take effect
 
 def run_program(
     words: Sequence[str], limit_s: float, *, given: str | None = None, environment: Mapping[str, str] | None = None,
-    limit_bytes: int = MAX_OUTPUT_BYTES, in_child: Callable[[], None] | None = None,
+    limit_bytes: int = MAX_OUTPUT_BYTES, in_child: Callable[[], object] | None = None,
     on_look: Callable[[float], None] | None = None,
 ) -> subprocess.CompletedProcess[str]:  # fmt: skip
     """Run a program to its end; its exit code, and what it printed on stdout and stderr.
