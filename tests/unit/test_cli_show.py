@@ -269,6 +269,7 @@ def test_check(store: Store, tmp_path: Path) -> None:
     assert found.value.exit_code == 1
     assert "0 damaged or foreign, 1 incomplete of 4 runs" in found.value.message
     whole = Store.create(tmp_path / "whole")
+    whole.save_experiment(store_samples.experiment())
     whole.append(store_samples.run())
     assert invoke(store_command.command, "check", whole.path).stdout == (
         f"{whole.path}: 1 run, all complete and as they were stored\n"

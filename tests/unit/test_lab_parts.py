@@ -344,3 +344,20 @@ def test_a_profile_before_it_was_turned_on_says_how(monkeypatch):
     with pytest.raises(InputError) as error:
         recipe("glusterfs").profile(lab_of())
     assert "lab profile on" in error.value.hint
+
+
+# Taking down
+
+
+def test_a_lab_with_a_foreign_mount_is_left_as_it_is(root, monkeypatch):
+    lab, table = lab_of(), root / "mountinfo"
+    (lab.directory / "mnt").mkdir()
+    (lab.directory / "mnt" / "thesis").write_text("mine")
+    table.write_text(f"31 1 8:1 /data {lab.directory}/mnt rw - ext4 /dev/sda1 rw\n")
+    monkeypatch.setattr("iosonde.foreign.mounts._TABLE", table)
+    monkeypatch.setattr(teardown, "need_root", lambda: None)
+    monkeypatch.setattr(hosts, "end", lambda *_: pytest.fail("its hosts were ended"))
+    with pytest.raises(InputError, match=f"{lab.directory}/mnt is a mount point") as error:
+        teardown.down("one")
+    assert "iosonde lab down one" in error.value.hint
+    assert (lab.directory / "mnt" / "thesis").read_text() == "mine" and place.names() == ["one"]

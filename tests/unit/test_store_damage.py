@@ -134,17 +134,17 @@ def test_a_newer_schema_is_refused_in_one_sentence(store: Store) -> None:
     from iosonde.store.runfile import seal
 
     path = store.path / "runs" / "bad" / "run.json"
-    document = {**json.loads(path.read_bytes()), "schema_version": 2, "self_sha256": "0" * 64}
+    document = {**json.loads(path.read_bytes()), "schema_version": 3, "self_sha256": "0" * 64}
     path.write_bytes(seal(document))
     (problem,) = store.problems()
     assert problem.code == "D104"
     assert store.run_ids() == ["good"]
-    with pytest.raises(SchemaTooNewError, match="run bad: run.json has schema version 2"):
+    with pytest.raises(SchemaTooNewError, match="run bad: run.json has schema version 3"):
         store.run("bad")
-    (store.path / "store.json").write_text('{"iosonde_store": 1, "schema_version": 2}')
+    (store.path / "store.json").write_text('{"iosonde_store": 1, "schema_version": 3}')
     with pytest.raises(SchemaTooNewError) as refused:
         Store.open(store.path)
-    assert refused.value.message == f"the store {store.path} has schema version 2, and this iosonde reads up to 1"
+    assert refused.value.message == f"the store {store.path} has schema version 3, and this iosonde reads up to 2"
     assert refused.value.hint == "install a newer iosonde"
 
 

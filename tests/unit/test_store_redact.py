@@ -33,7 +33,7 @@ def plant(path: Path) -> Store:
             "host": {"name": "gpu01.cluster.example.org", "kernel": "6.1.0-13"},
             "hosts": ["gpu01", "gpu02"],
             "job": {"node_list": "gpu[01-02],frontend", "user": "alice", "account": "bob.miller"},
-            "loads": {"gpu02": 1.0},
+            "busy": {"gpu02": 1.0},
             "command": [
                 "iosonde",
                 "run",
@@ -131,7 +131,7 @@ def test_one_name_gets_one_pseudonym_everywhere(copied: tuple[Store, Store]) -> 
     two = run.facts["hosts"][1]
     assert two != one
     assert run.phases[0]["host"] == two
-    assert list(run.facts["loads"]) == [two]
+    assert list(run.facts["busy"]) == [two]
     assert re.fullmatch(r"/home/user-\d+/x", run.facts["command"][3])
 
 

@@ -145,7 +145,7 @@ def test_run_json_is_strict_json_for_people(tmp_path: Path) -> None:
     assert list(document) == sorted(document)
     assert "naïve" in text
     assert document["facts"]["x"] == {"$float": "inf"}
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == 2
     assert set(document["files"]) == {"results.parquet", "operations.parquet", "raw/out.txt"}
     assert document["versions"]["iosonde"]
 
@@ -193,7 +193,7 @@ def test_columns_carry_their_units(tmp_path: Path) -> None:
     schema = pq.read_schema(tmp_path / "store/runs/run-1/operations.parquet")
     assert schema.names == list(OPERATION.names or ())
     assert schema.field("duration_ns").metadata == {b"unit": b"ns"}
-    assert schema.metadata[b"iosonde_schema_version"] == b"1"
+    assert schema.metadata[b"iosonde_schema_version"] == b"2"
     assert json.loads(schema.metadata[b"iosonde_units"])["offset"] == "bytes"
 
 

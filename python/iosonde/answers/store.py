@@ -37,10 +37,16 @@ class StoreCheck(Answer):
         """Damage, and files that are not the store's."""
         return [problem for problem in self.problems if problem.code != _HARMLESS]
 
+    @property
+    def n_without_digest(self) -> int:
+        """How many runs cannot say whether their experiment was changed."""
+        return sum(not run.has_experiment_digest for run in self.runs)
+
     def content(self) -> dict[str, Any]:
         """As ``iosonde store check --json``."""
         return {
             "runs": len(self.runs),
+            "runs_without_digest": self.n_without_digest,
             "incomplete": [{"run": run.id, "missing": list(run.missing)} for run in self.incomplete],
             "problems": [problem.to_json() for problem in self.problems],
         }

@@ -19,14 +19,17 @@ from .trials import measured
 
 @dataclass(frozen=True)
 class Verification(Answer):
-    """``verified``: what came out again, and what did not; ``damaged`` files of the store."""
+    """``verified``: what came out again, and what did not; ``damaged`` files of the store. ``n_without_digest`` runs
+    cannot say whether their experiment was changed."""
 
     verified: Verified
     damaged: tuple[Finding, ...]
+    n_without_digest: int = 0
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde verify --json``."""
-        return self.verified.to_json() | {"problems": [problem.to_json() for problem in self.damaged]}
+        problems = [problem.to_json() for problem in self.damaged]
+        return self.verified.to_json() | {"problems": problems, "runs_without_digest": self.n_without_digest}
 
     def records(self) -> list[dict[str, Any]]:
         """One row for each number that differs, decision whose seal is broken, and damaged file."""
@@ -56,4 +59,5 @@ def verify(source: Source, level: float = 0.95) -> Verification:
         source.table, measured(source, Asked(clock=ALL, level=level)), runs, list(_native.KINDS), experiments, level,
         pilot_of(source),
     )  # fmt: skip
-    return Verification(made, tuple(problem for problem in store.problems() if problem.severity != "info"))
+    damaged = tuple(problem for problem in store.problems() if problem.severity != "info")
+    return Verification(made, damaged, sum(not run.has_experiment_digest for run in source.runs))

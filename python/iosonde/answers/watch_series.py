@@ -13,7 +13,7 @@ from iosonde.core.level_text import setting_text
 from iosonde.core.schema import HEALTH
 from iosonde.core.stored import StoredRun, plain
 from iosonde.core.table import Cell as Level
-from iosonde.core.table import tidy
+from iosonde.core.table import is_missing, tidy
 from iosonde.core.types import Experiment, Metric
 from iosonde.data.asked import Asked
 from iosonde.data.experiments import EXPERIMENT
@@ -126,5 +126,7 @@ def _kinds(experiments: Sequence[Experiment]) -> dict[str, tuple[int, str]]:
 
 
 def _plain(level: Level) -> Level:
+    if is_missing(level):
+        return None
     plain = level.item() if isinstance(level, np.generic) else level
     return tidy(plain) if isinstance(plain, float) else plain

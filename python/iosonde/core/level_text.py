@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 
 from .column_units import split_unit
 from .errors import InputError
-from .table import Cell, show
+from .table import Cell, is_missing, show
 from .types import FactorValue, level_text
 from .units import format_size, parse_size, typed_sizes
 
 
 def level_shown(level: Cell, unit: str = "") -> str:
     """``4096`` and ``4k`` of bytes → ``4 KiB``; other text as it was written; a missing or empty one is said to be."""
-    if unit != "bytes" or level in (None, "") or isinstance(level, bool):
+    if unit != "bytes" or level == "" or is_missing(level) or isinstance(level, bool):
         return show(level)
     found = level_in_base(level, unit)
     return found if isinstance(found, str) else format_size(found or 0)

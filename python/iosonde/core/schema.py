@@ -3,6 +3,8 @@
 History
 -------
 1 (2026-11)  first version: ``run.json``, ``results.parquet``, ``operations.parquet``, ``raw/``.
+2 (2026-11)  each ``run.json`` names the digest of its experiment (``experiment_sha256``, ``experiment_trials``);
+             ``store.json`` and ``notes/*.json`` have a hash of themselves.
 
 ``OPERATION`` is both the engine's record in memory (32 bytes) and, split into columns, a row of
 ``operations.parquet``.
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-STORE_VERSION = 1
+STORE_VERSION = 2
 
 # As the engine writes it: `packed` holds kind (bits 0-7), status (bits 8-15) and duration_ns (bits 16-63).
 RECORD = np.dtype([("start_ns", "<u8"), ("offset", "<u8"), ("packed", "<u8"), ("size", "<u4"), ("file", "<u4")])

@@ -234,6 +234,11 @@ class StoredRun:
         return str(self.document["experiment"])
 
     @property
+    def has_experiment_digest(self) -> bool:
+        """Whether it names what its experiment was when it was stored: not so before schema version 2."""
+        return bool(self.document.get("experiment_sha256"))
+
+    @property
     def source(self) -> str:
         """What measured it: our workloads by name, or a tool with its version."""
         return str(self.document["source"])

@@ -242,9 +242,14 @@ def tidy(value: float) -> float | int:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
+def is_missing(level: object) -> bool:
+    """Whether a level is none: a numeric column holds NaN where a run has no level."""
+    return level is None or level != level
+
+
 def show(level: Cell) -> str:
     """A level as text; a missing or an empty one (a flag that is not there) is said to be."""
-    return "(missing)" if level is None else str(level) or "(empty)"
+    return "(missing)" if is_missing(level) else str(level) or "(empty)"
 
 
 def is_number(text: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from .types import Estimate
@@ -77,6 +78,6 @@ def decimals(x: float, n: int, sign: str = "") -> str:
 
 def level_text(cell: object) -> str:
     """A level of a factor; whole numbers in full where they are short."""
-    if not isinstance(cell, (int, float)):
+    if not isinstance(cell, (int, float)) or not math.isfinite(cell):
         return str(cell)
     return f"{cell:.3g}" if abs(cell) >= _LONG else f"{cell:.4g}" if cell != int(cell) else str(cell)

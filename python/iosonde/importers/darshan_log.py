@@ -11,19 +11,25 @@ import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from .darshan_child import FIELDS
 from .parsed import Parsed
+from .text import DARSHAN_MAGIC as _MAGIC
 from .text import Text
 
 _LONGEST_S = 600  # of reading one log
 _LONGEST_JOB_S = 1e9
+# Logs of darshan 3.1 to 3.4.0 have the places of the name table and of each module's data in this order, from here on.
+_MAPPED_VERSIONS = (b"3.10", b"3.20", b"3.21")
+_MAP_BYTE, _MAX_PLACES = 24, 17
 
 
 def parse_log(text: Text, add: Any) -> Parsed:
     """One Parsed: a log is of one job. ``add`` puts a counter into it."""
     run = Parsed()
+    if lost := unmapped_bytes(text.raw):
+        run.lacks(0, f"{lost} bytes of the log belong to no module: its map is damaged, and counters may be missing")
     with tempfile.TemporaryDirectory() as place:
         log, out = Path(place, "log.darshan"), Path(place, "read.npz")
         log.write_bytes(text.raw)
@@ -50,6 +56,22 @@ def parse_log(text: Text, add: Any) -> Parsed:
     return run
 
 
+def unmapped_bytes(raw: bytes) -> int:
+    """Return how many bytes at the end of a log its map gives to nobody; 0 where the map's form is not known.
+
+    Darshan writes the modules in the order of the map, each behind the one before, and the last ends the file.
+    """
+    if raw[:8].rstrip(b"\0") not in _MAPPED_VERSIONS or len(raw) < _MAP_BYTE + 16 * _MAX_PLACES:
+        return 0
+    order: Literal["little", "big"] = "little" if int.from_bytes(raw[8:16], "little") == _MAGIC else "big"
+    words = [int.from_bytes(raw[at : at + 8], order) for at in range(_MAP_BYTE, _MAP_BYTE + 16 * _MAX_PLACES, 8)]
+    end = words[0]
+    for begin, size in zip(words[::2], words[1::2], strict=True):
+        if begin == end and size:
+            end = begin + size
+    return abs(len(raw) - end)
+
+
 def _read(run: Parsed, out: Path, add: Any) -> None:
     import numpy as np
 
@@ -68,6 +90,8 @@ def _read(run: Parsed, out: Path, add: Any) -> None:
         add(run, module, name, repr(value), 1)
     for module in about["partial"]:
         run.lacks(0, f"Darshan ran out of memory for {module}: files or operations are missing")
+    if about["unnamed"]:
+        run.lacks(0, f"{about['unnamed']} records have no name: the log's table of names is damaged")
     good = ((times >= 0) & (times < _LONGEST_JOB_S)).all(axis=1)
     if not good.all():
         run.lacks(0, f"{int((~good).sum())} operations have impossible times: left out")

@@ -18,7 +18,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import FactorValue
 
 Factors = Callable[[PurePath], dict[str, FactorValue]]
-_PLACE = re.compile(r"([A-Za-z_]\w*)=\{\}|\{([A-Za-z_]\w*)\}|(\{\})|(\*)")
+_PLACE = re.compile(r"(?<![A-Za-z_])([A-Za-z_]\w*+)=\{\}|\{([A-Za-z_]\w*)\}|(\{\})|(\*)")
 
 
 def pattern_factors(pattern: str) -> Factors:

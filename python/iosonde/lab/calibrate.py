@@ -46,8 +46,8 @@ def calibrate(lab: Lab, say: Callable[[str], None]) -> dict[str, Any]:
 def _link(sender: LabHost, receiver: LabHost, for_s: float) -> dict[str, Any]:
     port = "5099"
     receiver.start(sys.executable, str(_PROGRAM), "receive", port, log="calibration")
-    told = sender.run(sys.executable, str(_PROGRAM), "send", receiver.address, port, str(for_s))
-    return {"from": sender.name, "to": receiver.name, **json.loads(told)}
+    words = (sys.executable, str(_PROGRAM), "send", receiver.address, port, str(for_s))
+    return {"from": sender.name, "to": receiver.name, **sender.ask(json.loads, *words)}
 
 
 def _undelayed(lab: Lab, one: LabHost, other: LabHost) -> float:
@@ -63,8 +63,8 @@ def _undelayed(lab: Lab, one: LabHost, other: LabHost) -> float:
 
 
 def _disk(server: LabHost) -> dict[str, Any]:
-    told = server.run(sys.executable, str(_PROGRAM), "disk", str(server.disk / "calibration"), str(_DISK_S))
-    return {"host": server.name, **json.loads(told)}
+    words = (sys.executable, str(_PROGRAM), "disk", str(server.disk / "calibration"), str(_DISK_S))
+    return {"host": server.name, **server.ask(json.loads, *words)}
 
 
 def off(asked: LabDescription, found: dict[str, Any]) -> list[str]:

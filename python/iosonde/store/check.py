@@ -1,12 +1,13 @@
 """What is wrong in a store, by name: damaged, half-written, newer, not ours.
 
 D101 a run is damaged · D102 something was left half-written · D103 something in the store is not its own ·
-D104 a run was written by a newer iosonde · D105 an experiment or a note is damaged.
+D104 a run was written by a newer iosonde · D105 an experiment or a note is damaged · D107 an experiment is missing or
+was changed after a run of it was stored · D108 store.json was changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +15,43 @@ from iosonde.core.errors import DataError, SchemaTooNewError
 from iosonde.core.types import Finding, Severity
 
 from . import files, rundir
+from .experiment_digest import SHA256, TRIALS, digest_of_run
+from .experiments import Experiments
+from .marker import is_marker_changed
 from .notes import Notes
 from .runfile import experiment_from
 
-Reader = Callable[[Path], dict[str, Any]]
+Document = dict[str, Any]
+Reader = Callable[[Path], Document]
 
 
-def find_problems(store: Path, contents: bool, read: Reader = rundir.read_document) -> list[Finding]:
+def find_problems(store: Path, contents: bool, read: Reader, experiments: Experiments) -> list[Finding]:
     """All findings about the store at this path; ``contents`` also reads and hashes every file. ``read`` gives a run's
     run.json, or raises DataError."""
-    return [*_runs(store, contents, read), *_experiments(store), *_notes(store)]
+    runs: list[Document] = []
+    of_runs = [*_runs(store, contents, read, runs)]
+    return [*_marker(store), *of_runs, *_changed_experiments(runs, experiments), *_experiments(store), *_notes(store)]
 
 
-def problems_of_runs(runs: Iterable[Path], contents: bool, read: Reader) -> list[Finding]:
-    """The findings about these run directories."""
-    return [finding for path in runs for finding in _run(path, contents, read)]
+def problems_of_runs(paths: Iterable[Path], contents: bool, read: Reader, experiments: Experiments) -> list[Finding]:
+    """The findings about these run directories, and about the experiments of their runs."""
+    runs: list[Document] = []
+    of_runs = [finding for path in paths for finding in _run(path, contents, read, runs)]
+    return [*of_runs, *_changed_experiments(runs, experiments)]
 
 
-def _runs(store: Path, contents: bool, read: Reader) -> Iterator[Finding]:
+def _marker(store: Path) -> Iterator[Finding]:
+    try:
+        changed = is_marker_changed(store)
+    except (DataError, OSError, KeyError, TypeError):  # gone, or damaged, since the store was opened
+        changed = True
+    if changed:
+        action = f"restore {store / files.MARKER} from a copy"
+        sentence = f"{files.MARKER} was changed after the store was made"
+        yield Finding("D108", Severity.ERROR, sentence, {"path": files.MARKER}, action)
+
+
+def _runs(store: Path, contents: bool, read: Reader, whole: list[Document]) -> Iterator[Finding]:
     for path in _entries(store / "runs"):
         if files.is_temporary(path.name):
             if files.writer_is_dead(path):
@@ -41,18 +61,43 @@ def _runs(store: Path, contents: bool, read: Reader) -> Iterator[Finding]:
             sentence = f"{path.name} is not a run of this store"
             yield _finding("D103", Severity.WARNING, sentence, path, f"move {path} out of the store")
         else:
-            yield from _run(path, contents, read)
+            yield from _run(path, contents, read, whole)
 
 
-def _run(path: Path, contents: bool, read: Reader) -> Iterator[Finding]:
+def _run(path: Path, contents: bool, read: Reader, whole: list[Document]) -> Iterator[Finding]:
+    """The findings about one run, which is appended to ``whole`` if there is none."""
     try:
         document = read(path)
         for name in document["files"] if contents else ():
             rundir.verify_file(path, document, name)
+        whole.append(document)
     except SchemaTooNewError as error:
         yield _finding("D104", Severity.WARNING, error.message, path, error.hint)
     except DataError as error:
         yield _finding("D101", Severity.ERROR, error.message, path, error.hint)
+
+
+def _changed_experiments(runs: Sequence[Document], experiments: Experiments) -> Iterator[Finding]:
+    """Experiments that are not what their runs name. Runs without a digest cannot say so."""
+    by_experiment: dict[str, list[Document]] = {}
+    for run in runs:
+        if digest_of_run(run):
+            by_experiment.setdefault(run["experiment"], []).append(run)
+    for name, named in sorted(by_experiment.items()):
+        path = experiments.path(name)
+        try:
+            digests = experiments.digests(name, {run[TRIALS] for run in named})
+        except FileNotFoundError:
+            why = "file missing"
+        except (DataError, OSError):  # said as damaged
+            continue
+        else:
+            changed = [run["id"] for run in named if run[SHA256] != digests[run[TRIALS]]]
+            if not changed:
+                continue
+            why = f"changed since run {changed[0]} was stored"
+        action = f"restore {path} from a copy; without it nobody can say what was decided before the measurement"
+        yield _finding("D107", Severity.ERROR, f"experiment {name}: {why}", path, action)
 
 
 def _experiments(store: Path) -> Iterator[Finding]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from iosonde.core.errors import DataError, InputError, SystemFaultError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment
 
 from . import files, rundir
-from .runfile import experiment_bytes, experiment_from
+from .experiment_digest import ExperimentDigest, digest_experiment, digests_by_trials
+from .runfile import decode, experiment_bytes, experiment_from
 
 
 class Experiments:
@@ -19,22 +20,53 @@ class Experiments:
         self._directory = directory
         self._disk = disk
         self._read: dict[str, tuple[tuple[int, int, int], Experiment]] = {}
+        self._digests: dict[str, tuple[tuple[int, int, int], ExperimentDigest]] = {}
 
     def save(self, experiment: Experiment) -> None:
         """Keep ``experiment``, in place of an earlier one with its id. Raises SystemFaultError if the disk fails."""
         name = rundir.check_id("an experiment", experiment.id)
         try:
             files.make_part(self._disk, self._directory)
-            files.replace_file(self._disk, self._path(name), experiment_bytes(experiment))
+            files.replace_file(self._disk, self.path(name), experiment_bytes(experiment))
         except OSError as error:
-            raise SystemFaultError(
-                f"cannot store experiment {name} in {self._directory.parent}: {error.strerror}", "make room there"
-            ) from error
+            raise files.write_failure(f"cannot store experiment {name} in {self._directory.parent}", error) from error
+
+    def save_new(self, experiment: Experiment) -> None:
+        """Keep ``experiment`` unless one with its id is there: of processes that begin the same one, the first wins.
+        Raises SystemFaultError if the disk fails."""
+        try:
+            files.make_part(self._disk, self._directory)
+            with files.locked_directory(self._directory):
+                if experiment.id not in {one.id for one in self.all()}:
+                    self.save(experiment)
+        except OSError as error:
+            raise files.write_failure(f"cannot write in {self._directory}", error) from error
+
+    def digest(self, experiment_id: str) -> ExperimentDigest | None:
+        """Return what a run that is stored now names; None where there is no such experiment that can be read."""
+        state, before = files.state_of(self.path(experiment_id)), self._digests.get(experiment_id)
+        if state is None:
+            return None
+        if before is None or before[0] != state:
+            try:
+                self.get(experiment_id)
+                digest = digest_experiment(decode(files.read_plain(self.path(experiment_id))))
+            except (DataError, OSError):
+                return None
+            before = self._digests[experiment_id] = state, digest
+        return before[1]
+
+    def digests(self, experiment_id: str, trials: Collection[int]) -> dict[int, str]:
+        """Return its digest for each number of first trials. Raises FileNotFoundError, DataError."""
+        if files.state_of(self.path(experiment_id)) is None:
+            raise FileNotFoundError(experiment_id)
+        self.get(experiment_id)
+        return digests_by_trials(decode(files.read_plain(self.path(experiment_id))), trials)
 
     def get(self, experiment_id: str) -> Experiment:
         """One, which is read again only when it is another file. Raises InputError if there is none with this id,
         DataError if it is damaged."""
-        path = self._path(rundir.check_id("an experiment", experiment_id))
+        path = self.path(rundir.check_id("an experiment", experiment_id))
         before, state = self._read.get(experiment_id), files.state_of(path)
         if before is not None and before[0] == state:
             return before[1]
@@ -46,6 +78,8 @@ class Experiments:
         except OSError as error:
             hint = f"restore {path} from a copy, or remove it"
             raise DataError(f"experiment {experiment_id} cannot be read: {error.strerror}", hint) from error
+        if found.id != experiment_id:
+            raise DataError(f"experiment {experiment_id} says that it is {found.id}", f"restore {path} from a copy")
         if state is not None:
             self._read[experiment_id] = state, found
         return found
@@ -60,7 +94,8 @@ class Experiments:
                 continue  # `Store.problems` names it
         return sorted(found, key=lambda item: (item.created_at, item.id))
 
-    def _path(self, experiment_id: str) -> Path:
+    def path(self, experiment_id: str) -> Path:
+        """Where an experiment is kept."""
         return self._directory / f"{experiment_id}.json"
 
     def _ids(self) -> list[str]:

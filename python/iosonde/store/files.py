@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import hashlib
 import io
 import os
@@ -22,6 +23,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iosonde.core.errors import SystemFaultError
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
@@ -31,6 +34,16 @@ TEMPORARY_PREFIX = ".tmp-"
 _TEMPORARY = re.compile(r"^\.tmp-.+-([0-9a-f]{8})\.(\d+)\.(\d+)\.(\d+)-[0-9a-f]{8}$", re.DOTALL)
 # Leftovers of another host, or of this one before it was restarted: nobody can ask if the writer lives.
 _FOREIGN_LEFTOVER_SECONDS = 24 * 3600.0
+
+
+_CURES = {
+    errno.EACCES: "ask its owner for permission to write, or use another store",
+    errno.EPERM: "ask its owner for permission to write, or use another store",
+    errno.EROFS: "mount its file system for writing, or use another store",
+    errno.ENOSPC: "make room there, or use another store",
+    errno.EDQUOT: "make room in your quota, or use another store",
+    errno.ENOENT: "look whether the store was moved or removed",
+}
 
 
 def read_plain(path: Path) -> bytes:
@@ -239,6 +252,24 @@ def new_directories(disk: Disk, parent: Path, fills: Mapping[str, Callable[[Disk
             remove_tree(disk, temporary)
     disk.sync_directory(parent)
     return there
+
+
+@contextlib.contextmanager
+def locked_directory(directory: Path) -> Iterator[None]:
+    """Change files of a directory one process after another. Where the file system has no locks, the later one may
+    win. Raises OSError."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def write_failure(what: str, error: OSError) -> SystemFaultError:
+    """Return the error that says what could not be written, why, and what helps against that."""
+    return SystemFaultError(f"{what}: {error.strerror}", _CURES.get(error.errno or 0, "look at the disk under it"))
 
 
 def make_directories(disk: Disk, path: Path) -> None:

@@ -74,13 +74,15 @@ What it says
     touched by this.
 
 How we know
-    It is not JSON, or lacks what belongs in it.
+    It is not JSON, lacks what belongs in it, or is a note whose self_sha256
+    is not its own.
 
 When it is wrong
-    Never.
+    Somebody mended a note by hand: see below.
 
 What to do
-    Mend the file by hand (it is small), restore it, or remove it.
+    Mend the file by hand (it is small; without its self_sha256), restore it,
+    or remove it.
 """,
     "D106": """D106: left out of a redacted copy
 
@@ -95,5 +97,39 @@ When it is wrong
 
 What to do
     Convert it, or give it away by itself after having looked into it.
+""",
+    "D107": """D107: a missing or changed experiment
+
+What it says
+    experiments/ID.json is not there, or is not what it was when a run of it
+    was stored. What was decided before the measurement (metric, margin,
+    stopping rule, settings, order of the trials) is therefore not proven.
+
+How we know
+    Each run.json names the SHA-256 of its experiment: of everything but its
+    trials, and of the trials that were planned by then. Runs that an iosonde
+    before schema version 2 stored name none, and cannot be checked.
+
+When it is wrong
+    Somebody mended a spelling in the experiment's name. Put the old one back.
+
+What to do
+    Restore the file from a copy of the store. The runs and their numbers are
+    as they were; only the question that they answer is in doubt.
+""",
+    "D108": """D108: a changed store.json
+
+What it says
+    store.json is not what was written when the store was made.
+
+How we know
+    From schema version 2 on it holds a hash of itself.
+
+When it is wrong
+    Never.
+
+What to do
+    Restore it from a copy, or write {"iosonde_store": 1, "schema_version": 1}
+    into it. Runs are not touched by this: each names its own version.
 """,
 }

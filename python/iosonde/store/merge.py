@@ -12,13 +12,14 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment, Finding
 
 from . import rundir
+from .experiment_digest import SHA256, TRIALS
 from .files import Disk, new_file, write_new
 from .rundir import run_directories
 from .store import Store
 
 _BLOCK_BYTES = 1 << 20
 # The same trial stored by two stores differs in these, and in its own hash.
-_OF_STORING = ("self_sha256", "stored_at", "versions")
+_OF_STORING = ("self_sha256", "stored_at", "versions", "schema_version", SHA256, TRIALS)
 
 
 @dataclass(frozen=True)

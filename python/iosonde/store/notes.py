@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import DataError, SystemFaultError
+from iosonde.core.errors import DataError
 
-from .files import Disk, make_part, read_plain, replace_file
-from .runfile import decode, encode
+from .files import Disk, locked_directory, make_part, read_plain, replace_file, write_failure
+from .runfile import SELF_SHA256, decode, is_sealed, seal
 
 
 class Notes:
@@ -27,7 +25,10 @@ class Notes:
         """Tags (sorted) and notes (in their order) of a run; empty where there are none. Raises DataError."""
         path = self._path(run_id)
         try:
-            content = decode(read_plain(path))
+            text = read_plain(path)
+            content = decode(text)
+            if SELF_SHA256 in content and not is_sealed(text, content):
+                raise DataError("it was changed after it was written")
             return {
                 "tags": sorted(map(str, content["tags"])),
                 "notes": [dict(item) for item in content["notes"]],
@@ -60,24 +61,20 @@ class Notes:
             if {"tags": tags, "notes": notes} == old:
                 return
             try:
-                replace_file(self._disk, self._path(run_id), encode({"tags": tags, "notes": notes}))
+                replace_file(self._disk, self._path(run_id), seal({"tags": tags, "notes": notes}))
             except OSError as error:
-                raise SystemFaultError(f"cannot write {self._path(run_id)}: {error.strerror}", "make room") from error
+                raise write_failure(f"cannot write {self._path(run_id)}", error) from error
 
     def _path(self, run_id: str) -> Path:
         return self._directory / f"{run_id}.json"
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """Two changes at once keep both. Where the file system has no locks, the later one may win."""
-        try:
-            make_part(self._disk, self._directory)
-            descriptor = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
-        except OSError as error:
-            raise SystemFaultError(f"cannot write in {self._directory}: {error.strerror}", "make room") from error
-        try:
-            with contextlib.suppress(OSError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        """Two changes at once keep both."""
+        with contextlib.ExitStack() as stack:
+            try:
+                make_part(self._disk, self._directory)
+                stack.enter_context(locked_directory(self._directory))
+            except OSError as error:
+                raise write_failure(f"cannot write in {self._directory}", error) from error
             yield
-        finally:
-            os.close(descriptor)

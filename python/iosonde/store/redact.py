@@ -1,7 +1,8 @@
 """A copy of a store to give away: names, addresses and secrets replaced by pseudonyms, everywhere.
 
 Every run is read, rewritten and stored anew: nothing of the old files, their metadata and their names gets into
-the copy but what passed through ``hide``. The original is only read.
+the copy but what passed through ``hide``. The original is only read. A run whose experiment was changed is one in the
+copy, too, and one that cannot be checked stays so.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.types import Finding, Observation, Run, Severity
 
+from .experiment_digest import digest_of_run
 from .hide import Names
 from .runfile import decode, encode, experiment_bytes, experiment_from
 from .store import Store
@@ -56,9 +58,13 @@ def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redac
     for experiment in experiments:
         document = names.hide(decode(experiment_bytes(experiment)))
         copy.save_experiment(experiment_from(encode(document), f"experiment {experiment.id}"))
+    changed = {problem.evidence["path"] for problem in problems if problem.code == "D107"}
     for run_id in ids:
         run = _hidden(source.run(run_id, operations=True), names)
-        copy.append(run)
+        digest = digest_of_run(source.document(run_id))
+        if digest and f"experiments/{source.document(run_id)['experiment']}.json" not in changed:
+            digest = copy.experiment_digest(run.experiment)
+        copy.append_with_digest(run, digest)
         copy.notes.add(run.id, names.hide(source.notes.of(run_id)))
     return Redacted(len(ids), names.replaced, problems)
 

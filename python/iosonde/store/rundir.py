@@ -24,8 +24,10 @@ from iosonde.core.types import Run
 from iosonde.core.version import __version__
 
 from . import files
+from .experiment_digest import ExperimentDigest
 from .files import Disk, Writer, is_temporary, new_file, read_plain, write_copy, write_new
-from .runfile import run_document, seal, unseal
+from .run_schema import RUN, check_types
+from .runfile import from_plain, run_document, seal, unseal
 
 DOCUMENT = "run.json"
 RESULTS = "results.parquet"
@@ -82,8 +84,9 @@ def is_flat_name(name: str) -> bool:
     return 0 < len(encoded) <= 255 and "/" not in name and name not in (".", "..")
 
 
-def write_run(disk: Disk, directory: Path, run: Run, stored_at: str) -> None:
-    """Every file of ``run`` into the existing empty ``directory``, each flushed; run.json comes last."""
+def write_run(disk: Disk, directory: Path, run: Run, stored_at: str, experiment: ExperimentDigest | None) -> None:
+    """Every file of ``run`` into the existing empty ``directory``, each flushed; run.json comes last. ``experiment``:
+    the digest that it names, None where its experiment is not stored."""
     from . import tables
 
     files = {RESULTS: _write_table(disk, directory / RESULTS, tables.write_results, run.observations)}
@@ -97,7 +100,14 @@ def write_run(disk: Disk, directory: Path, run: Run, stored_at: str) -> None:
             write_copy(disk, path, content) if isinstance(content, Path) else write_new(disk, path, content)
         )
     versions = {"iosonde": __version__, "python": platform.python_version(), "numpy": np.__version__}
-    write_new(disk, directory / DOCUMENT, seal(run_document(run, files, versions, stored_at)))
+    document = run_document(run, files, versions, stored_at, experiment)
+    try:
+        check_types(from_plain(document), RUN)
+    except DataError as error:
+        raise InputError(
+            f"run {run.id} cannot be stored: {error.message}", "give it the types of docs/store.md"
+        ) from error
+    write_new(disk, directory / DOCUMENT, seal(document))
 
 
 def _write_table(disk: Disk, path: Path, write: Callable[[Any, Writer], None], rows: Any) -> dict[str, int | str]:
@@ -121,6 +131,7 @@ def read_document(directory: Path) -> dict[str, Any]:
         if os.path.islink(f"{place}/{DOCUMENT}") or os.path.islink(f"{place}/raw"):
             raise DataError("it holds a link in place of its own files")
         document = unseal(read_plain(directory / DOCUMENT))
+        check_types(document, RUN)
         if document["id"] != directory.name:
             raise DataError(f"run.json is that of run {document['id']}")
         for name, expected in document["files"].items():

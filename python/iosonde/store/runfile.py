@@ -19,6 +19,10 @@ from iosonde.core.errors import DataError, InputError, SchemaTooNewError
 from iosonde.core.schema import STORE_VERSION
 from iosonde.core.types import Experiment, Factor, Finding, Observation, Role, Run, Severity, Trial
 
+from .experiment_digest import SHA256, TRIALS, ExperimentDigest
+from .run_schema import EXPERIMENT, check_types
+
+SELF_SHA256 = "self_sha256"
 _ZEROS = "0" * 64
 _FIELDS = (
     "id",
@@ -34,9 +38,13 @@ _FIELDS = (
 )
 
 
-def run_document(run: Run, files: dict[str, Any], versions: dict[str, str], stored_at: str) -> dict[str, Any]:
-    """What run.json holds, with ``self_sha256`` still open."""
+def run_document(
+    run: Run, files: dict[str, Any], versions: dict[str, str], stored_at: str, experiment: ExperimentDigest | None
+) -> dict[str, Any]:
+    """What run.json holds, without ``self_sha256``."""
     return {
+        SHA256: experiment and experiment.sha256,
+        TRIALS: experiment and experiment.trials,
         **{name: plain(getattr(run, name)) for name in _FIELDS},
         "complete": run.complete,
         "files": files,
@@ -44,15 +52,14 @@ def run_document(run: Run, files: dict[str, Any], versions: dict[str, str], stor
         "headlines": plain(run.headlines),
         "operations": None if run.operations is None else len(run.operations),
         "schema_version": STORE_VERSION,
-        "self_sha256": _ZEROS,
         "stored_at": stored_at,
         "versions": versions,
     }
 
 
 def seal(document: dict[str, Any]) -> bytes:
-    """The bytes of run.json with ``self_sha256`` filled in."""
-    text = encode(document)
+    """The text of a document with its own ``self_sha256``."""
+    text = encode({**document, SELF_SHA256: _ZEROS})
     digest = hashlib.sha256(text).hexdigest()
     return text.replace(_self_line(_ZEROS), _self_line(digest), 1)
 
@@ -64,13 +71,21 @@ def unseal(text: bytes) -> dict[str, Any]:
         raise DataError("run.json is not that of a run")
     if document["schema_version"] > STORE_VERSION:
         raise SchemaTooNewError(*too_new("run.json", document["schema_version"]))
-    digest = str(document.get("self_sha256", ""))
-    if hashlib.sha256(text.replace(_self_line(digest), _self_line(_ZEROS), 1)).hexdigest() != digest:
+    if not is_sealed(text, document):
         raise DataError("run.json was changed after it was stored")
     if _FLOAT not in text:  # nearly none has one, and to look for it in the document costs more than all the rest
         return document
-    made: dict[str, Any] = from_plain(document)
-    return made
+    try:
+        numbers: dict[str, Any] = from_plain(document)
+    except (RecursionError, TypeError, ValueError) as error:
+        raise DataError(f"run.json has a number that is none: {error}") from error
+    return numbers
+
+
+def is_sealed(text: bytes, document: Mapping[str, Any]) -> bool:
+    """Whether ``self_sha256`` of this document is that of its text."""
+    digest = str(document.get(SELF_SHA256, ""))
+    return hashlib.sha256(text.replace(_self_line(digest), _self_line(_ZEROS), 1)).hexdigest() == digest
 
 
 def too_new(what: str, version: int) -> tuple[str, str]:
@@ -101,6 +116,7 @@ def experiment_from(text: bytes, name: str) -> Experiment:
     """The Experiment of such a text; ``name`` is where it was read. Raises DataError, SchemaTooNewError."""
     document = decode(text)
     try:
+        check_types(document, EXPERIMENT)
         version = document.pop("schema_version")
         if version > STORE_VERSION:
             raise SchemaTooNewError(*too_new(name, version))
@@ -111,7 +127,9 @@ def experiment_from(text: bytes, name: str) -> Experiment:
         ]
         content["trials"] = [Trial(**item) for item in content["trials"]]
         return Experiment(**content)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except SchemaTooNewError:
+        raise
+    except (AttributeError, DataError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise DataError(f"{name} is not an experiment: {error}", "restore it from a copy, or remove it") from error
 
 

@@ -13,15 +13,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from iosonde.core.errors import DataError, InputError, SchemaTooNewError, SystemFaultError
-from iosonde.core.schema import STORE_VERSION
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment, Finding, Run
 from iosonde.core.where import matching_rows, takes_incomplete
 
 from . import files, rundir
+from .experiment_digest import ExperimentDigest
 from .experiments import Experiments
+from .marker import check_marker, holds_data, missing_marker, write_marker
 from .notes import Notes
-from .runfile import decode, encode, run_from, too_new
+from .runfile import run_from
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,8 +64,7 @@ class Store:
             _check_free(path)
             for name in _DIRECTORIES:
                 files.make_directories(disk, path / name)
-            marker = {"iosonde_store": 1, "schema_version": STORE_VERSION, "created_at": _now()}
-            files.replace_file(disk, path / MARKER, encode(marker))
+            write_marker(disk, path, _now())
             disk.sync_directory(path.parent)
         except OSError as error:
             raise InputError(f"cannot make a store at {path}: {error.strerror}", "name another directory") from error
@@ -91,20 +91,7 @@ class Store:
     def open(cls, path: str | Path, disk: files.Disk | None = None) -> Store:
         """The store at ``path``. Raises InputError if there is none, SchemaTooNewError if it is newer."""
         path = Path(path)
-        try:
-            marker = decode(files.read_plain(path / MARKER))
-            version = max(int(marker["iosonde_store"]), int(marker["schema_version"]))
-        except (FileNotFoundError, NotADirectoryError):
-            raise InputError(f"{path} is not a store", "'iosonde run --store DIR' makes one") from None
-        except OSError as error:
-            raise InputError(f"cannot read the store {path}: {error.strerror}", "look at its permissions") from error
-        except (DataError, KeyError, TypeError, ValueError) as error:
-            raise DataError(
-                f"{path / MARKER} is damaged",
-                f"write {{'iosonde_store': 1, 'schema_version': {STORE_VERSION}}} into it",
-            ) from error
-        if version > STORE_VERSION:
-            raise SchemaTooNewError(*too_new(f"the store {path}", version))
+        check_marker(path)
         for name in _DIRECTORIES:  # an empty one is absent after git or an archive carried the store
             if (path / name).exists() and not (path / name).is_dir():
                 raise DataError(f"{path / name} is not a directory", "the store is damaged: restore it from a copy")
@@ -122,10 +109,15 @@ class Store:
     def append(self, run: Run) -> None:
         """Store ``run`` whole; it is on disk on return. Raises InputError if its id is there already.
 
-        Raises SystemFaultError if the disk fails (full, read-only); then nothing of the run stays behind.
+        It names the digest of its experiment as that is stored now. Raises SystemFaultError if the disk fails (full,
+        read-only); then nothing of the run stays behind.
         """
+        self.append_with_digest(run, self.experiment_digest(run.experiment))
+
+    def append_with_digest(self, run: Run, digest: ExperimentDigest | None) -> None:
+        """The same with this digest of its experiment, for a copy of another store."""
         rundir.check_run(run)
-        self.add_run(run.id, lambda directory: rundir.write_run(self.disk, directory, run, _now()))
+        self.add_run(run.id, lambda directory: rundir.write_run(self.disk, directory, run, _now(), digest))
 
     def append_many(self, runs: Sequence[Run]) -> list[str]:
         """Store each of ``runs`` whole, with one flush for all; the ids that were there already, which stay as they
@@ -140,15 +132,16 @@ class Store:
             wanted.setdefault(run.id, run)
         directory, now = self.path / "runs", _now()
         there = [name for name in wanted if (directory / name).exists()]
-        fills = {name: partial(_fill, run=run, now=now) for name, run in wanted.items() if name not in there}
+        fills = {
+            name: partial(_fill, run=run, now=now, experiment=self.experiment_digest(run.experiment))
+            for name, run in wanted.items() if name not in there
+        }  # fmt: skip
         try:
             files.make_part(self.disk, directory)
             files.clean_leftovers(self.disk, directory)
             return there + (files.new_directories(self.disk, directory, fills) if fills else [])
         except OSError as error:
-            raise SystemFaultError(
-                f"cannot store runs in {self.path}: {error.strerror}", "make room there, or use another store"
-            ) from error
+            raise files.write_failure(f"cannot store runs in {self.path}", error) from error
 
     def add_run(self, run_id: str, fill: Callable[[Path], None]) -> None:
         """Let ``fill`` write a run's files into a directory that then becomes the run, whole and flushed."""
@@ -163,16 +156,21 @@ class Store:
         except OSError as error:
             if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR) and (runs / run_id).exists():
                 raise _exists(run_id, self.path) from error
-            raise SystemFaultError(
-                f"cannot store run {run_id} in {self.path}: {error.strerror}",
-                "make room there, or use another store",
-            ) from error
+            raise files.write_failure(f"cannot store run {run_id} in {self.path}", error) from error
 
     def save_experiment(self, experiment: Experiment) -> None:
         """Store ``experiment``, in place of an earlier one with its id. Raises SystemFaultError if the disk fails."""
         self._experiments.save(experiment)
 
+    def save_new_experiment(self, experiment: Experiment) -> None:
+        """Store ``experiment`` unless one with its id is there. Raises SystemFaultError if the disk fails."""
+        self._experiments.save_new(experiment)
+
     # Asking
+
+    def experiment_digest(self, experiment_id: str) -> ExperimentDigest | None:
+        """Return the digest of an experiment as it is stored now; None where it is not there, or cannot be read."""
+        return self._experiments.digest(experiment_id)
 
     def experiment(self, experiment_id: str) -> Experiment:
         """Raises InputError if there is none with this id, DataError if it is damaged."""
@@ -298,9 +296,10 @@ class Store:
         """What is damaged, half-written or not ours, by name. ``contents=False`` reads no large file."""
         from .check import find_problems, problems_of_runs
 
+        read = rundir.read_document if contents else self._document
         if self._only is not None:
-            return problems_of_runs(self._directories(), contents, self._document)
-        return find_problems(self.path, contents, rundir.read_document if contents else self._document)
+            return problems_of_runs(self._directories(), contents, self._document, self._experiments)
+        return find_problems(self.path, contents, read, self._experiments)
 
     # Inside
 
@@ -365,8 +364,8 @@ class Store:
         return [self.notes.tags(document["id"]) for document in documents]
 
 
-def _fill(disk: files.Disk, directory: Path, run: Run, now: str) -> None:
-    rundir.write_run(disk, directory, run, now)
+def _fill(disk: files.Disk, directory: Path, run: Run, now: str, experiment: ExperimentDigest | None) -> None:
+    rundir.write_run(disk, directory, run, now, experiment)
 
 
 def _exists(run_id: str, path: Path) -> InputError:
@@ -379,6 +378,8 @@ def _check_free(path: Path) -> None:
     """Raises InputError if something lies at ``path`` that is not the beginning of a store."""
     if path.exists() and not path.is_dir():
         raise InputError(f"{path} is a file, not a store", "name a new directory")
+    if path.is_dir() and holds_data(path):
+        raise missing_marker(path)
     if path.is_dir() and any(not _is_ours(entry.name) for entry in path.iterdir()):
         raise InputError(f"{path} has files in it and is not a store", "name a new or empty directory")
 

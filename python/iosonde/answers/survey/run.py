@@ -49,9 +49,8 @@ class SurveyStore:
         before = store.runs(self.experiment)
         repetition = sum(all(one["factors"].get(key) == value for key, value in trees.items()) for one in before)
         run = run_of(made, asked, self.experiment, {**trees, "repetition": repetition})
-        if self.experiment not in {one.id for one in store.experiments()}:
-            factors = [Factor("tree"), Factor("capacity_is")]
-            store.save_experiment(Experiment(self.experiment, "surveys", factors, {}, [], asked.seed, run.started_at))
+        factors = [Factor("tree"), Factor("capacity_is")]
+        store.save_new_experiment(Experiment(self.experiment, "surveys", factors, {}, [], asked.seed, run.started_at))
         store.append(run)
         return run.id
 

@@ -251,7 +251,7 @@ def _hosts(document: Document) -> tuple[str, ...]:
     if isinstance(given, list):
         return tuple(given)
     try:
-        return mpirun.read_hostfile(Path(given))
+        return mpirun.named_hosts(given)
     except InputError as error:
         problem = Problem(document.place(("hosts",)), "hosts", error.message, error.hint)
         raise SpecError(document.name, [problem]) from error

@@ -9,6 +9,7 @@ from typing import Any
 from iosonde.core.units import format_rate, format_seconds, format_size
 from iosonde.lab.capacity import LabCapacity
 from iosonde.lab.faults import Healing, LabFault
+from iosonde.lab.lab import CUT_SHORT
 from iosonde.lab.listing import LabListing
 from iosonde.lab.live import LiveOptions, Placement
 from iosonde.lab.profile import LabProfile
@@ -50,6 +51,8 @@ def listing(found: LabListing) -> Iterator[str]:
     if found.labs:
         rows = [[escape(name), state, f"{hosts} hosts"] for name, state, hosts in found.labs]
         yield from table(["lab", "state", ""], rows, "lll").splitlines()
+        for name in (name for name, state, _ in found.labs if state == CUT_SHORT):
+            yield from _indented(f"{name}: its bring-up was cut short: iosonde lab down {name} removes it", 2)
     else:
         yield "no lab is up"
     yield ""

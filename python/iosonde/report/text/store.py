@@ -20,10 +20,18 @@ def check_lines(made: StoreCheck) -> Iterator[str]:
     for problem in made.problems:
         yield f"{problem.code} {escape(problem.sentence)}"
         yield f"     {escape(problem.action)}"
+    if made.n_without_digest:
+        yield without_digest(made.n_without_digest)
     for run in made.incomplete:
         yield escape(f"run {run.id} is incomplete: {'; '.join(run.missing)}")
     if not made.serious and not made.incomplete:
         yield f"{escape(made.name)}: {count(len(made.runs), 'run')}, all complete and as they were stored"
+
+
+def without_digest(n_runs: int) -> str:
+    """Which experiments cannot be checked, and why."""
+    verb = "names" if n_runs == 1 else "name"
+    return f"{count(n_runs, 'run')} {verb} no digest of its experiment, written before digests were kept: not checkable"
 
 
 def merge_lines(made: StoreMerge) -> Iterator[str]:

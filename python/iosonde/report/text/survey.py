@@ -121,6 +121,6 @@ def _no_answer(made: Survey) -> Iterator[str]:
         parts = [f"{percent_interval(one.missing.estimate)} of the {one.by}" for one in made.samples
                  if one.missing.estimate.value]  # fmt: skip
         yield (f"of the drawn files gave no answer: {why}. That stands for {' and '.join(parts)}; the shares are of "
-               "the rest, and may be off by as much (if_missing_none, if_missing_all in --json)")  # fmt: skip
+               "the rest, intervals allow for anything in these files; ~: more than half gave no answer")  # fmt: skip
     if made.touched:
         yield f"access times of {counted(made.touched, 'file')} changed: others' files, and we are not root"

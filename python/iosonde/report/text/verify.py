@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.units import significant
 
-from .layout import wrapped
+from .layout import escape, wrapped
+from .store import without_digest
 
 if TYPE_CHECKING:
     from iosonde.answers.verify import Verification
@@ -29,6 +30,12 @@ def lines(made: Verification) -> Iterator[str]:
         yield from _wrapped(f"cannot tell: {n} {why}")
     for name, why in seen.decisions.items():
         yield from _wrapped(f"decision of {name}: {why or 'sealed before the first trial, and unchanged'}")
+    for problem in made.damaged[:_SHOWN]:
+        yield from _wrapped(escape(f"{problem.code} {problem.sentence}"))
+    if n_damaged > _SHOWN:
+        yield f"{n_damaged - _SHOWN} more files are damaged"
+    if made.n_without_digest:
+        yield from _wrapped(without_digest(made.n_without_digest))
     yield ""
     if seen.good and not n_damaged:
         yield "Every number that can be computed again is what was stored."

@@ -1,0 +1,48 @@
+"""The digest of its experiment that each run names, so that a question cannot be changed after the answer is known.
+
+It is a SHA-256 of ``experiments/<id>.json``, whatever its layout: of everything but ``schema_version`` and ``trials``,
+then of each trial that was planned when the run was stored. A campaign appends trials and changes nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+SHA256, TRIALS = "experiment_sha256", "experiment_trials"  # keys of run.json
+
+
+class ExperimentDigest(NamedTuple):
+    """``sha256`` of an experiment with its first ``trials`` trials."""
+
+    sha256: str
+    trials: int
+
+
+def digest_of_run(run: Mapping[str, Any]) -> ExperimentDigest | None:
+    """Return the digest that a run.json names; None where it was written before digests were kept."""
+    return ExperimentDigest(run[SHA256], run[TRIALS]) if run.get(SHA256) else None
+
+
+def digest_experiment(document: Mapping[str, Any]) -> ExperimentDigest:
+    """Return the digest of the JSON of an experiment with all of its trials."""
+    trials = len(document["trials"])
+    return ExperimentDigest(digests_by_trials(document, {trials})[trials], trials)
+
+
+def digests_by_trials(document: Mapping[str, Any], counts: Collection[int]) -> dict[int, str]:
+    """Return the digest for each count of first trials; '' for a count that the experiment does not have."""
+    head = {key: value for key, value in document.items() if key not in ("schema_version", "trials")}
+    digest = hashlib.sha256(_canonical(head))
+    digests = {0: digest.hexdigest()}
+    for number, trial in enumerate(document["trials"], 1):
+        digest.update(_canonical(trial))
+        if number in counts:
+            digests[number] = digest.hexdigest()
+    return {count: digests.get(count, "") for count in counts}
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode() + b"\n"

@@ -1,0 +1,65 @@
+"""``store.json``: marks a directory as a store of some version. From version 2 on it shows its own changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import DataError, InputError, SchemaTooNewError
+from iosonde.core.schema import STORE_VERSION
+
+from . import files
+from .runfile import SELF_SHA256, decode, is_sealed, seal, too_new
+
+_LAYOUT_VERSION = 1
+_SEALED_SINCE = 2
+_CURE = 'restore it from a copy, or write {"iosonde_store": 1, "schema_version": 1} into it'
+
+
+def write_marker(disk: files.Disk, store: Path, created_at: str) -> None:
+    """Make the directory ``store`` a store. Raises OSError."""
+    marker = {"iosonde_store": _LAYOUT_VERSION, "schema_version": STORE_VERSION, "created_at": created_at}
+    files.replace_file(disk, store / files.MARKER, seal(marker))
+
+
+def check_marker(store: Path) -> None:
+    """Raises InputError if the directory is no store, DataError if its marker is lost or damaged, SchemaTooNewError."""
+    path = store / files.MARKER
+    try:
+        marker = decode(files.read_plain(path))
+        layout, schema = _versions(marker)
+    except (FileNotFoundError, NotADirectoryError):
+        if holds_data(store):
+            raise missing_marker(store) from None
+        raise InputError(f"{store} is not a store", "'iosonde run --store DIR' makes one") from None
+    except OSError as error:
+        raise InputError(f"cannot read the store {store}: {error.strerror}", "look at its permissions") from error
+    except (DataError, KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{path} is damaged", _CURE) from error
+    if layout > _LAYOUT_VERSION or schema > STORE_VERSION:
+        raise SchemaTooNewError(*too_new(f"the store {store}", max(layout, schema)))
+
+
+def is_marker_changed(store: Path) -> bool:
+    """Whether a marker that ``check_marker`` accepts is not as it was written. Raises OSError, DataError."""
+    text = files.read_plain(store / files.MARKER)
+    marker = decode(text)
+    return (marker["schema_version"] >= _SEALED_SINCE or SELF_SHA256 in marker) and not is_sealed(text, marker)
+
+
+def missing_marker(store: Path) -> DataError:
+    """Return the error for a store that lost its marker."""
+    return DataError(f"{store / files.MARKER} is missing", _CURE)
+
+
+def holds_data(store: Path) -> bool:
+    """Whether a directory without a marker has runs or experiments of a store that had one."""
+    patterns = ("runs/*/run.json", "experiments/*.json")
+    return any(True for pattern in patterns for _ in store.glob(pattern))
+
+
+def _versions(marker: Any) -> tuple[int, int]:
+    layout, schema = marker["iosonde_store"], marker["schema_version"]
+    if not (type(layout) is type(schema) is int and min(layout, schema) >= 1):
+        raise ValueError("versions are numbers from 1 on")
+    return layout, schema

@@ -1,0 +1,248 @@
+"""The types of ``run.json`` and ``experiments/<id>.json`` where iosonde reads them: a file may come from anywhere.
+
+Only what is read is named here; what is not may be anything. A value may be null unless its key ends with ``!``, which
+also says that it must be there. Items of lists and of ``{"*": …}`` are not null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from iosonde.core.errors import DataError
+from iosonde.core.types import Role, Severity
+
+_NULL = type(None)
+TEXT, WHOLE, NUMBER, FLAG = frozenset({str}), frozenset({int}), frozenset({int, float}), frozenset({bool})
+SCALAR = frozenset({str, int, float, bool, _NULL})
+_TEXTS, _OBJECT = [TEXT], dict[str, Any]()
+
+_LOAD = {
+    "host": TEXT, "background_share": NUMBER, "busy_share": NUMBER, "iowait_share": NUMBER, "load_average": NUMBER,
+    "own_share": NUMBER, "seconds": NUMBER, "steal_share": NUMBER,
+}  # fmt: skip
+_MOUNT = {
+    "type": TEXT, "source": TEXT, "server": TEXT, "options": TEXT, "mount_point": TEXT, "block_bytes": NUMBER,
+    "free_bytes": NUMBER, "total_bytes": NUMBER,
+}  # fmt: skip
+_LAB = {
+    "name": TEXT,
+    "description": {"file_system": TEXT},
+    "emulated": {"links": [{"bytes_per_s!": NUMBER}], "warnings": _TEXTS},
+}
+_MACHINE = {
+    "host": {"boot_id": TEXT, "name": TEXT, "kernel": TEXT},
+    "cpu": _OBJECT,
+    "memory": {"usable_bytes": NUMBER, "total_bytes": NUMBER},
+    "mount": _MOUNT,
+    "filesystem": _OBJECT,
+    "network": [{"bits_per_s": NUMBER, "state": TEXT, "name": TEXT}],
+    "devices": [_OBJECT],
+    "lab": _LAB,
+}
+_PROBE = {
+    "nodes!": [{"host": TEXT, "rank": WHOLE, "cores": NUMBER, "copy_one!": NUMBER, "copy_all!": NUMBER,
+                "cpu": {"write!": NUMBER, "read!": NUMBER}, "disk": _OBJECT}],
+    "pairs!": [{"a!": WHOLE, "b!": WHOLE}],
+    "servers": [_OBJECT],
+    "tcp": [{"error": TEXT}],
+}  # fmt: skip
+_PLANNED = {"kind!": TEXT, "on!": TEXT, "at_s": NUMBER, "for_s": NUMBER, "rate": TEXT, "during": TEXT}
+_FAULT = {
+    "planned!": _PLANNED, "host!": TEXT, "phase": WHOLE, "phase_ns": WHOLE, "inflicting_ns": WHOLE,
+    "in_force_ns": WHOLE, "undoing_ns": WHOLE, "undone_ns": WHOLE, "healed_ns": WHOLE, "why": TEXT,
+    "cpu_s": {"*": NUMBER},
+}  # fmt: skip
+_FACTS = {
+    "allocation": SCALAR,
+    "clocks": {"at_ns": [WHOLE], "drift_ns": [NUMBER], "error_ns": NUMBER, "offset_ns": {"*": NUMBER}},
+    "conditions": {"options": {"*": SCALAR}},
+    "cannot_tell": _TEXTS,
+    "envelope": {"*": SCALAR},
+    "faults": [_FAULT],
+    "files": {"*": TEXT},
+    "hosts": _TEXTS,
+    "import": {"file": TEXT, "format": TEXT, "warnings": _TEXTS},
+    "launcher": TEXT,
+    "levels_found": {"*": [SCALAR]},
+    "loads": [_LOAD],
+    "machine": _MACHINE,
+    "maximum": NUMBER,
+    "measured_beside": [WHOLE],
+    "mounts": [{"host": TEXT, "source": TEXT, "type": TEXT}],
+    "nodes": [WHOLE],
+    "order": WHOLE,
+    "probe": _PROBE,
+    "remounts": [{"mount": TEXT, "host": TEXT}],
+    "servers": {"profile": {"by_server": {"*": {"*": SCALAR}}}},
+    "software": _OBJECT,
+    "steps": [_OBJECT],
+    "subject_commit": SCALAR,
+    "target": TEXT,
+}
+_RANK = {
+    "rank!": WHOLE, "node": WHOLE, "started_ns": NUMBER, "ended_ns": NUMBER, "clock_offset_ns": WHOLE,
+    "operations": NUMBER, "bytes": NUMBER, "errors": NUMBER, "output": TEXT,
+}  # fmt: skip
+_PHASE = {
+    "all_active_ns": NUMBER, "cache": {"state": TEXT, "resident_bytes": NUMBER, "bytes": NUMBER, "remounts": [_OBJECT]},
+    "clock_error_ns": NUMBER, "command": TEXT, "counted_kind": TEXT, "distinct_bytes": NUMBER, "duration_ns": NUMBER,
+    "end_spread_ns": NUMBER, "hints": _OBJECT, "histograms": {"*": [[NUMBER]]}, "index": WHOLE, "measures": TEXT,
+    "mpi": {"tool": TEXT, "tasks": [WHOLE | {_NULL}], "expected": WHOLE}, "name": TEXT, "network": _OBJECT,
+    "of_ranks_alone": [_TEXTS], "on": TEXT, "open_flags": _TEXTS, "operation": TEXT, "ranks": [_RANK],
+    "server_calls": {"*": NUMBER}, "settings": _OBJECT, "stage": TEXT, "start_spread_ns": NUMBER, "tools": _TEXTS,
+    "totals": {"*": {"count": NUMBER, "bytes": NUMBER, "errors": NUMBER}}, "versions": [SCALAR],
+}  # fmt: skip
+_FINDING = {"code!": TEXT, "severity!": tuple(Severity), "sentence!": TEXT, "evidence": _OBJECT, "action": TEXT}
+_RUN = {
+    "complete!": FLAG, "experiment!": TEXT, "experiment_sha256": TEXT, "experiment_trials": WHOLE,
+    "factors!": {"*": SCALAR}, "facts!": _FACTS, "files!": {"*": {"bytes!": WHOLE, "sha256!": TEXT}},
+    "findings!": [_FINDING], "headlines": {"*": _TEXTS}, "id!": TEXT, "missing!": _TEXTS, "operations": WHOLE,
+    "phases!": [_PHASE], "schema_version!": WHOLE, "seconds!": NUMBER, "seed": WHOLE, "source!": TEXT,
+    "started_at!": TEXT, "stored_at": TEXT, "versions": {"*": SCALAR},
+}  # fmt: skip
+_EXPERIMENT = {
+    "id!": TEXT, "name!": TEXT, "created_at!": TEXT, "seed!": WHOLE, "schema_version!": WHOLE,
+    "factors!": [{"name!": TEXT, "unit!": TEXT, "role!": tuple(Role), "levels!": [SCALAR]}],
+    "trials!": [{"index!": WHOLE, "factors!": {"*": SCALAR}, "repetition!": WHOLE, "block!": WHOLE, "seed!": WHOLE}],
+    "settings!": _OBJECT,
+}  # fmt: skip
+
+MAX_DEPTH = 64
+_MOST_SHAPES = 10_000
+_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", _NULL: "null",
+          list: "a list", dict: "an object"}  # fmt: skip
+
+
+def check_types(document: Any, schema: Schema) -> None:
+    """Raises DataError, which names the first value of a document that has not the type of its schema."""
+    try:
+        schema.check(document)
+    except _MismatchError as error:
+        place = ".".join(reversed(error.keys)) or "it"
+        raise DataError(f"{place} is {error.what}") from None
+
+
+class _MismatchError(Exception):
+    """``what`` a value is, and which ``keys`` lead to it, the last one first."""
+
+    def __init__(self, what: str, *keys: str) -> None:
+        self.what, self.keys = what, [*keys]
+
+
+def _wrong_type(value: Any, types: Iterable[type]) -> _MismatchError:
+    return _MismatchError(f"{_NAMES[type(value)]}, not {' or '.join(_NAMES[one] for one in types)}")
+
+
+class Schema(Protocol):
+    """What a value has to be."""
+
+    def check(self, value: Any) -> None:
+        """Raises _MismatchError."""
+
+
+class _Leaf:
+    def __init__(self, types: frozenset[type]) -> None:
+        self.types = types
+
+    def check(self, value: Any) -> None:
+        if type(value) not in self.types:
+            raise _wrong_type(value, self.types)
+
+
+class _Choice:
+    def __init__(self, words: tuple[str, ...]) -> None:
+        self._words = words
+
+    def check(self, value: Any) -> None:
+        if value not in self._words:
+            raise _MismatchError(f"not one of {', '.join(self._words)}")
+
+
+class _Anything:
+    """What iosonde does not read by its keys; it is shown, written and searched, and must not be too deep for that."""
+
+    def check(self, value: Any, levels: int = MAX_DEPTH) -> None:
+        if levels == 0:
+            raise _MismatchError(f"nested deeper than {MAX_DEPTH} levels")
+        for item in value.values() if type(value) is dict else value:
+            if type(item) in (dict, list):
+                self.check(item, levels - 1)
+
+
+class _Items:
+    """A list, or an object with any keys, of one schema."""
+
+    def __init__(self, kind: type, item: Schema) -> None:
+        self._kind, self._item = kind, item
+        self._types = item.types if isinstance(item, _Leaf) else frozenset()
+
+    def check(self, value: Any) -> None:
+        if type(value) is not self._kind:
+            raise _wrong_type(value, [self._kind])
+        if self._types.issuperset(map(type, value.values() if self._kind is dict else value)):
+            return
+        for key, item in value.items() if self._kind is dict else enumerate(value):
+            _check_within(self._item, item, str(key))
+
+
+class _Fields:
+    """An object with these keys, among others. Objects of the same keys and types come again and again: which of their
+    values are to be looked into is known from the first."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self._fields = [(key.removesuffix("!"), key.endswith("!"), compiled(one)) for key, one in fields.items()]
+        self._known: dict[tuple[Any, ...], list[tuple[str, Schema]]] = {}
+
+    def check(self, value: Any) -> None:
+        if type(value) is not dict:
+            raise _wrong_type(value, [dict])
+        shape = (*value, *map(type, value.values()))
+        nested = self._known.get(shape)
+        if nested is None:
+            nested = self._checked_leaves(value)
+            if len(self._known) < _MOST_SHAPES:
+                self._known[shape] = nested
+        name = ""
+        try:
+            for name, schema in nested:
+                schema.check(value[name])
+        except _MismatchError as error:
+            error.keys.append(name)
+            raise
+
+    def _checked_leaves(self, value: dict[str, Any]) -> list[tuple[str, Schema]]:
+        nested: list[tuple[str, Schema]] = []
+        for name, required, schema in self._fields:
+            if value.get(name) is None:
+                if required and not (name in value and isinstance(schema, _Leaf) and _NULL in schema.types):
+                    raise _MismatchError("missing", name)
+            elif isinstance(schema, _Leaf):
+                _check_within(schema, value[name], name)
+            else:
+                nested.append((name, schema))
+        known = {name for name, *_ in self._fields}
+        return nested + [(name, _ANYTHING) for name in value if name not in known and type(value[name]) in (dict, list)]
+
+
+def compiled(described: Any) -> Schema:
+    """The schema that a description as above means."""
+    if isinstance(described, frozenset):
+        return _Leaf(described)
+    if isinstance(described, tuple):
+        return _Choice(described)
+    if isinstance(described, list):
+        return _Items(list, compiled(described[0]))
+    return _Items(dict, compiled(described["*"])) if "*" in described else _Fields(described)
+
+
+def _check_within(schema: Schema, value: Any, key: str) -> None:
+    try:
+        schema.check(value)
+    except _MismatchError as error:
+        error.keys.append(key)
+        raise
+
+
+_ANYTHING = _Anything()
+RUN, EXPERIMENT = compiled(_RUN), compiled(_EXPERIMENT)
