@@ -221,3 +221,19 @@ fn processes_that_share_a_tree_see_each_file_once() {
     assert!(parts.iter().all(|part| part[0] > 0), "{parts:?}");
     assert_eq!([0, 1, 2, 3, 4].map(|at| parts.iter().map(|part| part[at]).sum::<u64>()), whole);
 }
+
+#[test]
+fn sizes_that_no_disk_holds_add_up_to_the_largest_number() {
+    let tree = TempDir::new("sums");
+    let mut stat = Stat::of_handle(fs::File::open(tree.path()).unwrap().as_raw_fd()).unwrap();
+    stat.size = 1 << 62;
+    let (mut totals, mut part) = (Totals::default(), Totals::default());
+    (0..60).for_each(|_| totals.file(&stat, 1, 0));
+    part.file(&stat, 1, 0);
+    totals.add(part);
+    assert_eq!((totals.whole[0], totals.whole[1]), (61, u64::MAX));
+    let strata = Strata::new(By::Owner, 0, 0);
+    let stratum = strata.of(b"0").unwrap();
+    (0..60).for_each(|_| stratum.add(&stat, 0.5, None, || unreachable!("none is drawn")));
+    assert_eq!(stratum.row()[..2], [60, u64::MAX]);
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,9 +105,12 @@ def tree(store: str | None, page: str | None, as_json: bool, **given: Any) -> No
     _tell_hangs(made.hangs)
     if kept:
         talk(f"kept as {kept.keep(made, asked)} in {store}")
-    if page:
-        report.page.survey.save_survey(answers.survey.page.survey_page(made), page, talk)
-    emit(made, report.text.survey.lines(made), as_json)
+
+    def write() -> None:
+        if page:
+            report.page.survey.save_survey(answers.survey.page.survey_page(made), page, talk)
+
+    emit(made, report.text.survey.lines(made), as_json, write)
 
 
 @command.command(epilog="Example: iosonde survey simulate /usr --repetitions 1000")
@@ -127,9 +131,8 @@ def simulate(plot: str | None, as_json: bool, **given: Any) -> None:
     with Counting() as on_progress:
         made = answers.survey.simulate.simulate(asked, on_progress, Waiting())
     _tell_hangs(made.hangs)
-    if plot:
-        write_figure(plot, report.figures.survey_simulation.figure(made))
-    emit(made, report.text.survey_more.simulation_lines(made), as_json)
+    draw = partial(write_figure, plot, lambda: report.figures.survey_simulation.figure(made))
+    emit(made, report.text.survey_more.simulation_lines(made), as_json, draw)
 
 
 @command.command(epilog="Example: iosonde survey plan --population 300000000 --capacity 50PB --rate 5GiB/s")

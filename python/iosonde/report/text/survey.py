@@ -83,6 +83,9 @@ def _kinds(made: Survey) -> Iterator[str]:
     names = sorted({*by_count, *by_size}, key=lambda name: (-_value(by_size.get(name)), -_value(by_count.get(name))))
     shown = [name for name in names if max(_value(by_size.get(name)), _value(by_count.get(name))) >= _ALONE]
     rows = [(name, _share(by_count.get(name)), _share(by_size.get(name))) for name in shown[:_MOST_KINDS]]
+    if not rows:
+        yield "type: ~ (no file gave an answer)"
+        return
     yield from table(("type", "of files", "of capacity"), rows, "Lrr").splitlines()
     if len(shown) > _MOST_KINDS:
         yield f"and {len(shown) - _MOST_KINDS} more types (--json)"
