@@ -144,7 +144,7 @@ def test_a_plan_never_reads_more_than_there_is():
 
 def test_sums_that_no_file_system_holds_are_said_to_be_wrong(tmp_path):
     (tmp_path / "text").write_text("text")
-    walked = walk(walk_of(SurveyAsked(str(tmp_path)), str(tmp_path)), None)
+    walked = walk(walk_of(SurveyAsked(str(tmp_path))))
     assert not [note for note in walk_summary(walked, False).notes if "wrong" in note]
     sizes = walked.found["sizes"].copy()
     sizes[3:5, :2] = [[1, 2**64 - 1], [1, 2**64 - 1]]

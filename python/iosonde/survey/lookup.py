@@ -15,17 +15,18 @@ from .calls import TreeCalls
 from .walk import THREADS, WalkStalledError
 
 # One row a name: whether it was found, and of stat(2) what is asked for here.
-STATUS = np.dtype([
+_COLUMNS = [
     ("found", "?"), ("mode", "<u4"), ("links", "<u8"), ("size", "<u8"), ("blocks", "<u8"), ("device", "<u8"),
     ("inode", "<u8"), ("owner", "<u4"), ("modified_ns", "<i8"), ("accessed_s", "<i8"),
-])  # fmt: skip
+]  # fmt: skip
+STATUS = np.dtype(_COLUMNS)
 StatusTable = npt.NDArray[np.void]
 LookUp = Callable[[Sequence[bytes]], StatusTable]
 # Called about ten times a second: the name that is waited for the longest, and how long.
 OnLookUp = Callable[[bytes, float], object]
 
 _PASS = os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
-_NOT_FOUND = (False,) + (0,) * (len(STATUS) - 1)
+_NOT_FOUND = (False,) + (0,) * (len(_COLUMNS) - 1)
 _FEWEST = 64  # names of a thread
 _JOIN_S = 0.1
 
@@ -78,7 +79,7 @@ class _Thread(threading.Thread):
     def _status(self, name: bytes) -> tuple[Any, ...]:
         above, _, last = name.rpartition(b"/")
         try:
-            now = self.calls(os.stat, last, dir_fd=self._directory(above), follow_symlinks=False)
+            now: os.stat_result = self.calls(os.stat, last, dir_fd=self._directory(above), follow_symlinks=False)
         except OSError:
             return _NOT_FOUND
         return (True, now.st_mode, now.st_nlink, now.st_size, now.st_blocks, now.st_dev, now.st_ino, now.st_uid,

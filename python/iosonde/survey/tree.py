@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,6 +25,10 @@ OnCount = Callable[[int], object]
 HINT = "look whether its server runs and the network is up; what hangs ends when they answer again"
 _FILES_A_CALL = 2048
 _NAMED = 3  # files that do not answer; of more the number is said
+
+
+def _add(on_done: OnCount, before: int, done: int) -> None:
+    on_done(before + done)
 
 
 def resolve(path: Path, limit_s: float = LIMIT_S) -> Path:
@@ -98,7 +103,7 @@ class SurveyedTree:
                 break
             some = files[at : at + _FILES_A_CALL]
             rows = self._ask(
-                "look", f"reading files in {self.path}", on_done and (lambda done, at=at: on_done(at + done)),
+                "look", f"reading files in {self.path}", on_done and partial(_add, on_done, at),
                 files=files_to_rows(some), codecs=list(asked.codecs), seed=asked.seed, every_piece=asked.every_piece,
                 limit_s=self.limit_s, seconds=seconds and max(0.0, seconds - (time.monotonic() - began)),
             )  # fmt: skip
