@@ -43,7 +43,7 @@ endif
 # Images of containers set it to stay small; here every process that a test starts would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run quick test test-long test-docs test-mpi test-nodes test-lab test-lab-law lab-deps lab-hdfs test-faults test-faults-breaks test-faults-lab \
+.PHONY: help run quick test test-long test-docs test-rooms test-mpi test-nodes test-lab test-lab-law lab-deps lab-hdfs test-faults test-faults-breaks test-faults-lab \
 	test-faults-ci test-browser test-postgres bench golden lint lock clean \
 	setup
 
@@ -69,6 +69,10 @@ test-long: .venv/.dev ## the others: simulations, campaigns that are killed, eve
 
 test-docs: .venv/.dev ## every example in README.md, docs/ and examples/ runs, and says what it shows
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/docs $(PYTEST_OPTIONS)
+
+# Commands that wait for a file system use no CPU, so more run at once than there are CPUs.
+test-rooms: .venv/.dev ## every command on a new account, as a plain user, with unlike experiments, on a file system that hangs (about 4 min; as root: all)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n 4 --dist worksteal tests/rooms $(PYTEST_OPTIONS)
 
 test-mpi: .venv/.dev ## tests with real MPI ranks
 	@PATH="$$PWD/.venv/bin:$$PATH" command -v mpiexec >/dev/null || \

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from iosonde.core.program_output import run_program
+from iosonde.foreign.removal import scratch_directory
 
 from .darshan_child import FIELDS
 from .parsed import Parsed
@@ -32,8 +32,8 @@ def parse_log(text: Text, add: Any) -> Parsed:
     run = Parsed()
     if lost := unmapped_bytes(text.raw):
         run.lacks(0, f"{lost} bytes of the log belong to no module: its map is damaged, and counters may be missing")
-    with tempfile.TemporaryDirectory() as place:
-        log, out = Path(place, "log.darshan"), Path(place, "read.npz")
+    with scratch_directory("iosonde-darshan-") as place:
+        log, out = place / "log.darshan", place / "read.npz"
         log.write_bytes(text.raw)
         command = [sys.executable, "-m", f"{__package__}.darshan_child", str(log), str(out)]
         try:

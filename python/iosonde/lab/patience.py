@@ -18,7 +18,6 @@ from typing import Any
 from iosonde.core.program_output import run_program
 
 ANSWER_S = 30.0  # longer than busy servers take to answer all that a command asks
-LOOK_S = 0.2
 _AT_ONCE = 16
 
 # Told while something is waited for: what, and for how many seconds already.
@@ -72,14 +71,14 @@ def say_waiting(what: str, waited_s: float) -> None:
 def completed(
     words: Sequence[str], limit_s: float, given: str | None, what: str
 ) -> subprocess.CompletedProcess[str]:  # fmt: skip
-    """Run a command to its end. Raises as ``run_program``, and InterruptedAnswerError if nobody waits any more."""
+    """A command that has ended, with what it printed. Raises as ``run_program``; InterruptedAnswerError."""
 
-    def poll(waited_s: float) -> None:
-        if any(stop.is_set() for stop in _patience.get().stops):
+    def look(waited_s: float) -> None:
+        if any(one.is_set() for one in _patience.get().stops):
             raise InterruptedAnswerError
         say_waiting(what, waited_s)
 
-    return run_program(words, limit_s, given=given, on_wait=poll)
+    return run_program(words, limit_s, given=given, on_look=look)
 
 
 def at_once(tasks: Sequence[Callable[[], Any]]) -> list[Any]:

@@ -180,9 +180,10 @@ class _Items:
     def check(self, value: Any) -> None:
         if type(value) is not self._kind:
             raise _wrong_type(value, [self._kind])
-        if self._types.issuperset(map(type, value.values() if self._kind is dict else value)):
+        items = value.values() if isinstance(value, dict) else value
+        if self._types.issuperset(map(type, items)):
             return
-        for key, item in value.items() if self._kind is dict else enumerate(value):
+        for key, item in zip(value if isinstance(value, dict) else range(len(value)), items, strict=True):
             _check_within(self._item, item, str(key))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 import click
@@ -55,9 +56,8 @@ def up(settings: tuple[str, ...], as_json: bool, **words: Any) -> None:
 def status(name: str | None, plot: str | None, as_json: bool) -> None:
     """What a lab is, what its links and disks really give, and whether its file system is well."""
     found = labs.status(name)
-    if plot:
-        write_figure(plot, report.cluster_plot.cluster_plot(answers.lab_cluster.cluster_of(found)))
-    emit(found, report.text.lab.lines(found), as_json)
+    draw = partial(write_figure, plot, lambda: report.cluster_plot.cluster_plot(answers.lab_cluster.cluster_of(found)))
+    emit(found, report.text.lab.lines(found), as_json, draw)
 
 
 @command.command(

@@ -18,6 +18,7 @@ from .ability import Ability
 _OLDEST_PYTHON = (3, 11)
 _LIBRARIES = ("click", "numpy", "scipy", "pyarrow", "vl-convert-python", "PyYAML", "mpi4py")
 _NATIVE = "from iosonde.engine import _native; print(round(_native.clock_cost_ns()))"
+_BUILD = "build it: make, or pip install ."
 
 
 def python() -> Ability:
@@ -31,14 +32,12 @@ def native() -> Ability:
     try:
         done = run_program([sys.executable, "-c", _NATIVE], reading.TOOL_S * 4)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Ability(
-            "native module", False, str(error), "measuring", "build it: make, or pip install .", required=True
-        )
+        return Ability("native module", False, str(error), "measuring", _BUILD, required=True)
     if done.returncode == 0:
         return Ability("native module", True, f"loads; one clock reading costs {done.stdout.strip()} ns",
                        "measuring", required=True)  # fmt: skip
     reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-    return Ability("native module", False, reason, "measuring", "build it: make, or pip install .", required=True)
+    return Ability("native module", False, reason, "measuring", _BUILD, required=True)
 
 
 def libraries() -> Ability:
