@@ -32,7 +32,11 @@ def calibrate(lab: Lab, say: Callable[[str], None]) -> dict[str, Any]:
     delay_s = lab.description.delay_s or 0.0
     ring = list(zip(lab.hosts, (*lab.hosts[1:], lab.hosts[0]), strict=True)) if len(lab.hosts) > 1 else []
     for_s = _LINK_S + _ROUND_TRIPS * delay_s
-    found = {"links": [_link(one, other, for_s) for one, other in ring], "disks": [], "load": os.getloadavg()[0]}
+    found: dict[str, Any] = {
+        "links": [_link(one, other, for_s) for one, other in ring],
+        "disks": [],
+        "load": os.getloadavg()[0],
+    }
     if ring and delay_s:
         found["rtt_without_delay_s"] = _undelayed(lab, *ring[0])
     if recipe_of(lab).has_disks:
