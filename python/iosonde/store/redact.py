@@ -57,7 +57,7 @@ def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redac
         names.learn(dataclasses.asdict(experiment))
     for experiment in experiments:
         document = names.hide(decode(experiment_bytes(experiment)))
-        copy.save_experiment(experiment_from(encode(document), f"experiment {experiment.id}"))
+        copy.save_experiment(experiment_from(encode(document), document["id"]))
     changed = {problem.evidence["path"] for problem in problems if problem.code == "D107"}
     for run_id in ids:
         run = _hidden(source.run(run_id, operations=True), names)
