@@ -43,7 +43,7 @@ endif
 # Images of containers set it to stay small; here every process that a test starts would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run quick test test-long test-docs test-mpi test-nodes test-lab test-lab-law lab-deps lab-hdfs test-faults test-faults-lab \
+.PHONY: help run quick test test-long test-docs test-rooms test-mpi test-nodes test-lab test-lab-law lab-deps lab-hdfs test-faults test-faults-breaks test-faults-lab \
 	test-faults-ci test-browser test-postgres bench golden lint lock clean \
 	setup
 
@@ -69,6 +69,10 @@ test-long: .venv/.dev ## the others: simulations, campaigns that are killed, eve
 
 test-docs: .venv/.dev ## every example in README.md, docs/ and examples/ runs, and says what it shows
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/docs $(PYTEST_OPTIONS)
+
+# Commands that wait for a file system use no CPU, so more run at once than there are CPUs.
+test-rooms: .venv/.dev ## every command on a new account, as a plain user, with unlike experiments, on a file system that hangs (about 4 min; as root: all)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n 4 --dist worksteal tests/rooms $(PYTEST_OPTIONS)
 
 test-mpi: .venv/.dev ## tests with real MPI ranks
 	@PATH="$$PWD/.venv/bin:$$PATH" command -v mpiexec >/dev/null || \
@@ -142,7 +146,10 @@ test-faults: .venv/.dev ## 500 campaigns hit by faults at random, 200 in a lab, 
 	@test -n "$(FAULTS_OPTIONS)" || \
 		PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n 2 --dist worksteal tests/faults $(PYTEST_OPTIONS)
 	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" PYTHONPATH=tests:python $(PY) -m faults.campaign $(FAULTS_OPTIONS)
-	@test -n "$(FAULTS_OPTIONS)" || $(MAKE) --no-print-directory test-faults-lab
+	@test -n "$(FAULTS_OPTIONS)" || $(MAKE) --no-print-directory test-faults-breaks test-faults-lab
+
+test-faults-breaks: .venv/.dev ## attempts to break survey, lab, import, store and serve, and what held (BREAKS_OPTIONS='--seed S --parts survey,labs'; root; about 20 min)
+	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" PYTHONPATH=tests:python $(PY) -m faults.breaks.runner $(BREAKS_OPTIONS)
 
 test-faults-lab: .venv/.dev ## 200 campaigns on a real GlusterFS in a lab, hit by its faults (LAB_FAULTS_OPTIONS='--seed S'; root)
 	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" PYTHONPATH=tests/lab:python $(PY) -m random_faults $(LAB_FAULTS_OPTIONS)
@@ -150,6 +157,7 @@ test-faults-lab: .venv/.dev ## 200 campaigns on a real GlusterFS in a lab, hit b
 test-faults-ci: .venv/.dev ## 35 of them, each kind once, always the same ones, and the tests of what inflicts them
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest --quick -n 2 --dist worksteal tests/faults $(PYTEST_OPTIONS)
 	@$(MAKE) --no-print-directory test-faults FAULTS_OPTIONS='--campaigns 35 --seed 11 $(FAULTS_OPTIONS)'
+	@$(MAKE) --no-print-directory test-faults-breaks BREAKS_OPTIONS=--quick
 
 test-browser: .venv/.dev ## the page in a real browser
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import account
 from faults import faultfs
 
 # Files of which (nearly) every test is slow: `make quick` does not even import them. One slow test among fast ones
@@ -64,6 +65,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Tests that run at once measure on one machine, and are not to wait for each other.
 os.environ["IOSONDE_LOCK_DIR"] = tempfile.mkdtemp(prefix="iosonde-test-locks-")
 atexit.register(shutil.rmtree, os.environ["IOSONDE_LOCK_DIR"], ignore_errors=True)
+
+
+# Before the first test, too: a module may ask when it is imported.
+account.change_account()
+atexit.register(account.remove)
+
+
+@pytest.fixture(autouse=True)
+def own_account():
+    """A home directory of its own (`account.py`)."""
+    return account.change_account()
+
+
+@pytest.fixture
+def empty_cache(tmp_path, monkeypatch):
+    """A cache in which nothing is, as on a new account."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 @pytest.fixture

@@ -53,9 +53,15 @@ def breaches(found: dict[str, Any]) -> list[tuple[str, list[int]]]:
 
 def into(page: Path, found: dict[str, Any]) -> None:
     """Put the table between the two marks of a page. Raises ValueError if they are not there."""
+    replace_between(page, BEGIN, END, markdown(found))
+
+
+def replace_between(page: Path, begin: str, end: str, text: str) -> None:
+    """Put ``text`` between two marks of a page. Raises ValueError if they are not there."""
     content = page.read_text()
-    before, after = content.index(BEGIN) + len(BEGIN), content.index(END)
-    page.write_text(f"{content[:before]}\n\n{markdown(found)}\n{content[after:]}")
+    before = content.index(begin) + len(begin)
+    after = content.index(end, before)
+    page.write_text(f"{content[:before]}\n\n{text}\n{content[after:]}")
 
 
 def markdown(found: dict[str, Any]) -> str:

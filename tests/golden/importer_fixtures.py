@@ -21,8 +21,21 @@ UNITS = {
     "KiB/s": 1024.0, "MiB/s": 1024.0**2, "GiB/s": 1024.0**3,
 }  # fmt: skip
 
+# All that is said of a trace comes from all of its lines: half of it is another number, and need not be marked where
+# every line is whole.
+TRACES = ("strace", "darshan", "darshan-dxt", "blktrace", "biosnoop", "recorder")
+
 
 def fixture(name: str) -> Path | None:
     """The capture, ours first; None where it is not on this machine."""
     ours = HERE / "fixtures" / name
     return ours if ours.is_file() else outside.find(f"fixtures/{name}")
+
+
+def is_derived(form: str, metric: str, run) -> bool:
+    """Whether a number is computed of several lines, so that it is another where some are lost."""
+    # A log of single operations: of all of these.
+    log = form in ("fio-log", "md-workbench", "ior", "mdtest") and run.rows and run.rows[0].count is not None
+    sums = metric.endswith("_sum_of_ranks") and form in ("fio", "iperf2")
+    interval = form in ("iperf2", "dd", "elbencho") and metric not in ("bandwidth_last_done", "rate_last_done")
+    return bool(log or sums or interval or (form == "iperf2"))

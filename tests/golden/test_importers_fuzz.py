@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
-from importer_fixtures import EXPECTED, fixture
+from importer_fixtures import EXPECTED, TRACES, fixture, is_derived
 
 from iosonde.importers import Text, importers
 from iosonde.importers.registry import Understood, understand
@@ -28,9 +28,6 @@ CASES = Path(__file__).parent / "fuzz"
 UNITS = {"bytes/s", "operations/s", "s", "bytes", "operations", "samples", "segments", "datagrams", ""}
 # Long captures repeat themselves: the cut is tried at so many of their lines.
 CUTS = 40
-# All that is said of a trace comes from all of its lines: half of it is another number, and need not be marked where
-# every line is whole.
-TRACES = ("strace", "darshan", "darshan-dxt", "blktrace", "biosnoop", "recorder")
 SEED = int(os.environ.get("IOSONDE_FUZZ_SEED", "1"))
 
 
@@ -79,17 +76,10 @@ def test_a_text_cut_at_any_line_is_read_up_to_there_and_never_otherwise(name):
     for length in sorted({round(i * len(lines) / CUTS) for i in range(CUTS)} | {len(lines) - 1}):
         runs = read_by(form, b"\n".join(lines[:length]), name)
         # What is derived from all of a log (a mean, a sum) differs where half of it is gone; what is printed does not.
-        printed = [row for run in runs for row in run.rows if form not in TRACES and not derived(form, row.metric, run)]
+        rows = [(run, row) for run in runs for row in run.rows]
+        printed = [row for run, row in rows if form not in TRACES and not is_derived(form, row.metric, run)]
         strange = [row for row in printed if (row.operation, row.metric, row.value) not in known]
         assert not strange, (length, strange[:2])
-
-
-def derived(form: str, metric: str, run) -> bool:
-    # A log of single operations: of all of these.
-    log = form in ("fio-log", "md-workbench", "ior", "mdtest") and run.rows and run.rows[0].count is not None
-    sums = metric.endswith("_sum_of_ranks") and form in ("fio", "iperf2")
-    interval = form in ("iperf2", "dd", "elbencho") and metric not in ("bandwidth_last_done", "rate_last_done")
-    return bool(log or sums or interval or (form == "iperf2"))
 
 
 MUST_NOT_MATTER = {
@@ -137,7 +127,7 @@ def test_a_hole_or_a_cut_gives_no_other_number_that_is_not_marked(name):
                 continue
             for run in through(form, damaged, name):
                 strange = [row for row in run.rows if (row.operation, row.metric, row.value) not in known
-                           and not derived(form, row.metric, run)]  # fmt: skip
+                           and not is_derived(form, row.metric, run)]  # fmt: skip
                 assert run.missing or not strange, (begin, len(damaged) == begin, strange[:2])
 
 
@@ -151,7 +141,7 @@ def test_two_lines_in_one_give_no_other_number_that_is_not_marked(name):
         for damaged in (raw[:at] + raw[at + 1 :], raw[:at] + b" " + raw[at + 1 :]):
             for run in through(form, damaged, name):
                 strange = [row for row in run.rows if (row.operation, row.metric, row.value) not in known
-                           and not derived(form, row.metric, run) and not row.metric.endswith("_sd")]  # fmt: skip
+                           and not is_derived(form, row.metric, run) and not row.metric.endswith("_sd")]  # fmt: skip
                 assert run.missing or not strange, (raw.count(b"\n", 0, at) + 1, strange[:2])
 
 

@@ -204,6 +204,27 @@ def test_a_lab_that_was_never_finished_says_so(root):
     assert list(root.iterdir()) == []
 
 
+def test_a_bring_up_that_was_killed_is_said_and_the_next_one_of_its_name_goes_on(root):
+    started = subprocess.Popen(up_words("local", "half"), env=surroundings(), stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not hosts.running(root / "half") and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert [state for _, state, _ in labs.labs()] == ["starting"]
+    refused = iosonde("lab", "up", "local", "--name", "half")
+    started.kill()
+    assert refused.returncode == 2 and "there already" in refused.stderr
+    started.wait()
+    assert [state for _, state, _ in labs.labs()] == ["cut short"]
+    assert "iosonde lab down half" in iosonde("lab", "list").stdout
+    status = iosonde("lab", "status", "--lab", "half")
+    assert status.returncode == 1 and "cut short" in status.stdout
+    again = bring_up("local", "half")
+    assert again.returncode == 0, again.stderr
+    assert "removing what is left" in again.stderr and labs.status("half").state == "up"
+    labs.down("half")
+    assert Leftovers(root).found() == {}
+
+
 def test_links_and_disks_are_as_fast_as_was_asked_for(root):
     """Measured as a user sees it: goodput of the Ethernet rate, direct I/O; at rates that a busy machine can hold."""
     done = iosonde("lab", "up", "local", "--name", noting("slow"), "--servers", 2, "--clients", 1, "--json",
@@ -240,6 +261,7 @@ def test_a_command_of_a_host_has_its_exit_code_and_its_own_options(root):
     assert bring_up("local", "one").returncode in (0, 1)
     assert iosonde("lab", "exec", "client1", "sh", "-c", "exit 7").returncode == 7
     assert "Size" in iosonde("lab", "exec", "client1", "df", "-h").stdout
+    assert iosonde("lab", "exec", "client1", "--", "echo", "--", "x").stdout == "-- x\n"
     refused = iosonde("lab", "exec", "client9", "true")
     assert refused.returncode == 2 and "client1" in refused.stderr
 
@@ -258,3 +280,15 @@ def test_a_delay_is_in_every_round_trip_or_the_kernel_cannot_and_nothing_is_made
     labs.inflict(lab, "slow-link", lab.clients[0], "100mbit")  # shapes it anew
     told = lab.clients[0].run("tc", "qdisc", "show", "dev", links.DEVICE)
     assert "netem" in told and "tbf" in told
+
+
+def test_a_spool_that_the_first_node_does_not_see_is_refused_before_anything_is_measured(root, tmp_path):
+    assert bring_up("local", "one").returncode in (0, 1)
+    lab, store = labs.open_lab("one"), root / "one-store"
+    words = command("run", "--quick", "--target", lab.servers[0].disk, "--store", store, "--hosts", "server2,server1")
+    done = subprocess.run(lab.host("server1").words(*words), env=surroundings() | lab.host("server1").environment(),
+                          capture_output=True, text=True, timeout=100, check=False)  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "does not see" in done.stderr and "server2" in done.stderr and "--spool" in done.stderr
+    assert not store.exists() or not [*store.glob("runs/*")]
+    shutil.rmtree(store, ignore_errors=True)

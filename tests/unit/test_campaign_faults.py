@@ -14,6 +14,7 @@ from iosonde.core import faults
 from iosonde.core.errors import InputError
 from iosonde.core.faults import PlannedFault
 from iosonde.core.problems import SpecError
+from iosonde.measure import faults as measured_faults
 from iosonde.ranks.machine import emulated
 
 LAB = "lab: {file_system: glusterfs, servers: 2, set: {replica: 2}}\n"
@@ -115,3 +116,16 @@ def test_on_a_host_of_a_lab_whose_machine_does_not_attend_they_are_refused(asked
 def test_a_plan_of_a_lab_that_is_not_there_has_its_trials(asked):
     made = plan.plan(asked(target=("/nowhere/at/all",)))
     assert len(made.experiment.trials) == 6 and made.campaign.spec.faults
+
+
+def test_a_factor_of_faults_may_mix_those_with_a_rate_and_those_without(asked):
+    text = (LAB + FILE).replace("stop]", "slow-link]").replace("on: server2,", "on: server2, rate: 10mbit,")
+    wanted = campaign(asked(text))
+    experiment = wanted.experiment()
+    planned = in_lab.planned_faults(experiment, in_lab.next_setting(experiment, set(), wanted, []), wanted)
+    assert {(one.kind, one.rate) for one in planned} == {("kill-server", ""), ("slow-link", "10mbit")}
+    with pytest.raises(SpecError) as raised:
+        campaign(asked((LAB + FILE).replace("stop]", "slow-link]")))
+    assert "slow-link takes a rate" in " ".join(raised.value.details) + str(raised.value)
+    with pytest.raises(InputError, match="stop takes no rate"):  # of one kind alone it is a mistake
+        measured_faults.planned([{"fault": "stop", "on": "server2", "rate": "10mbit"}], {})

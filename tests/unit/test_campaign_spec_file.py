@@ -286,6 +286,21 @@ steps:
     assert "not a multiple of the transfer size (102400 B) (at size=102400)" in said
 
 
+def test_a_constraint_that_forbids_nearly_all_of_10_to_the_12_cells_is_soon_checked():
+    names = [f"f{number}" for number in range(12)]
+    levels = "".join(f"  {name}: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n" for name in names)
+    last = ", ".join(f"{name}: 10" for name in names)
+    found = spec(f"""
+target: /
+factors:
+{levels}
+design: {{kind: list, cells: [{{{last}}}], constraints: [{" + ".join(names)} >= 120]}}
+steps:
+  - {{workload: phases, phases: [{{name: open, files: "a{"".join(f"${{{name}}}" for name in names)}", steps: [stat]}}]}}
+""")
+    assert {*names} <= {factor.name for factor in found.factors}
+
+
 words = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="$\x85\u2028\u2029"), min_size=1)
 commands = st.builds(
     CommandStep,

@@ -29,8 +29,8 @@ def store(faulty):
 
 def start(command: str, store, limit_s: int = 1) -> subprocess.Popen[str]:
     words = [word.format(store) for word in command.split()]
-    return subprocess.Popen([sys.executable, "-c", PROGRAM.format(limit_s), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            text=True, cwd="/")  # fmt: skip
+    program = [sys.executable, "-c", PROGRAM.format(limit_s)]
+    return subprocess.Popen([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/")
 
 
 def test_every_command_says_that_it_does_not_answer(faulty, store):

@@ -13,7 +13,7 @@ from iosonde.cli.commands.survey import command
 from iosonde.core.errors import InputError
 
 
-def test_the_command_writes_it_whole_or_says_why_not(tmp_path):
+def test_the_command_writes_it_whole_or_says_why_not(tmp_path, empty_cache):
     tree, page = tmp_path / "tree", tmp_path / "page.html"
     survey_tree.make(tree, files=50)
     found = CliRunner().invoke(command, [str(tree), "--codecs", "none", "--page", str(page)], catch_exceptions=False)

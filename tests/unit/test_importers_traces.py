@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("iosonde.engine._native")
 from iosonde.core.schema import STATUS_SHORT
 from iosonde.importers import Text, understand
+from iosonde.importers.darshan_log import unmapped_bytes
 
 S = 10**9
 
@@ -409,6 +410,38 @@ def test_a_log_of_darshan_that_lost_something_is_marked(tmp_path, monkeypatch):
     run = darshan_log(tmp_path, monkeypatch, module, LOG[:8] + (6567223).to_bytes(8, "big"))
     assert len(run.operations) == 2
     assert "1 operations have impossible times" in said(run, "missing") and "ran out of memory" in said(run, "missing")
+
+
+def mapped_log(sizes: dict[int, int], order: str = "little") -> bytes:
+    """A log of darshan 3.21: the name table (place 0) and modules, each behind the one before."""
+    words, end = [0] * 34, 400
+    for place, size in sorted(sizes.items()):
+        words[2 * place : 2 * place + 2] = [end, size]
+        end += size
+    head = b"3.21\0\0\0\0" + (6567223).to_bytes(8, order) + bytes(8)
+    return (head + b"".join(word.to_bytes(8, order) for word in words)).ljust(end, b"\1")
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_a_log_of_darshan_whose_map_lost_a_module_says_so(tmp_path, monkeypatch, order):
+    module = PYDARSHAN.replace("PARTIAL", "False").replace("SECOND", "0.9")
+    whole = mapped_log({0: 50, 2: 60, 9: 70}, order)
+    assert not darshan_log(tmp_path, monkeypatch, module, whole).missing
+    for bit in range(8 * 24, 8 * (24 + 16)):
+        assert unmapped_bytes(_flipped(whole, bit))
+    for bit in (place * 128 + at for place in (2, 9) for at in range(8 * 24, 8 * 40)):
+        assert unmapped_bytes(_flipped(whole, bit))
+    run = darshan_log(tmp_path, monkeypatch, module, _flipped(whole, 8 * (24 + 9 * 16)))
+    assert "map is damaged" in said(run, "missing") and run.rows
+
+
+def _flipped(raw: bytes, bit: int) -> bytes:
+    return raw[: bit // 8] + bytes([raw[bit // 8] ^ 1 << bit % 8]) + raw[bit // 8 + 1 :]
+
+
+def test_a_log_of_darshan_whose_names_are_lost_says_so(tmp_path, monkeypatch):
+    module = PYDARSHAN.replace("PARTIAL", "False").replace("SECOND", "0.9").replace("{42:", "{43:")
+    assert "1 records have no name" in said(darshan_log(tmp_path, monkeypatch, module), "missing")
 
 
 @pytest.mark.parametrize(

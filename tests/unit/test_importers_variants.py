@@ -101,6 +101,28 @@ def test_ior_2_that_runs_a_script_of_tests_gives_a_run_for_each():
     assert "'Finished'" in said(cut) or missing(cut)
 
 
+def test_ior_2_prints_the_header_of_its_rows_for_the_first_test_of_a_script_alone():
+    head = "access    bw(MiB/s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s) total(s)  iter\n"
+    row = "{}     {}.00     16384      {}.00    0.000362   0.30       0.01       0.32       {}    XXCEL\n"
+
+    def rows(first, transfer_kib):
+        return "".join(
+            row.format(name, first + 100 * i, transfer_kib, i) for i in range(3) for name in ("write", "read")
+        )
+
+    one = IOR_2.format(table=head + rows(700, 1024), more="\n", tail="")
+    begin, end = one.index("Summary:"), one.index("Run finished")
+    second = one[begin:end].replace("1 MiB", "65536 bytes").replace(head + rows(700, 1024), rows(200, 64))
+    found = of(one[:end] + second + one[end:])
+    first, other = found.runs
+    assert not missing(found)
+    for run, transfer_size, bandwidths in ((first, 2**20, (700, 800, 900)), (other, 65536, (200, 300, 400))):
+        assert run.factors["transfer_size"] == transfer_size
+        for name in ("write", "read"):
+            rates = [row.value for row in run.rows if (row.operation, row.metric) == (name, "bandwidth_last_done")]
+            assert rates == [value * MIB for value in bandwidths]
+
+
 def test_ior_json_may_have_a_list_for_each_iteration():
     rows = [f'{{"access": "write", "bwMiB": {value}, "totalTime": 0.5}}' for value in (100.5, 200.5)]
     head = '{"Version": "3.3.0", "Command line": "ior -w", "tests": [{"TestID": 0, "Parameters": {"repetitions": 2}, '

@@ -103,3 +103,17 @@ def test_gluster_refuses_what_its_volumes_cannot_be(servers, options, said):
 
 def test_gluster_takes_any_option_of_a_volume_by_its_own_name():
     recipe("glusterfs").check(4, {"replica": "2", "performance.write-behind": "off", "shard": "64MiB"})
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [("1gb", "bits are 1gbit, bytes 1GB/s"), ("1.5 MBps", None), ("10Mb/s", "bits are 10mbit, bytes 10MB/s"),
+     ("1GB", "bits are 1gbit, bytes 1GB/s"), ("fast", "write bits like 993mbit, bytes like 124MB/s")],
+)  # fmt: skip
+def test_a_rate_that_may_be_bits_or_bytes_is_asked_for_again(text, hint):
+    if hint is None:
+        assert parse_bits(text) == 12e6
+        return
+    with pytest.raises(InputError) as error:
+        parse_bits(text)
+    assert error.value.hint == hint

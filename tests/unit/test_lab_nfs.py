@@ -33,6 +33,9 @@ class FakeHost:
             raise LabError(f"{self.name}: {words[0]}: it fails")
         return said
 
+    def ask(self, parse, *words: str, **_: object):
+        return parse(self.run(*words))
+
 
 def lab_of(server: FakeHost, client: FakeHost, **options: str) -> SimpleNamespace:
     return SimpleNamespace(

@@ -166,8 +166,9 @@ def test_what_is_off_by_more_than_a_tenth_is_said(monkeypatch):
     told = calibrate.off(asked, {"links": links, "disks": disks, "load": 2.5})
     assert told == [
         "link a to b: 89% of what was asked for", "disk of s: it reads at 89% of what was asked for",
-        "the machine was busy when this was measured: load 2.5 on 2 CPUs",
     ]  # fmt: skip
+    assert calibrate.busy(2.5) == ["the machine was busy when this was measured: load 2.5 on 2 CPUs"]
+    assert calibrate.busy(2.0) == []
     assert calibrate.off(LabDescription("local"), {"links": links, "disks": disks, "load": 1.0}) == []
 
 
@@ -344,3 +345,20 @@ def test_a_profile_before_it_was_turned_on_says_how(monkeypatch):
     with pytest.raises(InputError) as error:
         recipe("glusterfs").profile(lab_of())
     assert "lab profile on" in error.value.hint
+
+
+# Taking down
+
+
+def test_a_lab_with_a_foreign_mount_is_left_as_it_is(root, monkeypatch):
+    lab, table = lab_of(), root / "mountinfo"
+    (lab.directory / "mnt").mkdir()
+    (lab.directory / "mnt" / "thesis").write_text("mine")
+    table.write_text(f"31 1 8:1 /data {lab.directory}/mnt rw - ext4 /dev/sda1 rw\n")
+    monkeypatch.setattr("iosonde.foreign.mounts._TABLE", table)
+    monkeypatch.setattr(teardown, "need_root", lambda: None)
+    monkeypatch.setattr(hosts, "end", lambda *_: pytest.fail("its hosts were ended"))
+    with pytest.raises(InputError, match=f"{lab.directory}/mnt is a mount point") as error:
+        teardown.down("one")
+    assert "iosonde lab down one" in error.value.hint
+    assert (lab.directory / "mnt" / "thesis").read_text() == "mine" and place.names() == ["one"]

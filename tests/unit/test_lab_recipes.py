@@ -88,7 +88,19 @@ def test_what_a_master_says():
     assert moosefs_state.connected(SERVERS) == {"10.99.0.2", "10.99.0.3"}
     found = moosefs_state.chunk_classes(CHUNKS)
     assert (found["undergoal"], found["stable"], found["to be removed"]) == (5, 7, 0)
-    assert moosefs_state.chunk_classes("") == {} and moosefs_state.connected("") == set()
+    assert moosefs_state.connected("\n\n") == set()  # none was ever connected
+    for wrong in ("", "section 'IC' not allowed\n", "all chunks matrix:|goal/copies/chunks:|1|0|1\n"):
+        with pytest.raises(ValueError, match="no"):
+            moosefs_state.chunk_classes(wrong)
+
+
+def test_where_a_file_lies_is_read_or_refused():
+    said = "/mnt/f:\n\tchunk 0: 1_1 / (id:1 ver:1)\n\t\tcopy 1: 10.99.0.2:9422 (status:VALID)\n"
+    said += "\tchunk 1: 2_1 / (id:2 ver:1)\n\t\tcopy 1: 10.99.0.3:9422 (status:VALID)\n"
+    assert moosefs_state.bytes_by_address(said, 2**26 + 5) == {"10.99.0.2": 2**26, "10.99.0.3": 5}
+    assert moosefs_state.bytes_by_address("/mnt/f:\n\tno chunks - empty file\n", 0) == {}
+    with pytest.raises(ValueError, match="no chunks"):
+        moosefs_state.bytes_by_address("/mnt/f: no such file\n", 5)
 
 
 def test_moosefs_names_the_server_that_is_missing_and_counts_the_chunks_that_lack_copies(told):
@@ -108,7 +120,7 @@ def test_a_goal_is_there_when_chunks_agree(told, monkeypatch):
     how, lab = lab_of("moosefs", servers=3)
     agreed = CHUNKS.replace("undergoal:|5", "undergoal:|0")
     answers = iter([CHUNKS, CHUNKS, agreed.replace("overgoal:|0", "overgoal:|2"), agreed])
-    monkeypatch.setattr("iosonde.lab.filesystems.moosefs._asked", lambda master, what: next(answers))
+    monkeypatch.setattr("iosonde.lab.filesystems.moosefs._asked", lambda parse, master, what: parse(next(answers)))
     how.change(lab, "goal", "3")
     assert next(answers, None) is None
     assert told.asked[0] == ("client1", f"mfssetgoal -r 3 {lab.mount_point}")

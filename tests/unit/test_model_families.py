@@ -318,3 +318,9 @@ def test_what_a_family_cannot_do_is_one_sentence():
         family("linear").fit(examples(table_of({"a": list("abcdefghi"), "y": range(9)}), "y", ["a"]), {}, 0)
     with pytest.raises(DataError, match="too many for a Gaussian process"):
         family("gaussian").fit(sample(301), {}, 0)
+
+
+def test_terms_crossed_by_the_dozen_are_refused_and_not_multiplied_out():
+    assert len(linear.expand_terms("*".join("abcdefghij"))) == 2**10 - 1
+    with pytest.raises(InputError):
+        linear.expand_terms("*".join(f"s{number}" for number in range(60)))

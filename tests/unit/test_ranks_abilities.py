@@ -250,6 +250,8 @@ def test_doctor_says_whether_a_lab_can_be_had_and_which_file_systems_lack_a_pack
     assert here.ok and here.detail.endswith("hold local")
     assert (packages.ok, packages.detail) == (False, "packages of ceph are missing")
     assert packages.cure == "apt install ceph-mon ceph-osd"
+    _, built = said(LabListing((), possible("ceph-mon", "iosonde-nfs-mount", "orangefs")))
+    assert built.cure.startswith("apt install ceph-mon and make lab-deps in a checkout and its source")
     (not_root,) = said(LabListing((), possible(), ("iproute2",), "it needs root"))
     assert (not_root.ok, not_root.detail, not_root.cure) == (False, "it needs root", "run it as root")
     (bare,) = said(LabListing((), possible(), ("iproute2",)))

@@ -84,6 +84,19 @@ def test_a_host_file_that_is_absent_or_empty_is_refused(tmp_path):
         mpirun.read_hostfile(tmp_path / "empty")
 
 
+def test_hosts_are_a_file_or_names_with_commas(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert mpirun.named_hosts("n1,n2:4, n1") == ("n1", "n2")
+    (tmp_path / "a,b").write_text("n7\n")
+    assert mpirun.named_hosts("a,b") == ("n7",)
+    with pytest.raises(InputError, match="cannot read the host file n1") as error:
+        mpirun.named_hosts("n1")
+    assert "n1,n2" in error.value.hint
+    for wrong in ("n1,-oProxyCommand=x", ",", "n1;x,n2"):
+        with pytest.raises(InputError):
+            mpirun.named_hosts(wrong)
+
+
 @pytest.mark.parametrize("name", [b"-oProxyCommand=x", b"a,b", b"$(x)", b"\xff", b"n;x"])
 def test_what_is_no_host_name_reaches_no_launcher(tmp_path, name):
     (tmp_path / "hosts").write_bytes(b"n1\n" + name + b"\n")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
+from jinja2 import Environment, TemplateAssertionError
 
 from iosonde.report.page import library as page_library
 from iosonde.report.page.compiled import compiled_templates
+from iosonde.report.page.environment import make_environment
 from iosonde.report.page.library import library
 
 
@@ -79,13 +81,38 @@ def test_the_library_itself_ends_no_element_and_names_no_address(monkeypatch, tm
 
 def test_compiled_templates_are_kept_only_where_nobody_else_can_write(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert compiled_templates() is not None
+    assert compiled_templates(Environment()) is not None
     (tmp_path / "iosonde").chmod(0o777)
-    assert compiled_templates() is None
+    assert compiled_templates(Environment()) is None
     (tmp_path / "iosonde").rmdir()
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "iosonde").symlink_to(tmp_path / "elsewhere")
-    assert compiled_templates() is None
+    assert compiled_templates(Environment()) is None
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     (tmp_path / "file").write_text("")
-    assert compiled_templates() is None
+    assert compiled_templates(Environment()) is None
+
+
+@pytest.mark.parametrize("name", make_environment().list_templates(extensions=["html"]))
+def test_every_template_compiles_where_none_was_compiled_before(name):
+    """Jinja looks for the filters of a template, and of what it includes, when it compiles it."""
+    environment = make_environment()
+    environment.bytecode_cache = None
+    environment.get_template(name)
+
+
+def test_a_template_that_was_compiled_with_other_filters_is_compiled_again(empty_cache):
+    """Else what fails on a new account works on one that ever made another page."""
+    make_environment().get_template("macros.html")
+    other = make_environment()
+    del other.filters["sentence"]
+    other.bytecode_cache = compiled_templates(other)
+    with pytest.raises(TemplateAssertionError):
+        other.get_template("macros.html")
+
+
+def test_a_template_that_did_not_change_is_compiled_once(empty_cache):
+    make_environment({"one"}).get_template("macros.html")
+    kept = {path: path.stat().st_mtime_ns for path in empty_cache.rglob("*.cache")}
+    make_environment({"two"}).get_template("macros.html")
+    assert kept and kept == {path: path.stat().st_mtime_ns for path in empty_cache.rglob("*.cache")}

@@ -2,8 +2,8 @@
 
 import json
 
+from iosonde.report.page.environment import _cell_text
 from iosonde.report.page.figures import page_specs
-from iosonde.report.page.page import _cell_text
 from iosonde.report.page.parts import REFERENCE, share
 from page_sample import model_page, sample_page
 

@@ -62,12 +62,13 @@ def test_what_is_certain_is_known_and_the_rest_estimated():
     assert found.times(150).estimate.value == pytest.approx(112.5)
 
 
-@pytest.mark.parametrize("answered", [[1, 1, 0, 1], [0, 1, 1, 1]])
-def test_what_gave_no_answer_could_be_anything(answered):
+@pytest.mark.parametrize(("answered", "known"), [([1, 1, 0, 1], True), ([0, 1, 1, 1], False)])
+def test_what_gave_no_answer_could_be_anything(answered, known):
     sample = DrawnSample(100.0, np.array([60.0, 1, 1, 1]), np.array([1.0, 0.1, 0.1, 0.1]))
     found = share(sample, [0, 1, 0, 1], 0.95, answered)
     assert found.estimate.n == 3
-    assert found.if_none < found.if_all and found.if_none <= found.estimate.value <= found.if_all
+    assert found.if_none < found.if_all and (found.estimate.value is not None) == known
+    assert found.estimate.low <= found.if_none < found.if_all <= found.estimate.high
     nothing = share(sample, [0, 0, 0, 0], 0.95, [0, 0, 0, 0])
     assert nothing.estimate.value is None and (nothing.if_none, nothing.if_all) == (0.0, 1.0)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from iosonde.lab import LabListing, listing
+from iosonde.lab import LabListing, installing, listing
 from iosonde.ranks import abilities
 from iosonde.ranks.abilities.ability import Ability
 
@@ -70,12 +70,12 @@ def _of_lab(found: LabListing) -> list[Ability]:
     ready = [one.name for one in found.possible if not one.missing]
     needs, cure = found.why_not, "run it as root"
     if not needs and found.missing:
-        needs, cure = "packages are missing", f"apt install {' '.join(found.missing)}"
+        needs, cure = "packages are missing", installing(found.missing)
     lacking = {one.name: one.missing for one in found.possible if one.missing}
     here = Ability("lab", not needs, needs or f"an emulated cluster can hold {', '.join(ready)}", "emulated clusters",
                    cure if needs else "")  # fmt: skip
     if not lacking:
         return [here]
-    packages = " ".join(dict.fromkeys(package for missing in lacking.values() for package in missing))
+    packages = [package for missing in lacking.values() for package in missing]
     return [here, Ability("lab file systems", False, f"packages of {', '.join(lacking)} are missing",
-                          "emulated clusters", f"apt install {packages}")]  # fmt: skip
+                          "emulated clusters", installing(packages))]  # fmt: skip

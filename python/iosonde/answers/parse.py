@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.foreign.guarded import open_whole, waiting_mount
 from iosonde.importers import Note, Parsed, Row, Text, Understood, read, understand
 from iosonde.importers.columns import understand_columns
 from iosonde.importers.columns_map import ColumnsMap, read_map
@@ -110,20 +111,11 @@ def understand_file(name: str, form: str | None = None, stdin: BinaryIO | None =
 def read_file(name: str, stdin: BinaryIO | None = None) -> Text:
     """The text of a file (``-``: of ``stdin``). Raises InputError."""
     if name == "-" and stdin is not None:
-        text = read(stdin, name)
-    else:
-        try:
-            with Path(name).open("rb") as file:
-                text = read(file, name)
-        except IsADirectoryError:
-            raise InputError(
-                f"{name} is a directory", f"iosonde import -r {name} --store DIR reads all in it"
-            ) from None
-        except OSError as error:
-            raise InputError(
-                f"cannot read {name}: {error.strerror}", "name a file that is there and readable"
-            ) from error
-    return text
+        return read(stdin, name)
+    if not waiting_mount(Path(name)) and Path(name).is_dir():
+        raise InputError(f"{name} is a directory", f"iosonde import -r {name} --store DIR reads all in it")
+    with open_whole(Path(name)) as file:
+        return read(file, name)
 
 
 def _run(run: Parsed) -> dict[str, Any]:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from iosonde.core.errors import DataError, InputError, IosondeError
+from iosonde.core.errors import DataError, InputError, IosondeError, SystemFaultError, UnknownFormatError
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.core.words import counted
+from iosonde.foreign.guarded import forget_silence, look, open_whole
+from iosonde.foreign.removal import scratch_directory
+from iosonde.foreign.unpacking import ArchiveFile, is_archive, unpack
 from iosonde.importers import Text, Understood, columns, read, understand
-from iosonde.importers.archives import is_archive, unpack
 from iosonde.importers.columns_map import ColumnsMap
 from iosonde.importers.paths import Factors, joined, manifest_factors, pattern_factors
 from iosonde.importers.quoting import quotes
@@ -37,7 +39,8 @@ PathFactors = Callable[[PurePath], Mapping[str, FactorValue]]
 @dataclass(frozen=True)
 class Found:
     """A file, and its path relative to the directory that was named; ``named``: it was, and no directory of it.
-    ``place``: where it stands; what an archive held stands where the archive does."""
+    ``place``: where it stands; what an archive held stands where the archive does. ``damage``: why it cannot be read;
+    ``fault``: because the system failed."""
 
     path: Path
     relative: PurePath
@@ -46,13 +49,14 @@ class Found:
     damage: str = ""
     named: bool = False
     place: PurePath = PurePath()
+    fault: bool = False
 
 
 @dataclass(frozen=True)
 class FileOutcome:
     """What became of one file. ``reason`` is '' unless it was not understood; ``there``: stored before;
     ``quoted``: it is a source or a document that quotes output of this format; ``joined``: what it says is in the run
-    of another file of the same measurement."""
+    of another file of the same measurement; ``fault``: the system failed, and not the file."""
 
     file: str
     format: str = ""
@@ -63,6 +67,7 @@ class FileOutcome:
     reason: str = ""
     quoted: bool = False
     joined: bool = False
+    fault: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,9 +150,14 @@ class Imported:
         return [dict(vars(one)) for one in self.outcomes]
 
     def check(self, one_by_one: bool = False) -> None:
-        """Raises DataError where nothing was imported, InputError where a file that was named ``one_by_one`` was
-        not."""
+        """Raises SystemFaultError where a file could not be read because the system failed, DataError where nothing was
+        imported, InputError where a file that was named ``one_by_one`` was not."""
         failed = self.failed
+        if fault := next((one for one in failed if one.fault), None):
+            raise SystemFaultError(
+                f"{sum(one.fault for one in failed)} of {len(self.outcomes)} files could not be read, as {fault.file}: "
+                f"{fault.reason}", "the same import again reads what is missing",
+            )  # fmt: skip
         if self.outcomes and len(failed) + len(self.quoted) == len(self.outcomes):
             if self.quoted:
                 quoting = f"{counted(len(self.quoted), 'file')} only quote{'s' if len(self.quoted) == 1 else ''} output"
@@ -209,52 +219,76 @@ def _source(name: str) -> Factors:
 def found_files(names: Sequence[str], recursive: bool, store: Path) -> Iterator[list[Found]]:
     """Every file to look at, in order, each once; nothing inside the store. What archives hold is there until the block
     ends. Raises InputError."""
+    forget_silence()
     with ExitStack() as stack:
         found: list[Found] = []
         for one in _named_files(names, recursive, store):
-            if is_archive(one.path):
-                place = Path(stack.enter_context(TemporaryDirectory(prefix="iosonde-import-")))
-                found += _of_archive(one, place)
-            else:
-                found.append(one)
+            found += _files_of_archive(one, stack) if is_archive(one.path) and not one.damage else [one]
         yield found
 
 
-def _of_archive(archive: Found, unpacked: Path) -> Iterator[Found]:
+def _files_of_archive(archive: Found, stack: ExitStack) -> list[Found]:
+    """What an archive holds, unpacked until ``stack`` ends, by name; of a damaged one the archive and the reason."""
     try:
-        unpack(archive.path, unpacked)
-    except DataError as error:
-        yield replace(archive, damage=error.message)
-        return
-    for file in sorted(path for path in unpacked.rglob("*") if path.is_file()):
-        inner = file.relative_to(unpacked)
-        yield Found(file, archive.relative.parent / inner, file.stat().st_size, name=f"{archive.path}/{inner}",
-                    place=archive.path.parent / inner)  # fmt: skip
+        with ExitStack() as scratch, open_whole(archive.path) as file:
+            directory = scratch.enter_context(scratch_directory("iosonde-import-"))
+            members = unpack(archive.path, file, directory)
+            stack.push(scratch.pop_all())
+    except IosondeError as error:
+        return [replace(archive, damage=_reason(error, str(archive.path)), fault=_is_fault(error))]
+    except OSError as error:
+        return [replace(archive, damage=f"it cannot be unpacked: no scratch directory: {error.strerror}; set TMPDIR "
+                        "to a directory that can be written")]  # fmt: skip
+    return [_file_of_archive(archive, member, earlier) for member, earlier in _with_earlier(members)]
+
+
+def _with_earlier(members: Sequence[ArchiveFile]) -> Iterator[tuple[ArchiveFile, int]]:
+    """The members by name, each with the number of those before it that have the same name."""
+    count: Counter[PurePath] = Counter()
+    for member in sorted(members):
+        yield member, count[member.name]
+        count[member.name] += 1
+
+
+def _file_of_archive(archive: Found, member: ArchiveFile, earlier: int) -> Found:
+    name = f"{archive.path}/{member.name}" + (f" ({earlier + 1})" if earlier else "")
+    return Found(member.path, archive.relative.parent / member.name, member.size, name=name,
+                 place=archive.path.parent / member.name)  # fmt: skip
 
 
 def _named_files(names: Sequence[str], recursive: bool, store: Path) -> list[Found]:
     found: dict[Path, Found] = {}
-    inside = store.resolve()
     for name in names:
         path = Path(name)
-        if path.is_dir() and not recursive:
+        try:
+            seen = look(path, store.resolve())
+        except (IosondeError, OSError) as error:
+            found[path] = Found(path, path, 0, damage=_reason(error, name), named=True, place=path,
+                                fault=_is_fault(error))  # fmt: skip
+            continue
+        is_directory = seen.kind == "directory"
+        if is_directory and not recursive:
             raise InputError(f"{name} is a directory", "add -r to read everything in it")
-        if not path.exists():
+        if seen.kind == "missing":
             raise InputError(f"{name} is not there", "name a file or, with -r, a directory")
-        for one in sorted(_below(path, inside)) if path.is_dir() else [path]:
-            relative = PurePath(one.relative_to(path)) if path.is_dir() else PurePath(one)
-            found.setdefault(one, Found(one, relative, one.stat().st_size, named=not path.is_dir(), place=one))
+        entries = [(file, size, "") for file, size in seen.files] + [(file, 0, why) for file, why in seen.skipped]
+        for file, size, why in sorted(entries):
+            relative = file.relative_to(path) if is_directory else file
+            found.setdefault(file, Found(file, relative, size, damage=why, named=not is_directory, place=file))
     return list(found.values())
 
 
-def _below(top: Path, store: Path) -> Iterator[Path]:
-    """Regular files below ``top``; links are not followed."""
-    for directory, names, files in os.walk(top):
-        names[:] = sorted(name for name in names if (Path(directory) / name).resolve() != store)
-        for name in sorted(files):
-            path = Path(directory) / name
-            if path.is_file() and not path.is_symlink():
-                yield path
+def _reason(error: IosondeError | OSError, name: str) -> str:
+    """The error of a file in the words of its line, which begins with its name."""
+    if isinstance(error, IosondeError):
+        message = error.message.removeprefix(f"{name}: ").removeprefix(f"{name} ")
+        return f"{message}; {error.hint}" if error.hint else message
+    return f"it cannot be read: {error.strerror}"
+
+
+def _is_fault(error: Exception) -> bool:
+    """Tell whether the system failed, and not the file."""
+    return isinstance(error, SystemFaultError)
 
 
 def import_all(plan: ImportPlan, files: Sequence[Found], jobs: int | None = None) -> Imported:
@@ -329,19 +363,19 @@ def _read_one(
     """What a file says, or what became of it where it is nothing to store."""
     name = _key(found)
     if found.damage:
-        return FileOutcome(name, reason=found.damage)
+        return FileOutcome(name, reason=found.damage, fault=found.fault)
     try:
-        with found.path.open("rb") as file:
+        with open_whole(found.path) as file:
             text = read(file, name)
         digest = digest_of(text.raw)[:DIGEST_CHARACTERS]
         if digest in known:
             reason = _by_another_map(plan, digest)
             return FileOutcome(name, known[digest], there=not reason, reason=reason)
         understood = columns.understand_columns(text, plan.columns) if plan.columns else understand(text, plan.form)
-    except IosondeError as error:
+    except UnknownFormatError as error:
         return FileOutcome(name, reason=error.message.removeprefix(f"{name}: "))
-    except OSError as error:
-        return FileOutcome(name, reason=f"it cannot be read: {error.strerror}")
+    except (IosondeError, OSError) as error:
+        return FileOutcome(name, reason=_reason(error, name), fault=_is_fault(error))
     text.name = found.relative.as_posix()
     if not found.named and plan.columns is None and _is_quoted(name, text, understood):
         return FileOutcome(name, understood.format, quoted=True)
@@ -369,7 +403,8 @@ def _import_together(
             continue
         outcomes[key] = read_one
         if KEPT.search(found.place.name) and found.size:
-            members[key] = Member(key, found.place, _text_of(found), None)
+            with suppress(IosondeError, OSError):
+                members[key] = Member(key, found.place, _text_of(found), None)
     made, joined = runs_together(list(members.values()), plan.experiment, lambda one: factors(relative[one.name]))
     known_before = dict(known)
     for key, one in members.items():
@@ -392,23 +427,20 @@ def _import_together(
 
 def _begin(found: Found) -> bytes:
     """The first bytes of a file; none of one that cannot be read."""
-    try:
-        with found.path.open("rb") as file:
-            return file.read(2048)
-    except OSError:
-        return b""
+    return _content(found, 2048)
 
 
-def _content(found: Found) -> bytes:
-    """All of a file; nothing of one that cannot be read."""
+def _content(found: Found, limit: int | None = None) -> bytes:
+    """All of a file, or its begin; nothing of one that cannot be read."""
     try:
-        return found.path.read_bytes()
-    except OSError:
+        with open_whole(found.path, limit) as file:
+            return file.read(-1 if limit is None else limit)
+    except (IosondeError, OSError):
         return b""
 
 
 def _text_of(found: Found) -> Text:
-    with found.path.open("rb") as file:
+    with open_whole(found.path) as file:
         return read(file, found.relative.as_posix())
 
 

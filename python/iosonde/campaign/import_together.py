@@ -133,7 +133,7 @@ def runs_together(
         names = [one.place.name for one in files]
         whole = is_execution(names) or has_list(names)
         made = join(parts, _information(files[0].place.parent, members)) if whole else None
-        if made is not None and not _is_told(made.parsed, executions):
+        if made is not None and not _adopt(made.parsed, made.base.name, executions):
             executions[made.base.name] = made
             kept[made.base.name] = files
             own[made.base.name] = [made.parsed]
@@ -141,6 +141,8 @@ def runs_together(
             own.setdefault(part.name, []).append(part.parsed)
         _join_elbencho([one.name for one in files], own)
         _drop_repeated([one.name for one in files], own)
+    for name, parsed in ((name, parsed) for name, several in own.items() for parsed in several):
+        _adopt(parsed, name, executions)
     runs: dict[str, list[Run]] = {}
     for one in members:
         told = [parsed for at, parsed in enumerate(own.get(one.name, ()))
@@ -168,14 +170,16 @@ def _join_elbencho(names: Sequence[str], own: dict[str, list[Parsed]]) -> None:
 def _drop_repeated(names: Sequence[str], own: dict[str, list[Parsed]]) -> None:
     """An execution whose output stands in its own file and in the log of the job counts once: in the file with the
     fewest. It is the same where the tool, its start to the second and each of its numbers are."""
-    seen: set[object] = set()
+    seen: dict[object, Parsed] = {}
     for name in sorted(names, key=lambda one: len(own.get(one, ()))):
         kept = []
         for parsed in own.get(name, ()):
             key = (parsed.tool, parsed.started_at, tuple((row.operation, row.metric, row.value) for row in parsed.rows))
-            if not (parsed.started_at and parsed.rows and key in seen):
+            if parsed.started_at and parsed.rows and key in seen:
+                seen[key].adopt_missing(PurePath(name).name, parsed)
+            else:
                 kept.append(parsed)
-            seen.add(key)
+                seen[key] = parsed
         if name in own:
             own[name] = kept
 
@@ -191,6 +195,16 @@ def _folders(members: Sequence[Member]) -> list[list[Member]]:
 def _is_told(parsed: Parsed, executions: Mapping[str, Execution]) -> bool:
     """Whether this list is that of an execution that is there."""
     return is_list(parsed) and any(one.is_same(parsed) for one in executions.values())
+
+
+def _adopt(parsed: Parsed, name: str, executions: Mapping[str, Execution]) -> bool:
+    """Whether this list is that of an execution that is there, which is then as invalid as the list."""
+    for one in executions.values():
+        if is_list(parsed) and one.is_same(parsed):
+            if one.parsed is not parsed:
+                one.parsed.adopt_invalid(PurePath(name).name, parsed)
+            return True
+    return False
 
 
 def _runs(

@@ -96,6 +96,14 @@ def next_setting(experiment: Experiment, done: set[int], wanted: Campaign, seen:
     return None
 
 
+def settings(experiment: Experiment, wanted: Campaign) -> list[LabSetting]:
+    """All clusters that the trials need, in the order that was drawn."""
+    seen: list[LabSetting] = []
+    while setting := next_setting(experiment, set(), wanted, seen):
+        seen.append(setting)
+    return seen
+
+
 def _needs(trial: Trial, made: Mapping[str, Any]) -> tuple[int | None, dict[str, FactorValue]]:
     if not made:
         return None, {}

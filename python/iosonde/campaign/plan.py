@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError
+from iosonde.core.faults import PlannedFault
 from iosonde.core.types import Experiment, FactorValue, count_of
 from iosonde.measure import design, mpi_jobs, mpi_program, placeholders, restore, trial, workloads
 from iosonde.measure.design import Cells, Offer
@@ -15,7 +16,7 @@ from iosonde.measure.spec import MPI, ONCE, CommandStep, Control, NativeStep, Sp
 from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import machine
 
-from . import bring_ups, mpi_steps, preflight, roles
+from . import bring_ups, in_lab, mpi_steps, preflight, roles
 from .asked_of import misnamed
 from .caller import Caller
 from .campaign import Campaign, campaign
@@ -30,6 +31,9 @@ from .spec.check import settings_at
 
 LEVEL = 0.95  # of the intervals that fewer repetitions widen
 _RUN_ID = "ID"  # of the experiment, in paths of a campaign that has not begun
+
+# Shown a cluster, with the faults that it is to have.
+LabCheck = Callable[[in_lab.LabSetting, Sequence[PlannedFault]], None]
 
 
 @dataclass(frozen=True)
@@ -107,8 +111,11 @@ class CampaignPlan:
         return trials
 
 
-def plan(asked: Request, caller: Caller | None = None) -> CampaignPlan:
-    """What ``run`` would do with the same request. Writes nothing, starts nothing. Raises InputError, TargetError."""
+def plan(asked: Request, caller: Caller | None = None, check_lab: LabCheck = lambda *_: None) -> CampaignPlan:
+    """What ``run`` would do with the same request. Writes nothing, starts nothing. Raises InputError, TargetError.
+
+    ``check_lab`` is shown each cluster that the trials need, with its faults, and raises InputError for what there can
+    be nowhere."""
     caller = caller or Caller()
     with preflight.keeper(asked.idle_timeout, caller.waiting) as keeper:
         wanted = campaign(asked, caller, Path.absolute if asked.in_lab else keeper.resolve)
@@ -117,6 +124,8 @@ def plan(asked: Request, caller: Caller | None = None) -> CampaignPlan:
             preflight.places(wanted, keeper)
             facts = preflight.machine_facts(wanted, keeper)
         experiment = wanted.experiment()
+        for setting in in_lab.settings(experiment, wanted) if asked.in_lab else ():
+            check_lab(setting, in_lab.planned_faults(experiment, setting, wanted))
         measured = measured_trials(existing_store(wanted), wanted)
         expected = forecast(wanted, experiment.trials, measured)
         if n := n_labs(wanted.spec.lab, experiment.trials):

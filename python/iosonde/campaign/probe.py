@@ -123,7 +123,7 @@ def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None
     servers = _servers(asked)
     with preflight.keeper(asked.idle_s, caller.waiting) as keeper:
         place = keeper.resolve(Path(asked.target)) if asked.target is not None else None
-        found = launch.find(asked.launcher, mpirun.read_hostfile(Path(asked.hosts)) if asked.hosts else ())
+        found = launch.find(asked.launcher, mpirun.named_hosts(asked.hosts) if asked.hosts else ())
         count = 0 if asked.only_servers else asked.nodes or found.max_nodes or 1
         launch.check_nodes(found, count)
         if place:

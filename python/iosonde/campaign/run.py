@@ -131,10 +131,8 @@ def in_labs(
 def _begun_in_labs(wanted: Campaign, check: LabCheck, level: float, caller: Caller) -> LabCampaign:
     existing = existing_store(wanted)
     experiment, _ = resume_or_begin(existing, wanted, level, caller.say)
-    seen: list[in_lab.LabSetting] = []
-    while setting := in_lab.next_setting(experiment, set(), wanted, seen):
+    for setting in in_lab.settings(experiment, wanted):
         check(Path(wanted.store).resolve(), setting, in_lab.planned_faults(experiment, setting, wanted))
-        seen.append(setting)
     (existing or Store.create(Path(wanted.store).resolve())).save_experiment(experiment)
     return LabCampaign(wanted, experiment.id)
 

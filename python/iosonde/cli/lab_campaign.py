@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -52,6 +52,20 @@ def planned(asked: Request) -> Request:
     if asked.target or labs.on_host() or not file.asks:
         return asked
     return replace(asked, in_lab=True, target=(str(labs.target_of(file.name)),))
+
+
+def checking_plan(asked: Request) -> Callable[[LabSetting, Sequence[PlannedFault]], None]:
+    """Who looks at the labs of a plan: that they can be, on some machine."""
+    file = campaign.lab_file.lab_file(asked.spec_file, asked.what)
+
+    def check(setting: LabSetting, faults: Sequence[PlannedFault]) -> None:
+        labs.check_options(file.file_systems, file.options)
+        description = _described(file.name, setting)
+        labs.check_description(description, setting.profiled)
+        for one in faults:
+            labs.check_fault(description, one)
+
+    return check
 
 
 def measure(words: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
@@ -33,13 +33,23 @@ class Emitted(Protocol):
         ...
 
 
-def emit(result: Emitted, lines: Iterable[str], as_json: bool) -> None:
-    """What came out, as its stable JSON or as the lines of its text. Ends with exit code 1 where an answer found a
-    problem."""
-    if as_json:
-        show_json(result.to_dict())
-    else:
-        show(lines)
+def emit(result: Emitted, lines: Iterable[str], as_json: bool, then: Callable[[], object] | None = None) -> None:
+    """Print a result, as its stable JSON or as the lines of its text, and only ``then`` write figures and pages, which
+    may fail. Ends with exit code 1 where an answer found a problem."""
+    reader_gone = None
+    try:
+        if as_json:
+            show_json(result.to_dict())
+        else:
+            show(lines)
+        if then and sys.stdout:
+            sys.stdout.flush()
+    except BrokenPipeError as error:  # no reason to write less
+        reader_gone = error
+    if then:
+        then()
+    if reader_gone:
+        raise reader_gone
     if getattr(result, "problem", False):
         raise click.exceptions.Exit(PROBLEM_FOUND)
 
@@ -134,9 +144,11 @@ def talk_error(message: str, hint: str, details: Iterable[str] = ()) -> None:
         talk(line)
 
 
-def write_figure(path: str | Path, figure: Figure) -> None:
-    """Write a figure in the format that the name ends with, and say so. Raises InputError for another ending."""
-    talk(f"wrote {replace_file(Path(path), figure.image(report.figures.files.format_of(path)))}")
+def write_figure(path: str | None, make_figure: Callable[[], Figure]) -> None:
+    """Write a figure, if it was asked for, in the format that the name ends with, and say so. Raises InputError for
+    another ending."""
+    if path is not None:
+        talk(f"wrote {replace_file(Path(path), make_figure().image(report.figures.files.format_of(path)))}")
 
 
 def replace_files(directory: Path, files: Mapping[str, str]) -> None:

@@ -81,13 +81,13 @@ class Waiting:
     def __init__(self, on_look: Callable[[], None] = lambda: None) -> None:
         """``on_look`` is called each time; it may raise KeyboardInterrupt."""
         self._on_look = on_look
-        self._said = ""
+        self._said = set[str]()  # several may be waited for at once
 
     def __call__(self, what: str, waited_s: float) -> None:
         """``what`` has been waited for so long."""
         self._on_look()
-        if waited_s >= SAY_AFTER_S and what != self._said:
-            self._said = what
+        if waited_s >= SAY_AFTER_S and what not in self._said:
+            self._said.add(what)
             since = time.strftime("%H:%M:%S", time.localtime(time.time() - waited_s))
             talk(f"waiting since {since} for an answer: {what}")
 

@@ -18,6 +18,7 @@ _SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([KMGTP]?)(iB|B|)\s*$", re.IGNORECASE
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0,
             "min": 60.0, "h": 3600.0, "d": 86400.0}  # fmt: skip
 _BITS = re.compile(r"([0-9.]+)\s*([kmg]?)bit(?:/s|ps)?", re.IGNORECASE)
+_BITS_OR_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg])b(?:/s|ps)?", re.IGNORECASE)
 _POWERS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]*)", re.IGNORECASE)
 
@@ -106,7 +107,14 @@ def parse_bits(text: str) -> float:
             return float(found[1]) * _POWERS[found[2].lower()]
         except ValueError as error:
             raise InputError(f"{text}: no rate", "write it like 993mbit") from error
-    return 8 * parse_rate(text)
+    try:
+        return 8 * parse_rate(text)
+    except InputError as error:
+        what, hint = f"'{text}' is not a rate of a link", "write bits like 993mbit, bytes like 124MB/s"
+        if found := _BITS_OR_BYTES.fullmatch(text.strip()):
+            what = f"'{text}' may be bits or bytes"
+            hint = f"bits are {found[1]}{found[2].lower()}bit, bytes {found[1]}{found[2].upper()}B/s"
+        raise InputError(what, hint) from error
 
 
 def parse_per_byte(text: str) -> float:

@@ -37,7 +37,9 @@ def check_reachable(path: Path) -> None:
 
 def network_mount_of(path: Path) -> str | None:
     """Return the mount point of the network or FUSE file system that a path leads to; None if it is on local ones."""
-    networks = {point for point, kind, source in mount_types() if kind == "autofs" or is_network(kind, source)}
+    networks = {
+        point for point, (kind, source) in mount_types().items() if kind == "autofs" or is_network(kind, source)
+    }  # fmt: skip
     if not networks:
         return None
     pending, here, links = list(path.absolute().parts[:0:-1]), "", 0

@@ -6,6 +6,7 @@ A damaged line never becomes another number: it is left out, and the run is mark
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from .parsed import Parsed, Row
 from .text import Text
@@ -18,6 +19,8 @@ def checked(run: Parsed, text: Text) -> Parsed:
     """The run without rows that cannot be believed, and with the words for what is missing then."""
     for note in text.damage:
         run.lacks(note.line, note.sentence)
+    if text.flagged_lines:
+        _keep_flags(run, text.flagged_lines)
     absurd = [row for row in run.rows if _is_absurd(row)]
     for row in absurd:
         run.lacks(row.line, f"{row.operation} {row.metric}: {row.value:g} {row.unit} is of no machine: left out")
@@ -29,6 +32,15 @@ def checked(run: Parsed, text: Text) -> Parsed:
         gone = {id(row) for row in (*absurd, *lost)}
         run.rows = [row for row in run.rows if id(row) not in gone]
     return run
+
+
+def _keep_flags(run: Parsed, flags: Mapping[int, str]) -> None:
+    """A reader of numbers drops the word behind them: the run is as invalid as the tool says there."""
+    told = {note.line for note in run.missing}
+    for row in run.rows:
+        if row.line in flags and row.line not in told:
+            run.mark_invalid(row.line, f"{row.operation} {row.metric} is marked {flags[row.line]}")
+            told.add(row.line)
 
 
 def _is_absurd(row: Row) -> bool:

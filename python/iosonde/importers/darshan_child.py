@@ -40,9 +40,12 @@ def main(log: str, out: str) -> None:
                 for one in record[key]:
                     whole.append((module, reads, rank, file, one["offset"], one["length"]))
                     times.append((one["start_time"], one["end_time"]))
-    names = report.name_records
+    totals = _totals(report)
+    names = report.name_records  # of what was read
+    unnamed = {record["id"] for records in report.records.values() for record in records.to_numpy()} - names.keys()
     about = {
-        "job": report.metadata["job"], "exe": str(report.metadata.get("exe", "")), "totals": _totals(report),
+        "job": report.metadata["job"], "exe": str(report.metadata.get("exe", "")), "totals": totals,
+        "unnamed": len(unnamed),
         "files": [str(names.get(one, one)) for one in files], "hosts": hosts,
         "partial": [name for name, one in report.modules.items() if one.get("partial_flag")],
     }  # fmt: skip

@@ -8,30 +8,39 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from iosonde.core.program_output import run_program
+from iosonde.foreign.removal import scratch_directory
 
 from .darshan_child import FIELDS
 from .parsed import Parsed
+from .text import DARSHAN_MAGIC as _MAGIC
 from .text import Text
 
 _LONGEST_S = 600  # of reading one log
 _LONGEST_JOB_S = 1e9
+# Logs of darshan 3.1 to 3.4.0 have the places of the name table and of each module's data in this order, from here on.
+_MAPPED_VERSIONS = (b"3.10", b"3.20", b"3.21")
+_MAP_BYTE, _MAX_PLACES = 24, 17
 
 
 def parse_log(text: Text, add: Any) -> Parsed:
     """One Parsed: a log is of one job. ``add`` puts a counter into it."""
     run = Parsed()
-    with tempfile.TemporaryDirectory() as place:
-        log, out = Path(place, "log.darshan"), Path(place, "read.npz")
+    if lost := unmapped_bytes(text.raw):
+        run.lacks(0, f"{lost} bytes of the log belong to no module: its map is damaged, and counters may be missing")
+    with scratch_directory("iosonde-darshan-") as place:
+        log, out = place / "log.darshan", place / "read.npz"
         log.write_bytes(text.raw)
         command = [sys.executable, "-m", f"{__package__}.darshan_child", str(log), str(out)]
         try:
-            ended = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_LONGEST_S, check=False
-            )
+            ended = run_program(command, _LONGEST_S)
+        except OSError as error:
+            run.lacks(0, f"pydarshan cannot be asked: {error.strerror}")
+            return run
         except subprocess.TimeoutExpired:
             run.lacks(0, f"pydarshan did not read the log in {_LONGEST_S} s")
             return run
@@ -40,7 +49,7 @@ def parse_log(text: Text, add: Any) -> Parsed:
             run.warn(0, "a log of Darshan is read by pydarshan, which is not here: pip install 'iosonde[darshan]'; or "
                      "import what darshan-parser and darshan-dxt-parser print")  # fmt: skip
             return run
-        said = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
+        said = ended.stderr.strip().rpartition("\n")[2][:200]
         if ended.returncode:
             run.lacks(0, f"pydarshan cannot read the log, which may be damaged: {said or ended.returncode}")
             return run
@@ -48,6 +57,22 @@ def parse_log(text: Text, add: Any) -> Parsed:
             run.lacks(0, f"pydarshan says: {said}")
         _read(run, out, add)
     return run
+
+
+def unmapped_bytes(raw: bytes) -> int:
+    """Return how many bytes at the end of a log its map gives to nobody; 0 where the map's form is not known.
+
+    Darshan writes the modules in the order of the map, each behind the one before, and the last ends the file.
+    """
+    if raw[:8].rstrip(b"\0") not in _MAPPED_VERSIONS or len(raw) < _MAP_BYTE + 16 * _MAX_PLACES:
+        return 0
+    order: Literal["little", "big"] = "little" if int.from_bytes(raw[8:16], "little") == _MAGIC else "big"
+    words = [int.from_bytes(raw[at : at + 8], order) for at in range(_MAP_BYTE, _MAP_BYTE + 16 * _MAX_PLACES, 8)]
+    end = words[0]
+    for begin, size in zip(words[::2], words[1::2], strict=True):
+        if begin == end and size:
+            end = begin + size
+    return abs(len(raw) - end)
 
 
 def _read(run: Parsed, out: Path, add: Any) -> None:
@@ -68,6 +93,8 @@ def _read(run: Parsed, out: Path, add: Any) -> None:
         add(run, module, name, repr(value), 1)
     for module in about["partial"]:
         run.lacks(0, f"Darshan ran out of memory for {module}: files or operations are missing")
+    if about["unnamed"]:
+        run.lacks(0, f"{about['unnamed']} records have no name: the log's table of names is damaged")
     good = ((times >= 0) & (times < _LONGEST_JOB_S)).all(axis=1)
     if not good.all():
         run.lacks(0, f"{int((~good).sum())} operations have impossible times: left out")

@@ -48,7 +48,7 @@ _CHECKPOINTS = {
 _FACTORS = {"num_accelerators": "ranks", "num_hosts": "nodes", "num_files_train": "files",
             "num_files_eval": "files_eval", "num_samples_per_file": "samples_per_file"}  # fmt: skip
 _EPOCHS = re.compile(r'^\{\s*"\d+": \{\s*"start": "')
-_RANK = re.compile(r"(\d+)_per_epoch_stats")
+_RANK = re.compile(r"(?<!\d)(\d++)_per_epoch_stats")
 _STEPS = {"block": "block", "eval": "eval", "save_ckpt": "checkpoint_save", "load_ckpt": "checkpoint_load"}
 
 

@@ -31,7 +31,7 @@ def join(parts: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Parsed, list[st
             kept.append((name, parsed, []))
         else:
             kept[found][2].append(name)
-            _add(kept[found][1], parsed)
+            _add(kept[found][1], PurePath(name).name, parsed)
     return kept
 
 
@@ -58,7 +58,8 @@ def _compared(parsed: Parsed) -> Mapping[tuple[str, str], float]:
     return {(row.operation, row.metric): row.value for row in parsed.rows if row.metric in _COMPARED}
 
 
-def _add(run: Parsed, other: Parsed) -> None:
+def _add(run: Parsed, account: str, other: Parsed) -> None:
+    run.adopt_missing(account, other)
     there = {(row.operation, row.metric, row.rank) for row in run.rows}
     for row in other.rows:
         if (row.operation, row.metric, row.rank) not in there:

@@ -14,7 +14,7 @@ _HEAD = re.compile(r"\s*OPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE")
 _WORDS = ("Elapsed", "IO ", "Files ", "Dirs ", "Ent", "Objects ", "Buckets ")
 _DURATION = re.compile(r"(?:(\d+)h:?)?(?:(\d+)m(?!s):?)?(\d+(?:\.\d+)?)(ms|us|ns|s)?$")
 _SPREAD = re.compile(r"(min|avg|max)=([\d.]+)(us|ms|ns|s)")
-_PERCENTILE = re.compile(r"([\d.]+)%<=([\d.]+)")
+_PERCENTILE = re.compile(r"(?<![\d.])([\d.]++)%<=([\d.]++)")
 _ENDED = ("Terminating due to phase time limit", "Terminating due to", "Interrupted", "interrupt signal", "Stopping")
 # Result type → quantity, unit, factor. "read" and "write" of a mix are told apart by the operation.
 _QUANTITIES = (

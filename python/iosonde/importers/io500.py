@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from .io500_list import GIB, RESULT, SCORE, of_list
+from .io500_list import GIB, INVALID, RESULT, SCORE, of_list
 from .io500_score import check_score
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, whole_number
@@ -27,6 +27,8 @@ _SECTION = re.compile(r"\[([\w-]+)\]\s*$")
 _GLUED = re.compile(r"^[\w-]+\s*=.*\[[a-z][a-z-]+\]\s*$|^\[[a-z][a-z-]+\]\s*[\w-]+\s*=")
 _VALUE = re.compile(r"([\w-]+)\s*=\s?(.*)$")
 _COMPLAINT = re.compile(r"\s*;\s*(?:ERROR|WARNING)\b")
+# Behind a number, or in its place; not in a path.
+_MARKED_INVALID = re.compile(r"(?:^|[\s\[(])INVALID\b", re.IGNORECASE)
 _PHASE = re.compile(r"(ior|mdtest|find|mdworkbench)\b")
 
 
@@ -67,6 +69,8 @@ def _sections(text: Text) -> Parsed:
             _value(run, at, section, *found.groups())
         elif line.startswith("; START"):
             run.started_at = iso_date(line[7:])
+        elif INVALID.match(line):
+            run.mark_invalid(at, f"io500 says: {line.strip(' ;')[:160]}")
         elif _COMPLAINT.match(line):
             run.warn(at, f"io500 says: {line.strip(' ;')[:160]}")
     run.facts["sections"] = sections
@@ -80,25 +84,35 @@ def _sections(text: Text) -> Parsed:
 
 
 def _value(run: Parsed, at: int, section: str, key: str, word: str) -> None:
-    value, operation = number(word.split()[0] if word.split() else ""), section.lower().replace("-", "_")
     if section == "run":
-        if key == "version":
-            run.version = word.strip().removeprefix("io500-")[:60]
-        elif key == "procs" and (ranks := whole_number(word)) is not None:
-            run.factors["ranks"] = ranks
-        elif key == "mode":
-            run.factors["mode"] = word.strip()[:60]
-    elif section in ("SCORE", "SCOREX"):
-        names = {"MD": ("rate", 1e3, "operations/s"), "BW": ("bandwidth", GIB, "bytes/s"), "SCORE": ("total", 1.0, "")}
-        if key in names and value is not None:
-            metric, factor, base = names[key]
-            run.rows.append(Row("score" if section == "SCORE" else "extended_score", metric, value * factor, base, at))
+        _setting(run, key, word)
     elif key == "exe":
         run.facts.setdefault("commands", {})[section] = word.strip()[:2000]
-    elif "INVALID" in word.upper():
-        run.lacks(at, f"{section}: {key} is marked invalid")
-    elif key in ("score", "t_delta", "throughput-stonewall", "rate-stonewall") and _PHASE.match(section):
-        _phase_value(run, at, operation, key, value)
+    else:
+        if _MARKED_INVALID.search(word):
+            what = "the score" if key == section == "SCORE" else f"{section}: {key}"
+            run.mark_invalid(at, f"{what} is marked invalid")
+        value = number(word.split()[0]) if word.split() else None
+        if section in ("SCORE", "SCOREX"):
+            _score(run, at, section, key, value)
+        elif key in ("score", "t_delta", "throughput-stonewall", "rate-stonewall") and _PHASE.match(section):
+            _phase_value(run, at, section.lower().replace("-", "_"), key, value)
+
+
+def _setting(run: Parsed, key: str, word: str) -> None:
+    if key == "version":
+        run.version = word.strip().removeprefix("io500-")[:60]
+    elif key == "procs" and (ranks := whole_number(word)) is not None:
+        run.factors["ranks"] = ranks
+    elif key == "mode":
+        run.factors["mode"] = word.strip()[:60]
+
+
+def _score(run: Parsed, at: int, section: str, key: str, value: float | None) -> None:
+    names = {"MD": ("rate", 1e3, "operations/s"), "BW": ("bandwidth", GIB, "bytes/s"), "SCORE": ("total", 1.0, "")}
+    if key in names and value is not None and (value > 0 or not run.invalid):
+        metric, factor, base = names[key]
+        run.rows.append(Row("score" if section == "SCORE" else "extended_score", metric, value * factor, base, at))
 
 
 def _phase_value(run: Parsed, at: int, operation: str, key: str, value: float | None) -> None:

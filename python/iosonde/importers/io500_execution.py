@@ -23,7 +23,7 @@ _PHASE_FILE = re.compile(r"((?:ior|mdtest)[-_](?:easy|hard|rnd\w*)[-_](?:[a-z]+[
 _LIST_FILE = re.compile(r"result\.txt$|result_summary.*\.txt$|io-?500-summary.*\.txt$")
 _OF_MDTEST = {"write": "file_creation", "stat": "file_stat", "read": "file_read", "delete": "file_removal"}
 INFORMATION = "system-information.txt"
-_SAID = re.compile(r'^\s*io500_info_(\w+)\s*=\s*"([^"\n]*)"', re.MULTILINE)
+_SAID = re.compile(r'^[ \t]*+io500_info_(\w++)[ \t]*+=[ \t]*+"([^"\n]*)"', re.MULTILINE)
 # What a file says of its own run and another file of the same: rounded words, and clocks around other things.
 SAME_LIST, SAME_PHASE = 0.001, 0.05
 _CLOCKED = ("bandwidth_last_done", "rate_last_done")
@@ -83,7 +83,8 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
     base = lists[0] if lists else phases[0]
     run = replace(base.parsed) if lists else Parsed(headline=("bandwidth", "rate", "total"))
     run.rows, run.factors, run.facts = list(run.rows), dict(run.factors), dict(run.facts)
-    run.warnings, run.missing, run.tool = list(run.warnings), list(run.missing), "io500"
+    run.warnings, run.missing, run.invalid = list(run.warnings), list(run.missing), list(run.invalid)
+    run.tool = "io500"
     if not lists:
         run.lacks(0, "there is no list of results: neither result.txt nor result_summary.txt is complete")
     made = Execution(run, base, [base], results=_results(run), there={_place(row) for row in run.rows})
@@ -98,10 +99,11 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
 
 
 def _preference(part: FilePart) -> tuple[bool, int]:
-    """What is whole before what is not, ``result.txt`` before the summary before a log."""
+    """What is whole before what is cut, ``result.txt`` before the summary before a log."""
     name = PurePath(part.name).name
     places = ("result.txt", "result_summary.txt")
-    return bool(part.parsed.missing), places.index(name) if name in places else 2 if _LIST_FILE.match(name) else 3
+    is_cut = any(note not in part.parsed.invalid for note in part.parsed.missing)
+    return is_cut, places.index(name) if name in places else 2 if _LIST_FILE.match(name) else 3
 
 
 def _phase_of(name: str) -> str:
@@ -113,13 +115,17 @@ def _phase_of(name: str) -> str:
 def _add_list(made: Execution, part: FilePart) -> None:
     """Another list: of the same execution, of one that an earlier list tells of, or of one more."""
     if made.is_same(part.parsed):
+        made.parsed.adopt_invalid(PurePath(part.name).name, part.parsed)
         _add(made, part, part.parsed.rows, {})
-    elif any(_is_within(_results(part.parsed), _results(one.parsed)) for one in made.left):
+    elif whole := next((one for one in made.left if _is_within(_results(part.parsed), _results(one.parsed))), None):
+        whole.parsed.adopt_invalid(PurePath(part.name).name, part.parsed)
         made.doubles.append(part)
     else:
         # An attempt that went on where one had ended says all of that again.
         told = [one for one in made.left if _is_within(_results(one.parsed), _results(part.parsed))]
         made.left = [one for one in made.left if all(one is not other for other in told)]
+        for one in told:
+            part.parsed.adopt_invalid(PurePath(one.name).name, one.parsed)
         made.doubles += told
         made.left.append(part)
 

@@ -23,15 +23,16 @@ SCORE = re.compile(
     r"\s*\[SCORE(X?)(-invalid)? *\]\s*Bandwidth\s+(\S+)\s+(\S+)\s*:\s*IOPS\s+(\S+)\s+(\S+)\s*:\s*TOTAL\s+(\S+)(.*)$"
 )
 # What io500 itself says; a scheduler's "invalid account" is none of its results.
-_INVALID = re.compile(r"\s*(?:;\s*)?ERROR INVALID|\s*One or more test phases invalid")
+INVALID = re.compile(r"\s*(?:;\s*)?ERROR INVALID|\s*One or more test phases invalid")
 
 
 def of_list(text: Text) -> list[Parsed]:
     """One Parsed for each list: it ends with its score, or where a phase comes again with another result."""
     runs: list[Parsed] = []
     seen: dict[str, tuple[str, ...]] = {}
-    version, scored, complaint = "", True, (0, "")
-    of_several, mixed = _blocks_of_several(text), 0
+    version, scored = "", True
+    early: list[tuple[int, str]] = []  # complaints of the first phase stand before its result
+    of_several, mixed, is_new = _blocks_of_several(text), 0, True
     for at, line in text.numbered():
         if not scored and at in of_several and of_several[at].told & set(seen.items()):
             mixed = of_several[at].last
@@ -39,7 +40,7 @@ def of_list(text: Text) -> list[Parsed]:
         if at <= mixed:
             continue
         if line.startswith("IO500 version"):
-            version, scored = line.split()[2] if len(line.split()) > 2 else "", True
+            version, scored, is_new = line.split()[2] if len(line.split()) > 2 else "", True, True
         elif found := RESULT.match(line):
             name, told = found.group(2), found.group(3, 4, 5)
             if not scored and seen.get(name, told) != told:
@@ -47,7 +48,9 @@ def of_list(text: Text) -> list[Parsed]:
                 scored = True
             if scored:
                 runs.append(Parsed(version=version.removeprefix("io500-")))
-                scored, seen = False, {}
+                for place, sentence in early:
+                    runs[-1].mark_invalid(place, sentence)
+                scored, is_new, seen, early = False, False, {}, []
             if name not in seen:
                 _phase(runs[-1], at, found)
                 seen[name] = told
@@ -55,15 +58,14 @@ def of_list(text: Text) -> list[Parsed]:
             if not mixed:
                 _score(runs[-1], at, found)
             scored, mixed = True, 0
-        elif _INVALID.match(line):
-            if runs:
-                runs[-1].lacks(at, f"io500 says: {line.strip()[:160]}")
+        elif INVALID.match(line):
+            sentence = f"io500 says: {line.strip(' ;')[:160]}"
+            if runs and not is_new:
+                runs[-1].mark_invalid(at, sentence)
             else:
-                complaint = (at, line.strip()[:160])
+                early.append((at, sentence))
     if runs and not scored:
         runs[-1].lacks(text.last_line, "there is no [SCORE]: the list is not complete")
-    if runs and complaint[0]:
-        runs[0].warn(complaint[0], f"io500 says: {complaint[1]}")
     for run in runs:
         check_score(run)
     return runs or [Parsed(missing=[])]
@@ -102,7 +104,7 @@ def _phase(run: Parsed, at: int, found: re.Match[str]) -> None:
         run.lacks(at, f"{name}: '{word[:40]}' in '{seconds[:40]}' s is not a result")
         return
     if "invalid" in (mark + rest).lower():
-        run.lacks(at, f"{name} is marked invalid")
+        run.mark_invalid(at, f"{name} is marked invalid")
     if value == 0:
         if scored:
             run.lacks(at, f"{name} has no result (0)")
@@ -132,7 +134,7 @@ def _score(run: Parsed, at: int, found: re.Match[str]) -> None:
     if unit.lower() == "gb/s":
         run.warn(at, "GB/s was read as GiB/s (1073741824 bytes/s): io500 of 2019 calculates so")
     if invalid or "invalid" in rest.lower():
-        run.lacks(at, "the score is marked invalid")
+        run.mark_invalid(at, "the score is marked invalid")
     for metric, word, factor, base in (
         ("bandwidth", bandwidth, GIB, "bytes/s"), ("rate", rate, 1e3, "operations/s"), ("total", total, 1.0, ""),
     ):  # fmt: skip

@@ -26,7 +26,7 @@ _CSV = re.compile(
 )
 _CONNECTED = re.compile(r"\[\s*\*?(\d+)\] local \S.* connected with ")
 _FLOWS = re.compile(r"\((\d{1,6}) flows?\)")
-_HEAD = re.compile(r"(?:Client connecting to|Server listening on) .*?,?\s*(TCP|UDP) port")
+_HEAD = re.compile(r"(?:Client connecting to|Server listening on) .*?(TCP|UDP) port")
 
 
 def claims(text: Text) -> Claim | None:

@@ -20,7 +20,7 @@ from .trouble import note_trouble
 _HEAD = re.compile(r"MD-REAL-IO total objects(?: created)?: (\d+).*\(version: ([^)]*)\)(?: time: (.*))?$")
 _LINE = re.compile(r"(precreate|benchmark|cleanup) +(\d[\d.]*)s (.*)$")
 _OLD_LINE = re.compile(r"(Precreate|Benchmark|Cleanup): +(\d.*/s\b.*)$")
-_VALUE = re.compile(r"(\d\S*) (iops/s|elements/s|iters/s|obj/s|dset/s|Mi[Bb]/s)")
+_VALUE = re.compile(r"(?<![\d.])(\d\S{0,39}) (iops/s|elements/s|iters/s|obj/s|dset/s|Mi[Bb]/s)")
 _METRICS = {
     "iops/s": ("rate_last_done", "operations/s", 1.0),
     "elements/s": ("rate_last_done", "operations/s", 1.0),

@@ -24,7 +24,7 @@ from .text import Text
 NAME = "netperf"
 HEADLINE = ("bandwidth", "rate")
 
-_TEST = re.compile(r"\s*(?:MIGRATED )?([A-Za-z0-9/|_ -]+?) TEST from \S")
+_TEST = re.compile(r"\s*+(?:MIGRATED )?([A-Za-z0-9/|_-][A-Za-z0-9/|_ -]{0,99}?) TEST from \S")
 _BITS = re.compile(r"10\^(\d+)bits/s(?:ec)?\b")
 _BYTES = re.compile(r"([KMGT])Bytes\s*/s(?:ec)?\b")
 # What netperf's omni tests call a column of their table or of -o's CSV.

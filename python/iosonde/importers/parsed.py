@@ -59,6 +59,7 @@ class Parsed:
     dtype ``core.schema.OPERATION`` for logs of single operations, ``operation_names`` what its phases are called,
     ``phase_facts`` what else is known of all of them (``hosts`` of ranks, ``comparable`` clocks), ``unplaced`` those
     whose offsets nobody knows.
+    ``invalid``: of what is missing, the tool's own words that the execution does not count.
     ``tool`` is the importer's name, ``headline`` the kinds of metric that it shows first; both put in by ``registry``.
     """
 
@@ -70,6 +71,7 @@ class Parsed:
     seconds: float = 0.0
     warnings: list[Note] = field(default_factory=list)
     missing: list[Note] = field(default_factory=list)
+    invalid: list[Note] = field(default_factory=list)
     operations: np.ndarray | None = None
     operation_names: tuple[str, ...] = ()
     phase_facts: dict[str, Any] = field(default_factory=dict)
@@ -93,6 +95,22 @@ class Parsed:
         """Note what is missing: this execution is not complete."""
         if len(self.missing) < MAX_NOTES and all(note.sentence != sentence for note in self.missing):
             self.missing.append(Note(line, sentence))
+
+    def mark_invalid(self, line: int, sentence: str) -> None:
+        """Note that the tool itself calls this execution invalid: no other account of it can take that back."""
+        self.lacks(line, sentence)
+        if len(self.invalid) < MAX_NOTES:
+            self.invalid.append(Note(line, sentence))
+
+    def adopt_invalid(self, account: str, other: Parsed) -> None:
+        """Take over what ``other``, the account of this execution in another file, calls invalid."""
+        for note in other.invalid:
+            self.mark_invalid(0, f"{account}: {note.sentence}")
+
+    def adopt_missing(self, account: str, other: Parsed) -> None:
+        """Take over all that the account of this execution in another file lacks."""
+        for note in other.missing:
+            self.lacks(0, f"{account}: {note.sentence}")
 
 
 # The factor of a file that holds one rank, job or iteration of an execution: these are no trials of each other.

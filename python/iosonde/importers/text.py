@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import BinaryIO, NamedTuple
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError
 
 from .labels import without_labels
 
@@ -33,13 +33,14 @@ _COMMA = re.compile(r"(?<![\w.,+/])(\d++),(\d++)(?![.,])(?=[\s%);a-zA-Z/]|$)|(?<
 _DOT = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
 # `8,16`, a device, at the begin of the lines of blkparse; what a program wrote, in a line of strace.
 _NO_COMMAS = re.compile(
-    r"^ *\d+,\d+ +\d+ +\d+ +\d+\.\d{9} |^(?:\[pid +\d+\] |\d+ +)?\d+[\d:]*\.\d{6,9} \w+\(", re.MULTILINE
+    r"^ *+\d++,\d++ ++\d++ ++\d++ ++\d++\.\d{9} |^(?:\[pid ++\d++\] |\d++ ++)?\d[\d:]*+\.\d{6,9} \w+\(", re.MULTILINE
 )
 _SAMPLE = 1 << 20
-_HOLED = re.compile(r"[^\n\0]*\0[^\n]*")
+# What a tool puts behind a number that does not count.
+_FLAG = re.compile(r"[\[(](?:invalid|failed|errors?|incomplete|aborted|partial|timed out|timeout)[\])]", re.IGNORECASE)
 _PAIRS = 32  # so many characters with a zero behind each are UTF-16 without its mark
 _GZIP = b"\x1f\x8b"
-_DARSHAN = 6567223
+DARSHAN_MAGIC = 6567223
 _SHEET = b"\x09\x00\x04\x00"  # an Excel 2 sheet, as IOzone writes it
 
 
@@ -127,6 +128,16 @@ class Text:
             at = max(end, place + 1)
         return None
 
+    @cached_property
+    def flagged_lines(self) -> dict[int, str]:
+        """Line number → the mark in it, as ``[INVALID]``, that its numbers do not count."""
+        flags, line, at = dict[int, str](), 1, 0
+        for found in _FLAG.finditer(self.whole):
+            line += self.whole.count("\n", at, found.start())
+            at = found.start()
+            flags.setdefault(line, found.group())
+        return flags
+
     @property
     def last_line(self) -> int:
         """The number of the last line that is not empty."""
@@ -170,7 +181,7 @@ class Text:
         self.damage.append(
             Note(self._line(text, at), f"{text.count(chr(0))} NUL bytes: a part of the file is lost, and these lines")
         )
-        return _HOLED.sub("", text)
+        return "\n".join("" if "\0" in line else line for line in text.split("\n"))
 
     def _decode(self, raw: bytes) -> str:
         if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -214,14 +225,15 @@ class Text:
 
 def is_darshan_log(raw: bytes) -> bool:
     """Whether it is no text, but Darshan's binary log: by the number behind its version, in either order of bytes."""
-    return len(raw) >= 16 and _DARSHAN in (int.from_bytes(raw[8:16], "little"), int.from_bytes(raw[8:16], "big"))
+    return len(raw) >= 16 and DARSHAN_MAGIC in (int.from_bytes(raw[8:16], "little"), int.from_bytes(raw[8:16], "big"))
 
 
 def read(stream: BinaryIO, name: str) -> Text:
-    """All of ``stream`` as Text; a line beyond LINE_BYTES is cut there. Raises InputError beyond FILE_BYTES."""
+    """All of ``stream`` as Text; a line beyond LINE_BYTES is cut there. Raises InputError beyond FILE_BYTES,
+    DataError for one that gzip made and that is damaged."""
     kept, notes, damage = io.BytesIO(), list[Note](), list[Note]()
     in_line, line = 0, 1
-    for block in _blocks(stream, damage):
+    for block in _blocks(stream, name, damage):
         first, last = block.find(b"\n"), block.rfind(b"\n")
         if first < 0 and in_line + len(block) > LINE_BYTES:
             if in_line <= LINE_BYTES:
@@ -241,8 +253,8 @@ def read(stream: BinaryIO, name: str) -> Text:
     return text
 
 
-def _blocks(stream: BinaryIO, damage: list[Note]) -> Iterator[bytes]:
-    """What is in the file; of one that gzip made, what was put into it."""
+def _blocks(stream: BinaryIO, name: str, damage: list[Note]) -> Iterator[bytes]:
+    """What is in the file; of one that gzip made, what was put into it. Raises DataError where that is damaged."""
     block = stream.read(_BLOCK)
     if block[:2] != _GZIP:
         while block:
@@ -260,10 +272,12 @@ def _blocks(stream: BinaryIO, damage: list[Note]) -> Iterator[bytes]:
             block = member.unused_data or (b"" if member.unconsumed_tail else stream.read(_BLOCK))
             if at_end and not block.strip(b"\0"):
                 break
-    except zlib.error:
-        at_end = False
+    except zlib.error as error:
+        # The checksum stands at the end: what was read before may be other bytes than were written.
+        what = "its checksum is wrong" if "check" in str(error) else str(error).rpartition(": ")[2]
+        raise DataError(f"{name}: the compressed file is damaged: {what}", "get the file again") from error
     if not at_end:
-        damage.append(Note(0, "the compressed file is damaged or cut: a part of it is lost"))
+        damage.append(Note(0, "the compressed file is cut: a part of it is lost, and no checksum vouches for the rest"))
 
 
 def _line_ends(text: str) -> str:

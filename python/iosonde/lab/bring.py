@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import InputError
 
-from . import cgroups, disks, hosts, links, place, secure_shell
+from . import cgroups, claim, disks, hosts, links, place, secure_shell
 from .calibrate import calibrate
 from .description import LabDescription, of_words
 from .filesystems import recipe, recipe_of
-from .lab import STARTING, UP, Lab, planned
+from .lab import CUT_SHORT, STARTING, UP, Lab, planned, state_of
 from .teardown import down
 from .tools import LabError, need, need_root
 
@@ -37,14 +38,20 @@ def check_options(file_systems: Sequence[str], options: Iterable[str]) -> None:
             raise InputError(f"lab: set: {name}: no option of {', '.join(file_systems)}", "iosonde lab list names them")
 
 
-def check(description: LabDescription, profiled: bool = False) -> None:
-    """See that such a lab can be brought up on this machine, and whether its servers count operations where they are to
-    be ``profiled``; nothing is made. Raises InputError."""
-    need_root()
+def check_description(description: LabDescription, profiled: bool = False) -> None:
+    """See that there can be such a lab on some machine, and whether its servers count operations where they are to be
+    ``profiled``. Raises InputError."""
     how = recipe(description.file_system)
     if profiled and not how.profiled:
         raise InputError(f"lab: profile: the servers of {how.title} do not count their operations", "leave it out")
     how.check(description.servers, description.options)
+
+
+def check(description: LabDescription, profiled: bool = False) -> None:
+    """See that such a lab can be brought up on this machine; nothing is made. Raises InputError."""
+    need_root()
+    check_description(description, profiled)
+    how = recipe(description.file_system)
     need({**how.commands, **disks.commands(description.base_fs)})
     links.check_delay(description.delay_s)
 
@@ -62,7 +69,8 @@ def up(
     """
     check(description)
     how = recipe(description.file_system)
-    lab = planned(_claimed(description), how.extra_hosts)
+    named, lock = _claimed(description, say)
+    lab = planned(named, how.extra_hosts)
     try:
         for_what = {"setting": dict(setting)} if setting else {}
         lab.write(STARTING, for_what)
@@ -82,19 +90,35 @@ def up(
         if lab.name in place.names():  # another one may have taken it down meanwhile
             down(lab.name)
         raise
+    finally:
+        if lock is not None:
+            os.close(lock)
 
 
-def _claimed(description: LabDescription) -> LabDescription:
-    """The description with a name that is ours alone: its directory is made now. Raises InputError."""
+def _claimed(description: LabDescription, say: Say) -> tuple[LabDescription, int | None]:
+    """The description with a name that is ours alone, whose directory is made now; and its lock, until it is up. What a
+    bring-up that was cut short left under that name is removed. Raises InputError."""
     base = description.name or description.file_system
     wanted = [base] if description.name else [base, *(f"{base}-{n}" for n in range(2, 100))]
     place.root().mkdir(parents=True, exist_ok=True, mode=0o755)
     for name in wanted:
+        _remove_left(name, say)
         if place.claim(name):
-            return description.named(name)
+            return description.named(name), claim.hold(name)
     if base not in place.names():
         raise InputError(f"{place.directory(base)} is there, and not made by a lab", "another --name")
     raise InputError(f"{base}: this lab is there already", f"iosonde lab down {base}, or another --name")
+
+
+def _remove_left(name: str, say: Say) -> None:
+    """Take down a lab whose bring-up was cut short."""
+    if name not in place.names() or state_of(name) != CUT_SHORT or (lock := claim.hold(name)) is None:
+        return
+    try:
+        say(f"{name}: removing what is left of a bring-up that was cut short")
+        down(name)
+    finally:
+        os.close(lock)
 
 
 def _furnish(lab: Lab, say: Say) -> None:

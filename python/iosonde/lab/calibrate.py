@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from iosonde.core.emulated import BUSY
 from iosonde.core.units import format_seconds
 
 from . import disks, links
@@ -39,15 +40,15 @@ def calibrate(lab: Lab, say: Callable[[str], None]) -> dict[str, Any]:
         found["disks"] = [_disk(one) for one in lab.servers]
         if lab.description.base_fs != "tmpfs":
             found["throttle"] = disks.throttle(lab.servers[0], lab.description.read_rate, lab.description.write_rate)
-    found["warnings"] = off(lab.description, found)
+    found["warnings"], found["notes"] = off(lab.description, found), busy(found["load"])
     return found
 
 
 def _link(sender: LabHost, receiver: LabHost, for_s: float) -> dict[str, Any]:
     port = "5099"
     receiver.start(sys.executable, str(_PROGRAM), "receive", port, log="calibration")
-    told = sender.run(sys.executable, str(_PROGRAM), "send", receiver.address, port, str(for_s))
-    return {"from": sender.name, "to": receiver.name, **json.loads(told)}
+    words = (sys.executable, str(_PROGRAM), "send", receiver.address, port, str(for_s))
+    return {"from": sender.name, "to": receiver.name, **sender.ask(json.loads, *words)}
 
 
 def _undelayed(lab: Lab, one: LabHost, other: LabHost) -> float:
@@ -63,12 +64,12 @@ def _undelayed(lab: Lab, one: LabHost, other: LabHost) -> float:
 
 
 def _disk(server: LabHost) -> dict[str, Any]:
-    told = server.run(sys.executable, str(_PROGRAM), "disk", str(server.disk / "calibration"), str(_DISK_S))
-    return {"host": server.name, **json.loads(told)}
+    words = (sys.executable, str(_PROGRAM), "disk", str(server.disk / "calibration"), str(_DISK_S))
+    return {"host": server.name, **server.ask(json.loads, *words)}
 
 
 def off(asked: LabDescription, found: dict[str, Any]) -> list[str]:
-    """What was measured more than 10 % off what was asked for, and a machine that is too busy to be believed."""
+    """What was measured more than 10 % off what was asked for."""
     warnings = []
     if wanted := asked.goodput:
         for one in found["links"]:
@@ -87,8 +88,9 @@ def off(asked: LabDescription, found: dict[str, Any]) -> list[str]:
             if wanted_rate and abs(one[f"{kind}_bytes_per_s"] / wanted_rate - 1) > _OFF:
                 share = one[f"{kind}_bytes_per_s"] / wanted_rate
                 warnings.append(f"disk of {one['host']}: it {kind}s at {share:.0%} of what was asked for")
-    if found["load"] > (os.cpu_count() or 1):
-        warnings.append(
-            f"the machine was busy when this was measured: load {found['load']:.1f} on {os.cpu_count()} CPUs"
-        )
     return warnings
+
+
+def busy(load: float) -> list[str]:
+    """What makes these measurements doubtful: a machine with more to do than it has CPUs."""
+    return [f"{BUSY}: load {load:.1f} on {os.cpu_count()} CPUs"] if load > (os.cpu_count() or 1) else []

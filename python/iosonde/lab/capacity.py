@@ -63,5 +63,9 @@ def stored_per_byte(layout: Layout) -> float:
 
 
 def _bytes(host: LabHost, there: str) -> int:
-    blocks, size = host.run("stat", "--file-system", "--format=%b %S", there, limit_s=_ANSWERS_S).split()
-    return int(blocks) * int(size)
+    return host.ask(_product, "stat", "--file-system", "--format=%b %S", there, limit_s=_ANSWERS_S)
+
+
+def _product(text: str) -> int:
+    blocks, size = map(int, text.split())
+    return blocks * size

@@ -17,7 +17,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.faults import SERVERS, PlannedFault
 from iosonde.core.units import parse_bits, parse_rate
 
-from . import disks, links
+from . import disks, links, patience
 from .description import LabDescription
 from .filesystems import recipe, recipe_of
 from .hosts import LabHost
@@ -34,6 +34,14 @@ cd "$1"
 fallocate --posix --length "$(df --output=avail --block-size=1 . | tail -n 1)" {_FILL} 2>/dev/null || :
 dd if=/dev/zero of={_FILL} bs=65536 oflag=append conv=notrunc 2>/dev/null || :
 sync -f .
+"""
+# Arguments: the signal, PIDs. Prints those that it reached; one that is not there any more is no failure.
+_SIGNAL_SCRIPT = """\
+signal=$1
+shift
+for pid; do
+    if kill -"$signal" "$pid"; then echo "$pid"; else [ ! -e "/proc/$pid" ] || exit 1; fi
+done
 """
 
 
@@ -160,6 +168,7 @@ def heal(lab: Lab, host: str | None = None, limit_s: float = _HEALED_S) -> Heali
     how = recipe_of(lab)
     ask(lab)
     while (health := how.health(lab)) and time.monotonic() - undone_at < limit_s:
+        patience.say_waiting(health[0], time.monotonic() - undone_at)
         time.sleep(0.1)
         if time.monotonic() - asked_at > _ASK_AGAIN_S:
             ask(lab)
@@ -204,7 +213,10 @@ def _serving(lab: Lab, host: LabHost) -> tuple[int, ...]:
 
 
 def _signal(host: LabHost, name: str, pids: tuple[int, ...]) -> None:
-    host.run("sh", "-c", f"kill -{name} {' '.join(map(str, pids))}")
+    """Signal all of them that are still there: one may end with another. Raises LabError where none is."""
+    reached = host.run("sh", "-c", _SIGNAL_SCRIPT, "sh", name, *map(str, pids)).split()
+    if not reached:
+        raise LabError(f"{host.name}: what served there has ended by itself", f"iosonde lab heal {host.name}")
 
 
 def _kill(lab: Lab, host: LabHost, fault: LabFault) -> None:

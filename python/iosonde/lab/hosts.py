@@ -12,15 +12,19 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from iosonde.core.held import LOCK, MACHINE, PROC
 
 from . import cgroups, place
-from .tools import LIMIT_S, LabError, run, shown
+from .patience import ANSWER_S
+from .tools import LabError, read_answer, run, shown
+
+_T = TypeVar("_T")
 
 SUBNET = "10.99.0"
 TEMPORARY = "/run/tmp"
@@ -105,12 +109,18 @@ class LabHost:
         path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}:{_ADMIN_PATH}"
         return {**os.environ, "PATH": path, "TMPDIR": TEMPORARY, "HOSTNAME": self.name}
 
-    def run(self, *command: str, limit_s: float = LIMIT_S, given: str | None = None) -> str:
-        """What a command on this host printed. Raises LabError if it fails or does not end in time."""
+    def run(self, *command: str, limit_s: float = ANSWER_S, given: str | None = None, said: str = "") -> str:
+        """What a command on this host printed; ``said`` is what errors call it. Raises LabError if it fails or does not
+        end in time."""
         words = ["env", *_as_words(self.environment()), *self.words(*command)]
-        return run(words, limit_s, given, f"{self.name}: {shown(command)}")
+        return run(words, limit_s, given, f"{self.name}: {said or shown(command)}")
 
-    def shell(self, script: str, limit_s: float = LIMIT_S) -> str:
+    def ask(self, parse: Callable[[str], _T], *command: str, limit_s: float = ANSWER_S) -> _T:
+        """What ``parse`` reads in what a command printed. Raises LabError, also where that is not in the form that
+        ``parse`` knows."""
+        return read_answer(f"{self.name}: {shown(command)}", self.run(*command, limit_s=limit_s), parse)
+
+    def shell(self, script: str, limit_s: float = ANSWER_S) -> str:
         """The same of a few lines for a shell."""
         return self.run("sh", "-ec", script, limit_s=limit_s)
 
@@ -137,6 +147,10 @@ class LabHost:
     def listens(self, port: int) -> bool:
         """Whether a daemon of this host takes TCP connections there. Raises LabError."""
         return bool(self.run("ss", "--no-header", "--listening", "--tcp", f"sport = :{port}").strip())
+
+    def matching(self, *words: str) -> list[int]:
+        """PIDs, as the host has them, that `pgrep` finds by these words. Raises LabError."""
+        return self.ask(lambda text: [int(pid) for pid in text.split()], "sh", "-c", f"pgrep {shlex.join(words)} || :")
 
     def processes(self, name: str) -> list[int]:
         """PIDs, as the host has them, of processes of this name that have not ended. Raises LabError."""

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from iosonde.core.errors import InputError
 
-from . import hosts, links, place
+from . import claim, hosts, links, patience, place
 from .description import LabDescription, of_dict
 from .hosts import SUBNET, LabHost
 from .tools import LabError
 
 STARTING, UP = "starting", "up"
+CUT_SHORT = "cut short"  # whoever brought it up ended before it was
 SERVER, CLIENT = "server", "client"
 _T = TypeVar("_T")
 
@@ -70,10 +71,7 @@ class Lab:
 
     def each(self, some: tuple[LabHost, ...], task: Callable[[LabHost], _T]) -> list[_T]:
         """Do something with several hosts at once; results in their order. Raises the first error."""
-        if not some:
-            return []
-        with ThreadPoolExecutor(max_workers=min(len(some), 16)) as pool:
-            return list(pool.map(task, some))
+        return patience.at_once([partial(task, one) for one in some])
 
     def is_mounted(self, client: LabHost) -> bool:
         """Whether a client has the file system mounted; one that does not answer has not."""
@@ -85,9 +83,10 @@ class Lab:
 
     def wait(self, what: str, there: Callable[[], bool], limit_s: float = 30.0) -> None:
         """Wait until something is true. Raises LabError after ``limit_s``, naming ``what``."""
-        deadline = time.monotonic() + limit_s
+        begin = time.monotonic()
         while not there():
-            if time.monotonic() > deadline:
+            patience.say_waiting(what, time.monotonic() - begin)
+            if time.monotonic() - begin > limit_s:
                 raise LabError(f"{self.name}: {what}: not within {limit_s:g} s", f"logs: {self.directory}/hosts/*/log")
             time.sleep(0.05)
 
@@ -166,14 +165,19 @@ def setting_of(name: str) -> dict[str, Any]:
     return {}
 
 
+def state_of(name: str) -> str:
+    """STARTING, CUT_SHORT or UP."""
+    try:
+        state = str(json.loads((place.directory(name) / place.FILE).read_text())["state"])
+    except (OSError, ValueError, KeyError, TypeError):
+        state = STARTING
+    return CUT_SHORT if state == STARTING and not claim.is_held(name) else state
+
+
 def labs() -> list[tuple[str, str, list[str]]]:
     """(name, state, hosts that run) of each lab that is there, finished or not."""
     found = []
     for name in place.names():
-        directory = place.directory(name)
-        try:
-            state = str(json.loads((directory / place.FILE).read_text())["state"])
-        except (OSError, ValueError, KeyError):
-            state = STARTING
-        found.append((name, state, [one for one in hosts.running(directory) if one != links.SWITCH]))
+        running = hosts.running(place.directory(name))
+        found.append((name, state_of(name), [one for one in running if one != links.SWITCH]))
     return found

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from iosonde.core.errors import InputError
 
-from . import place
+from . import patience, place
 from .filesystems import recipe_of
 from .hosts import LabHost
 from .lab import Lab
@@ -45,6 +45,7 @@ class Placement:
         return {"file": self.file, "bytes": dict(self.n_bytes)}
 
 
+@patience.answers_within()
 def get_options(lab: Lab, names: Sequence[str] = ()) -> LiveOptions:
     """Those named, or all that the recipe names as worth a change. Raises InputError, LabError."""
     need_root()
@@ -75,12 +76,14 @@ def _tell_layout(lab: Lab) -> None:
         lab.each(lab.hosts, lambda host: host.run("cp", str(lab.file), place.FACTS))
 
 
+@patience.answers_within()
 def placement(lab: Lab, file: Path) -> Placement:
     """Where the bytes of a file below the mount are. Raises InputError, LabError."""
     below = _below(lab, file)
     return Placement(str(below.relative_to(lab.mount_point)), _told(lab, recipe_of(lab).placement(lab, below)))
 
 
+@patience.answers_within()
 def placements(lab: Lab, directory: Path) -> list[Placement]:
     """The same of every file below a directory. Raises InputError, LabError."""
     below = _below(lab, directory)
@@ -88,9 +91,11 @@ def placements(lab: Lab, directory: Path) -> list[Placement]:
     return [Placement(name, n_bytes) for name, n_bytes in found.items()]
 
 
+@patience.answers_within()
 def is_directory(lab: Lab, path: Path) -> bool:
     """Whether it is one, on the lab's file system. Raises InputError, LabError."""
-    return lab.clients[0].run("sh", "-c", '[ ! -d "$0" ] || echo yes', str(_below(lab, path))) != ""
+    below = str(_below(lab, path))
+    return lab.clients[0].run("sh", "-c", '[ ! -d "$0" ] || echo yes', below, said=f"looking at {below}") != ""
 
 
 def _below(lab: Lab, path: Path) -> Path:
@@ -113,6 +118,7 @@ def count_operations(lab: Lab, on: bool) -> None:
     recipe_of(lab).count_operations(lab, on)
 
 
+@patience.answers_within()
 def profile(lab: Lab) -> LabProfile:
     """What servers did since they count. Raises InputError, LabError."""
     need_root()

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from . import cgroups, hosts, place
+from . import cgroups, hosts, patience, place
 from .capacity import LabCapacity, capacity
 from .description import LabDescription
 from .faults import LabFault, in_force
 from .filesystems import recipe_of
 from .filesystems.recipe import ServerState
-from .lab import Lab, open_lab
+from .lab import CUT_SHORT, Lab, open_lab, state_of
 from .tools import LabError
 
 _T = TypeVar("_T")
@@ -76,31 +76,53 @@ class LabStatus:
         return bool(self.health or self.faults) or not all(one.running for one in self.hosts)
 
 
+@patience.answers_within()
 def servers_now(lab: Lab) -> dict[str, ServerState]:
     """What serves on each host, seen there. Raises LabError."""
     return recipe_of(lab).states(lab)
 
 
+@patience.answers_within()
 def health_now(lab: Lab) -> list[str]:
     """What the file system complains of now, asked by the servers' own tools. Raises LabError."""
     return recipe_of(lab).health(lab)
 
 
+@patience.answers_within()
 def status(name: str | None) -> LabStatus:
     """Of a lab; None: of the only one. Raises InputError, LabError."""
     lab = open_lab(name)
-    document = lab.read()
+    document, state = lab.read(), state_of(lab.name)
     there, asks = hosts.running(lab.directory) if place.around() is None else _answering(lab), not os.geteuid()
-    states: dict[str, ServerState] = _asked(lambda: servers_now(lab), dict[str, ServerState]()) if asks else {}
+    states, health, facts, held = _ask_all(lab) if asks else ({}, (), {}, None)
     return LabStatus(
-        lab.name, document["state"], recipe_of(lab).title, document.get("version", ""), str(lab.mount_point),
+        lab.name, state, recipe_of(lab).title, document.get("version", ""), str(lab.mount_point),
         lab.description, document.get("layout", {}), document.get("emulated", {}),
         tuple(_of_host(lab, one, one.name in there, states.get(one.name)) for one in lab.hosts),
-        tuple(_health(lab)) if asks else (), tuple(in_force(lab)),
-        _asked(lambda: recipe_of(lab).facts(lab), {}) if asks else {},
+        (*_cut_short(lab, state), *health), tuple(in_force(lab)), facts,
         "" if asks else "what serves, and whether it is well, is not known: asking the servers needs root",
-        _asked(lambda: capacity(lab), None) if asks else None,
+        held,
     )  # fmt: skip
+
+
+def _ask_all(lab: Lab) -> tuple[dict[str, ServerState], tuple[str, ...], dict[str, str], LabCapacity | None]:
+    """States, complaints, facts and capacity, all at once: where servers are silent each of them waits.
+
+    Where nothing is complained of, questions without an answer are."""
+    unanswered: list[str] = []
+    states, health, facts, held = patience.at_once([
+        lambda: _asked(lambda: servers_now(lab), dict[str, ServerState](), unanswered),
+        lambda: tuple(_health(lab)),
+        lambda: _asked(lambda: recipe_of(lab).facts(lab), dict[str, str](), unanswered),
+        lambda: _asked(lambda: capacity(lab), None, unanswered),
+    ])  # fmt: skip
+    return states, health or tuple(unanswered), facts, held
+
+
+def _cut_short(lab: Lab, state: str) -> list[str]:
+    if state != CUT_SHORT:
+        return []
+    return [f"its bring-up was cut short: iosonde lab down {lab.name} removes what there is of it"]
 
 
 def _of_host(lab: Lab, host: hosts.LabHost, running: bool, serves: ServerState | None) -> HostStatus:
@@ -110,7 +132,7 @@ def _of_host(lab: Lab, host: hosts.LabHost, running: bool, serves: ServerState |
 
 def _answering(lab: Lab) -> list[str]:
     """From a host the processes that hold the others are not seen: those that let us in."""
-    found = lab.each(lab.hosts, lambda one: _asked(lambda: one.run("hostname", limit_s=5).strip(), ""))
+    found = lab.each(lab.hosts, lambda one: _asked(lambda: one.run("hostname", limit_s=5).strip(), "", []))
     return [name for name in found if name]
 
 
@@ -121,8 +143,10 @@ def _health(lab: Lab) -> list[str]:
         return [error.message]
 
 
-def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
+def _asked(ask: Callable[[], _T], otherwise: _T, unanswered: list[str]) -> _T:
+    """The answer; ``otherwise`` where there is none, which is noted among the ``unanswered``."""
     try:
         return ask()
-    except LabError:
+    except LabError as error:
+        unanswered.append(error.message)
         return otherwise

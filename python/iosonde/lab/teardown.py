@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from contextlib import suppress
 from pathlib import Path
 
 from iosonde.core.errors import InputError
+from iosonde.foreign.removal import check_unmounted, remove_tree
 
 from . import cgroups, disks, hosts, place
 from .tools import LabError, need_root
@@ -16,14 +16,17 @@ _LIMIT_S = 10.0
 
 
 def down(name: str) -> None:
-    """End its hosts with all that runs there, free its disks and groups, remove its directory. Raises InputError where
-    there is no such lab, LabError where something stayed."""
+    """End its hosts with all that runs there, free its disks and groups, remove its directory.
+
+    Raises InputError where there is no such lab, or where somebody mounted something in its directory: nothing is ended
+    or removed then. LabError where something stayed."""
     need_root()
     if name not in place.names():
         raise InputError(f"{name}: no such lab", f"there is: {', '.join(place.names()) or 'none'}")
     if place.around() is not None:
         raise InputError("a lab cannot be taken down from one of its own hosts", "do it on the machine itself")
     directory = place.directory(name)
+    check_unmounted(directory, f"iosonde lab down {name}")  # the lab's own mounts are all in name spaces of its hosts
     # A command that was under way when the one who brought it up was ended may have done its work since: once more.
     while _freed(name, directory):
         pass
@@ -49,9 +52,7 @@ def _remove(name: str, directory: Path) -> None:
     deadline = time.monotonic() + _LIMIT_S
     while True:
         try:
-            for one in directory.iterdir():
-                if one.name != place.FILE:
-                    shutil.rmtree(one) if one.is_dir() and not one.is_symlink() else one.unlink()
+            remove_tree(directory, keep=(place.FILE,))
             with suppress(FileNotFoundError):
                 (directory / place.FILE).unlink()
             return directory.rmdir()

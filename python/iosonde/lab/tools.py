@@ -7,16 +7,21 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from iosonde.core.errors import InputError, SystemFaultError
+
+from . import patience
 
 LIMIT_S = 60.0
 _PLACE = "IOSONDE_LAB_ROOT"  # where labs live, if not where they usually do
 OUR_NFS_CLIENT = "iosonde-nfs-mount"  # rust/nfs-mount
 HADOOP_JARS = "hadoop-jars"
 ORANGEFS = "orangefs"
+_SHOWN = 200  # characters of what a tool said
+_WELL = "iosonde lab status says what is not well; iosonde lab heal undoes faults"
 # What no package of Debian's has → how it comes here.
 UNPACKAGED = {
     OUR_NFS_CLIENT: "make lab-deps in a checkout",
@@ -29,25 +34,43 @@ ALWAYS = {
 }  # fmt: skip
 
 
+_T = TypeVar("_T")
+
+
 class LabError(SystemFaultError):
     """A lab, or a host of it, did not do what it was told."""
 
 
 def run(words: list[str], limit_s: float = LIMIT_S, given: str | None = None, said: str = "") -> str:
     """What it printed on stdout; ``said`` is what errors call it. Raises LabError where it fails or takes longer than
-    ``limit_s``."""
+    ``limit_s``, or than ``patience`` has left."""
     said = said or shown(words)
     try:
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=limit_s, check=False,
-                              input=given, stdin=subprocess.DEVNULL if given is None else None)  # fmt: skip
+        done = patience.completed(words, patience.shortened(limit_s), given, said)
     except subprocess.TimeoutExpired as error:
-        raise LabError(f"{said}: no answer after {limit_s:g} s") from error
+        raise LabError(f"{said}: no answer after {_seconds(error.timeout)} s", _WELL) from error
+    except patience.InterruptedAnswerError as error:
+        raise LabError(f"{said}: interrupted") from error
     except OSError as error:
         raise LabError(f"{said}: {error.strerror}") from error
     if done.returncode:
         lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
         raise LabError(f"{said}: {lines[-1] if lines else f'exit code {done.returncode}'}")
     return done.stdout
+
+
+def _seconds(limit_s: float) -> str:
+    return f"{limit_s:.0f}" if limit_s >= 1 else f"{limit_s:.1g}"
+
+
+def read_answer(said: str, text: str, parse: Callable[[str], _T]) -> _T:
+    """What ``parse`` reads in the text that ``said`` printed. Tools say in free words what is wrong with them, and some
+    end well all the same: what is not in the form that they answer in is a LabError with these words."""
+    try:
+        return parse(text)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        words = next((line.strip() for line in text.splitlines() if line.strip()), "it says nothing")
+        raise LabError(f"{said}: {words[:_SHOWN]}", _WELL) from error
 
 
 def need_root() -> None:
@@ -62,7 +85,7 @@ def _with_sudo() -> str:
     asked, *rest = sys.argv
     if Path(asked).name not in ("iosonde", "main.py"):  # called from Python
         return "sudo"
-    place = [f"{_PLACE}={os.environ[_PLACE]}"] * (_PLACE in os.environ)
+    place = [f"{_PLACE}={os.environ[_PLACE]}"] if _PLACE in os.environ else []
     program = [sys.executable, "-m", "iosonde.cli.main"] if asked.endswith(".py") else [shutil.which(asked) or asked]
     return shlex.join(["sudo", *place, *program, *rest])
 

@@ -79,7 +79,10 @@ def planned(faults: Sequence[Mapping[str, Any]], values: Mapping[str, FactorValu
     found = []
     for one in faults:
         filled = placeholders.fill_typed(dict(one), values)
-        if filled["fault"] != NONE:
+        kind = str(filled["fault"])
+        if kind != one["fault"] and not KINDS.get(kind, True):  # a factor of kinds: the rate is for those that take one
+            filled.pop("rate", None)
+        if kind != NONE:
             found.append(_one(filled))
     return found
 

@@ -22,7 +22,9 @@ PIECE_BYTES = 4 << 20  # one message of a stream: 64 MiB was less than half as f
 POLL_S = 0.000_2  # how often a rank that waits patiently looks
 _END_OF_STREAM, _STREAM_FAILED = -1, -2
 # Set by the launchers of MPICH and Intel (Hydra), of Open MPI, and of PMIx servers.
-_SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
+_OPEN_MPI = "OMPI_COMM_WORLD_SIZE"
+_SIZE_VARIABLES = ("PMI_SIZE", _OPEN_MPI, "MPI_LOCALNRANKS")
+SHARED_MEMORY = Path("/dev/shm")
 
 
 def connect(expected: int) -> Ranks:
@@ -270,7 +272,16 @@ def _import_mpi(initialize: bool) -> Any:
 
 
 def _world() -> Any:
+    _check_shared_memory()
     return _import_mpi(initialize=True).COMM_WORLD
+
+
+def _check_shared_memory() -> None:
+    """Raise LaunchError where MPICH and what is made of it cannot start: they say that memory is short, or hang."""
+    if _OPEN_MPI not in os.environ and not os.access(SHARED_MEMORY, os.W_OK | os.X_OK):
+        state = "cannot be written" if SHARED_MEMORY.exists() else "is absent"
+        raise LaunchError(f"{this_host().name}: {SHARED_MEMORY} {state}, where MPI keeps the memory that ranks share",
+                          f"mount -t tmpfs -o mode=1777 tmpfs {SHARED_MEMORY}")  # fmt: skip
 
 
 def launched() -> int:

@@ -116,8 +116,10 @@ def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s:
     by_size, where = samples[CAPACITY], change.touches(now_s)
     inside = by_size.share(where, level).estimate
     saved = by_size.mean(lambda piece: 1 - left(change.codec, piece), level, where).times(by_size.mass).estimate
+    if inside.value is None:
+        return SurveyWhatIf(change, saved if saved.low is not None else None, inside, warnings=inside.warnings)
     if not inside.value:
-        return SurveyWhatIf(change, None if inside.value is None else saved, inside, warnings=_not_met(change, samples))
+        return SurveyWhatIf(change, saved, inside, warnings=_not_met(change, samples))
     cpu = by_size.mean(partial(pack_per_byte, change.codec), level, where, bounded=False).times(by_size.mass).estimate
     rest, packing, unpacking = (_of_part(by_size, partial(of, change.codec), where, level)
                                 for of in (left, pack_per_byte, unpack_per_byte))  # fmt: skip

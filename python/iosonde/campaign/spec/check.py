@@ -33,6 +33,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _IOZONE_SLIP = re.compile(r"\biozone\b.*?\s(-i\s*[A-Za-z]\w*)")
 # Settings are tried at so many cells: more would not find more.
 _CELLS = 2000
+_MAX_TRIED = 100_000  # cells that are looked at for those that no constraint forbids
 
 
 def problems(document: Document, importers: Collection[str]) -> list[Problem]:
@@ -304,8 +305,14 @@ def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
     names = [factor.name for factor in factors]
     conditions = design.constraints(spec.design, [factor.name for factor in spec.factors])
     allows = design.judge(conditions, names)
-    made = (dict(zip(names, levels, strict=True)) for levels in product(*(factor.levels for factor in factors)))
-    yield from islice((cell for cell in made if allows(cell)), _CELLS)
+    grid = islice(product(*(factor.levels for factor in factors)), _MAX_TRIED)
+    made = (dict(zip(names, levels, strict=True)) for levels in grid)
+    allowed = list(islice((cell for cell in made if allows(cell)), _CELLS))
+    if allowed:
+        yield from allowed
+    else:  # nearly all are forbidden, or all: the design says
+        for cell in islice(design.cells(spec.factors, spec.design, 0).cells, _CELLS):
+            yield {name: cell[name] for name in names}
 
 
 def settings_at(step: NativeStep, values: Mapping[str, Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import click
 
@@ -48,17 +49,18 @@ def command(
         return
     with_losses = waterfall or (plot is not None and plot_kind == "waterfall")
     made = answers.bound.answer.bound(source, inputs, replace(asked.asked, on=asked.by), system.how, with_losses)
-    if plot:
-        _draw(made, plot, plot_kind, against)
     if made.alone and not asked.as_json:
         for warning in made.warnings:
             talk(f"~ {warning}")
-    emit(made, report.text.bound.lines(made, system.amount or ""), asked.as_json)
+    draw = partial(_draw, made, plot, plot_kind, against)
+    emit(made, report.text.bound.lines(made, system.amount or ""), asked.as_json, draw)
 
 
-def _draw(made: answers.bound.answer.Bounds, plot: str, kind: str, against: str) -> None:
+def _draw(made: answers.bound.answer.Bounds, plot: str | None, kind: str, against: str) -> None:
+    if not plot:
+        return
     figures = report.figures.bound
     n_panels = len(made.rooflines(against)) if kind == "roofline" else 0
     if n_panels > figures.MOST_PANELS:
         talk(f"~ the first {figures.MOST_PANELS} of {n_panels} panels are drawn: choose with --where")
-    write_figure(plot, figures.figure(made, kind, against))
+    write_figure(plot, lambda: figures.figure(made, kind, against))

@@ -46,7 +46,10 @@ def command(
         made = answers.fit.fit(source, asked.asked, how, constraints, progress)
     finally:
         progress.clear()
-    if output:
-        talk(f"wrote {replace_file(Path(output), made.model_text().encode())}")
-    draw(report.fit_plots.fit_plot, made)
-    emit(made, report.text.fit.lines(made, rules), asked.as_json)
+
+    def write() -> None:
+        if output:
+            talk(f"wrote {replace_file(Path(output), made.model_text().encode())}")
+        draw(report.fit_plots.fit_plot, made)
+
+    emit(made, report.text.fit.lines(made, rules), asked.as_json, write)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from iosonde.cli import lab_campaign
 from iosonde.cli.commands import lab_live
 from iosonde.cli.options.types import Duration, FigureFile, SizeType
 from iosonde.cli.output import emit, talk, write_figure
+from iosonde.cli.progress import Waiting
 from iosonde.core.errors import InputError
 from iosonde.core.pairs import pair_of
 
@@ -20,6 +22,7 @@ from iosonde.core.pairs import pair_of
 @click.group(epilog="Example: iosonde lab up glusterfs --servers 3 --clients 2 --net 993mbit --set replica=3")
 def command() -> None:
     """An emulated cluster on this machine, with a real file system on it. Needs root."""
+    labs.tell_waiting(Waiting())
 
 
 @command.command(epilog="Example: iosonde lab up glusterfs --net 993mbit --disk-read 117MB/s --disk-write 148MB/s")
@@ -53,9 +56,8 @@ def up(settings: tuple[str, ...], as_json: bool, **words: Any) -> None:
 def status(name: str | None, plot: str | None, as_json: bool) -> None:
     """What a lab is, what its links and disks really give, and whether its file system is well."""
     found = labs.status(name)
-    if plot:
-        write_figure(plot, report.cluster_plot.cluster_plot(answers.lab_cluster.cluster_of(found)))
-    emit(found, report.text.lab.lines(found), as_json)
+    draw = partial(write_figure, plot, lambda: report.cluster_plot.cluster_plot(answers.lab_cluster.cluster_of(found)))
+    emit(found, report.text.lab.lines(found), as_json, draw)
 
 
 @command.command(
@@ -67,6 +69,7 @@ def status(name: str | None, plot: str | None, as_json: bool) -> None:
 def exec_(name: str | None, host: str, words: tuple[str, ...]) -> None:
     """Run a command on a host, or a shell; its exit code is ours."""
     labs.need_root()
+    words = words[1:] if words[:1] == ("--",) else words  # as after ssh and docker
     lab = labs.open_lab(name)
     _hand_over(lab, lab.host(host), words or (os.environ.get("SHELL", "sh"),))
 
@@ -98,6 +101,7 @@ def run(name: str | None, words: tuple[str, ...]) -> None:
 @click.option("--all", "every", is_flag=True, help="All labs that there are.")
 def down(name: str | None, every: bool) -> None:
     """Take a lab down, whole or half made: nothing of it stays, and nothing else is touched."""
+    labs.need_root()
     if every and name:
         raise InputError("--all and a name are two wishes", "give one of them")
     for one in [one for one, _, _ in labs.labs()] if every else [name or labs.only()]:

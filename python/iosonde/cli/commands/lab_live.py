@@ -26,7 +26,7 @@ _LIMIT = click.option("--limit", type=Duration(), default=300.0, metavar="TIME",
 @_JSON
 def set_(name: str | None, options: tuple[str, ...], as_json: bool) -> None:
     """Change options of the file system while it runs; the clients have them when this returns."""
-    found = labs.set_options(labs.open_lab(name), dict(pair_of(one) for one in options))
+    found = labs.set_options(_open(name), dict(pair_of(one) for one in options))
     emit(found, report.text.lab.options(found), as_json)
 
 
@@ -36,7 +36,7 @@ def set_(name: str | None, options: tuple[str, ...], as_json: bool) -> None:
 @_JSON
 def get(name: str | None, options: tuple[str, ...], as_json: bool) -> None:
     """Options as they are in force now: those named, else those that are usually varied."""
-    found = labs.get_options(labs.open_lab(name), options)
+    found = labs.get_options(_open(name), options)
     emit(found, report.text.lab.options(found), as_json)
 
 
@@ -46,7 +46,7 @@ def get(name: str | None, options: tuple[str, ...], as_json: bool) -> None:
 @_JSON
 def profile(name: str | None, switch: str | None, as_json: bool) -> None:
     """What the servers did, operation by operation; `on` has them count from zero, `off` no more."""
-    lab = labs.open_lab(name)
+    lab = _open(name)
     if switch is not None:
         labs.count_operations(lab, switch == "on")
         return
@@ -63,7 +63,7 @@ def placement(name: str | None, path: Path, level: float, as_json: bool) -> None
 
     Of a directory: files and bytes by server, and whether they are spread as chance would have it.
     """
-    lab = labs.open_lab(name)
+    lab = _open(name)
     if labs.is_directory(lab, path):
         spread = answers.lab_spread.answer(lab, str(path), labs.placements(lab, path), level)
         emit(spread, report.text.lab_spread.lines(spread), as_json)
@@ -77,7 +77,7 @@ def placement(name: str | None, path: Path, level: float, as_json: bool) -> None
 @_CLIENTS
 def mount(name: str | None, clients: tuple[str, ...]) -> None:
     """Mount the file system on clients, all by default; on a client itself, there."""
-    labs.mount(labs.open_lab(name), clients)
+    labs.mount(_open(name), clients)
 
 
 @click.command(epilog="Example: iosonde lab unmount client1; iosonde lab mount client1")
@@ -85,7 +85,7 @@ def mount(name: str | None, clients: tuple[str, ...]) -> None:
 @_CLIENTS
 def unmount(name: str | None, clients: tuple[str, ...]) -> None:
     """Unmount it there: nothing that a client has cached is left."""
-    labs.unmount(labs.open_lab(name), clients)
+    labs.unmount(_open(name), clients)
 
 
 @click.command(epilog="Example: iosonde lab remount client1")
@@ -93,7 +93,7 @@ def unmount(name: str | None, clients: tuple[str, ...]) -> None:
 @_CLIENTS
 def remount(name: str | None, clients: tuple[str, ...]) -> None:
     """Unmount it there and mount it again, so that what is read next comes from the servers."""
-    labs.remount(labs.open_lab(name), clients)
+    labs.remount(_open(name), clients)
 
 
 @click.command(epilog="Example: iosonde lab fault kill-server server2 --for 10s")
@@ -111,7 +111,7 @@ def fault(
 
     It stays until `iosonde lab heal`, and `iosonde lab status` names it.
     """
-    lab = labs.open_lab(name)
+    lab = _open(name)
     inflicted = labs.inflict(lab, kind, lab.host(host), rate)
     if duration is None:
         emit(inflicted, report.text.lab.fault(inflicted), as_json)
@@ -131,8 +131,14 @@ def fault(
 @_JSON
 def heal(name: str | None, host: str | None, limit: float, as_json: bool) -> None:
     """Undo faults, of a host or all; wait until the file system is well, and say how long it took."""
-    healing = labs.heal(labs.open_lab(name), host, limit)
+    healing = labs.heal(_open(name), host, limit)
     emit(healing, report.text.lab.healing(healing), as_json)
+
+
+def _open(name: str | None) -> labs.Lab:
+    """The lab, for root: whoever is not learns that first. Raises InputError."""
+    labs.need_root()
+    return labs.open_lab(name)
 
 
 COMMANDS = {

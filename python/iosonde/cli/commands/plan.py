@@ -33,7 +33,7 @@ def command(asked: Request, schema: bool, as_json: bool, tool: str | None) -> No
     if schema:
         show(campaign.spec.schema.schema_text().splitlines())
         return
-    made = campaign.plan.plan(lab_campaign.planned(asked), caller())
+    made = campaign.plan.plan(lab_campaign.planned(asked), caller(), lab_campaign.checking_plan(asked))
     if tool:
         commands = campaign.as_iozone.iozone_plan(made)
         emit(commands, report.text.plan_iozone.lines(commands), as_json)

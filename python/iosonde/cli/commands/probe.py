@@ -15,7 +15,7 @@ from iosonde.cli.output import emit, talk
 @click.command(epilog="Example: iosonde probe --target /mnt/x --hosts nodes.txt --store results")
 @click.option("--target", metavar="DIR", help="Directory on the disk to measure [default: no disk is measured].")
 @click.option("--nodes", type=click.IntRange(1), metavar="N", help="How many nodes [default: all there are].")
-@click.option("--hosts", metavar="FILE", help="One host per line, for mpirun.")
+@click.option("--hosts", metavar="FILE|NAMES", help="One host per line, or n1,n2; for mpirun.")
 @click.option("--launcher", metavar="NAME", help="local, mpirun or slurm [default: what fits].")
 @click.option("--servers", metavar="HOSTS", help="Measure the servers' own disks there: a file, or s1,s2.")
 @click.option("--disk-dir", multiple=True, metavar="DIR", help="A directory on a disk of each server; may be repeated.")

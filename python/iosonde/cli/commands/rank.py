@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import click
 
@@ -42,9 +43,8 @@ def command(
         ranked = answers.rank.Ranked(tuple(split_names(fixed)), _blocks(block), talk)
         source = asked.open_one(*(name for chosen in ranked.blocks.values() for name in chosen))
         made = answers.rank.rank(source, asked.asked, ranked)
-    if plot:
-        write_figure(plot, report.figures.importance.figure(made))
-    emit(made, report.text.rank.lines(made), asked.as_json)
+    draw = partial(write_figure, plot, lambda: report.figures.importance.figure(made))
+    emit(made, report.text.rank.lines(made), asked.as_json, draw)
 
 
 def _blocks(texts: Sequence[str]) -> dict[str, list[str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from iosonde import answers, report
@@ -51,6 +53,5 @@ def command(
         source = asked.open_one()
         tell("least squares", source.table)
         made = answers.regress.regress(source, asked.asked, predicted, split_names(without))
-    if plot:
-        write_figure(plot, report.figures.regression.figure(made, plot_kind))
-    emit(made, report.text.regress.lines(made), asked.as_json)
+    draw = partial(write_figure, plot, lambda: report.figures.regression.figure(made, plot_kind))
+    emit(made, report.text.regress.lines(made), asked.as_json, draw)

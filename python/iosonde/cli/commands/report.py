@@ -48,9 +48,9 @@ def command(output: str, as_json: bool, **given: Any) -> None:
     if as_json:
         show_json(report.page.page.page_document(answers.report.report(wanted, open_data)))
         return
-    headline, path = _write(wanted, output)
-    show(report.text.wrapped(headline))
-    talk(f"the page: {path}")
+    page = answers.report.report(wanted, open_data)
+    show(report.text.wrapped(page.headline))
+    _write(page, output)
 
 
 def check_place_of_page(output: str | None) -> None:
@@ -62,15 +62,12 @@ def check_place_of_page(output: str | None) -> None:
 def write_page_of(store: str, experiment: str, level: float, output: str) -> None:
     """The page of one experiment, which ``iosonde report`` makes again."""
     given: dict[str, Any] = dict.fromkeys(answers.report.NAMED) | {"clock": LAST_DONE, "where": (), "constraints": ()}
-    _write(_wanted(given | {"data": store, "experiment": experiment, "level": level}, output), output)
-    talk(f"the page: {output}")
+    wanted = _wanted(given | {"data": store, "experiment": experiment, "level": level}, output)
+    _write(answers.report.report(wanted, open_data), output)
 
 
-def _write(wanted: answers.report.Wanted, output: str) -> tuple[str, Path]:
-    """The page's headline, and where it is."""
-    page = answers.report.report(wanted, open_data)
-    path = replace_file(Path(output), report.page.html.html_of(page, talk).encode())
-    return page.headline, path
+def _write(page: Any, output: str) -> None:
+    talk(f"the page: {replace_file(Path(output), report.page.html.html_of(page, talk).encode())}")
 
 
 def _wanted(given: dict[str, Any], output: str) -> answers.report.Wanted:

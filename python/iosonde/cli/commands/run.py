@@ -49,12 +49,14 @@ def command(asked: Request, level: float, as_json: bool, page: str | None) -> No
         with suppress(BrokenPipeError):
             show_outcome(outcome, level, as_json)
     finally:  # a condition that holds ends with exit code 1, and is no reason to say less
-        if page:
-            pairs = outcome.pairs
-            report.write_page_of(outcome.store, outcome.experiment.id, pairs.level if pairs else level, page)
-        for remark in outcome.remarks():
-            talk(remark)
-        outcome.check()  # what was not measured is said, whatever the rest came to
+        try:
+            if page:
+                pairs = outcome.pairs
+                report.write_page_of(outcome.store, outcome.experiment.id, pairs.level if pairs else level, page)
+        finally:
+            for remark in outcome.remarks():
+                talk(remark)
+            outcome.check()  # what was not measured is said, whatever the rest came to
 
 
 def show_outcome(outcome: CampaignOutcome, level: float, as_json: bool) -> None:

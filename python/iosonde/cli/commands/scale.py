@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from iosonde import answers, report
@@ -62,9 +64,8 @@ def command(
     tell("scaling", source.table)
     growth = answers.scale.Growth(on, asked.by, of_time, sizes, bootstrap or 0, seed, as_stations)
     made = answers.scale.scale(source, asked.asked, growth)
-    if plot:
-        write_figure(plot, report.figures.scaling.figure(made))
-    emit(made, report.text.scale.lines(made), asked.as_json)
+    draw = partial(write_figure, plot, lambda: report.figures.scaling.figure(made))
+    emit(made, report.text.scale.lines(made), asked.as_json, draw)
 
 
 def _check_stations(asked: DataOptions, stations: tuple[str, ...], plot: str | None, as_stations: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -81,7 +82,6 @@ def show_study(asked: DataOptions) -> None:
 
 def _show_study(source: Source, asked: DataOptions, plot: str | None) -> None:
     made = answers.path_study.path_study(source, asked.level)
-    if plot is not None:
-        drawn = [one for study in made.studies for one in study.drawn]
-        write_figure(plot, report.figures.path_study.figure(drawn))
-    emit(made, report.text.path_study.lines(made), asked.as_json)
+    drawn = [one for study in made.studies for one in study.drawn]
+    draw = partial(write_figure, plot, lambda: report.figures.path_study.figure(drawn))
+    emit(made, report.text.path_study.lines(made), asked.as_json, draw)

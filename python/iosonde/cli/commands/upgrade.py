@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from iosonde import answers, report
@@ -25,6 +27,5 @@ def command(cluster: str, order: str, model: str | None, plot: str | None, level
     CPUs, of measured configurations, and marks of file systems.
     """
     made = answers.upgrade.upgrade(answers.cluster_file.read_cluster(cluster), order, model, level)
-    if plot:
-        write_figure(plot, report.cluster_plot.cluster_plot(made))
-    emit(made, report.text.upgrade.lines(made), as_json)
+    draw = partial(write_figure, plot, lambda: report.cluster_plot.cluster_plot(made))
+    emit(made, report.text.upgrade.lines(made), as_json, draw)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -36,12 +37,12 @@ def command(
     if model_file:
         model = answers.model_file.read_model(model_file)
         judged = answers.held_out.held_out(model, asked.open_one(*answers.model_file.example(model)), asked.level)
-        draw(report.fit_plots.held_out_plot, judged)
-        emit(judged, report.text.validate.held_out_lines(judged), asked.as_json)
+        plot = partial(draw, report.fit_plots.held_out_plot, judged)
+        emit(judged, report.text.validate.held_out_lines(judged), asked.as_json, plot)
         return
     source = asked.open_one()
     tell("validate", source.table)
     folding = answers.validate.Folding(inverse, share, leave_out)
     made = answers.validate.validate(source, asked.asked, how, folding, curve)
-    draw(report.fit_plots.validation_plot, made)
-    emit(made, report.text.validate.lines(made), asked.as_json)
+    plot = partial(draw, report.fit_plots.validation_plot, made)
+    emit(made, report.text.validate.lines(made), asked.as_json, plot)

@@ -43,7 +43,7 @@ OPTIONS = [
     click.option("--quick", is_flag=True, help="A look: 2 repetitions, small sizes; what a file says of it."),
     click.option("--full", is_flag=True, help="As large as a file says: what it was made after."),
     click.option("--launcher", metavar="NAME", help="local, mpirun or slurm [default: what fits]."),
-    click.option("--hosts", metavar="FILE", help="One host per line, for mpirun."),
+    click.option("--hosts", metavar="FILE|NAMES", help="One host per line, or n1,n2; for mpirun."),
     click.option("--reserve", metavar="CMD",
                  help="A script that is called with the number of nodes and prints them; or 'salloc …', 'sbatch …'."),
     click.option("--store", metavar="DIR", help="Where the runs are kept, not on the target [default: iosonde-store]."),

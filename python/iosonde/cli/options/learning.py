@@ -57,5 +57,4 @@ def learning_options(command: Command) -> Command:
 
 
 def _draw(plot: str | None, figure: Callable[..., Any], made: Any, **how: Any) -> None:
-    if plot:
-        write_figure(plot, figure(made, **how))
+    write_figure(plot, lambda: figure(made, **how))

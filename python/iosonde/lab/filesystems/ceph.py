@@ -9,18 +9,20 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from iosonde.core.errors import InputError
 from iosonde.lab.hosts import SUBNET, LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.profile import ServerProfile
-from iosonde.lab.tools import LabError
+from iosonde.lab.tools import LabError, read_answer, shown
 
-from . import ceph_admin, ceph_layout, ceph_profile
+from . import ceph_admin, ceph_layout, ceph_profile, ceph_state
 from .recipe import Layout, Recipe, ServerState
 
+_T = TypeVar("_T")
 MONITOR = "monitor"
 _OWN = ("/var/log/ceph", "/run/ceph")
 _ADMIN_S = 20.0
@@ -118,24 +120,18 @@ class _Ceph(Recipe):
 
     def layout(self, lab: Lab) -> Layout:
         """Copies by the servers; a file's objects of 4 MiB are spread over all."""
-        copies = int(self.read(lab, "size"))
+        copies = read_answer("ceph osd pool get data size", self.read(lab, "size"), int)
         return Layout(copies, "servers", servers_of_a_file=len(lab.servers))
 
     def version(self, lab: Lab) -> str:
         """Of the tools."""
-        return lab.clients[0].run("ceph", "--version").split()[2]
+        return lab.clients[0].ask(lambda text: text.split()[2], "ceph", "--version")
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """How many of the OSDs are up and in, the data pool's copies, the layout of new files, clients' caches."""
-        told = _asked(lab, "status")
-        osds, states = told["osdmap"], told["pgmap"].get("pgs_by_state", ())
-        groups = ", ".join(f"{one['count']} {one['state_name']}" for one in states)
         names = [name for name in self.options if name not in self.of_mounts]
-        return {
-            "osds": f"{osds['num_up_osds']} up and {osds['num_in_osds']} in of {osds['num_osds']}",
-            "placement groups": groups or "none", "client cache": self.of_mount(lab, "client_cache"),
-            **{name: self.read(lab, name) for name in names},
-        }  # fmt: skip
+        return {**_asked(lab, ceph_state.facts, "status"), "client cache": self.of_mount(lab, "client_cache"),
+                **{name: self.read(lab, name) for name in names}}  # fmt: skip
 
     def read(self, lab: Lab, option: str) -> str:
         """The size of the data pool, the layout of the mount's root, how mounts are made."""
@@ -143,7 +139,7 @@ class _Ceph(Recipe):
             return ceph_layout.read(lab, _mounted(lab))[option]
         if option != "size":
             return super().read(lab, option)
-        return str(_asked(lab, "osd", "pool", "get", "data", "size")["size"])
+        return _asked(lab, lambda said: str(said["size"]), "osd", "pool", "get", "data", "size")
 
     def change(self, lab: Lab, option: str, value: str) -> None:
         """Of the data pool, when all its objects are stored as often; of files that are made from now on; of mounts."""
@@ -162,23 +158,16 @@ class _Ceph(Recipe):
         """What it says itself, once it has found all placement groups."""
         if not _monitor(lab).processes("ceph-mds"):  # the monitor believes in it for 15 s more
             return [f"{MONITOR}: its metadata server is down"]
-        told = _asked(lab, "health", "detail")
-        return [
-            f"{code}: {check['summary']['message']}" for code, check in sorted(told.get("checks", {}).items())
-            if not check.get("muted")
-        ] or ([] if told["status"] == "HEALTH_OK" else [str(told["status"])])  # fmt: skip
+        return _asked(lab, ceph_state.complaints, "health", "detail")
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
         """Its OSD as the monitor sees it, and the metadata server beside the monitor."""
         try:
-            told, active = _asked(lab, "osd", "dump"), _monitor(lab).processes("ceph-mds") and _active(lab)
+            osds, active = _asked(lab, ceph_state.osds, "osd", "dump"), _mds_is_active(lab)
         except LabError:
             return {MONITOR: ServerState("no answer", False)}
         found = {MONITOR: ServerState("mds active", True) if active else ServerState("mds down", False)}
-        for server, osd in zip(lab.servers, sorted(told["osds"], key=lambda one: int(one["osd"])), strict=False):
-            words = ["up" if osd["up"] else "down", *([] if osd["in"] else ["out"])]
-            found[server.name] = ServerState(f"osd.{osd['osd']} {' '.join(words)}", words == ["up"])
-        return found
+        return found | dict(zip((one.name for one in lab.servers), osds, strict=False))
 
     def used_bytes(self, lab: Lab) -> Callable[[], int | None]:
         """As its OSDs say: the file that each keeps its data in only grows."""
@@ -200,14 +189,15 @@ class _Ceph(Recipe):
     def profile(self, lab: Lab) -> tuple[ServerProfile, ...]:
         """`perf dump` of the OSDs, and of the metadata server."""
         seconds = ceph_profile.seconds(lab)
-        found = [ceph_profile.of_osd(server.name, _asked(lab, "tell", daemon, "perf", "dump"), seconds)
-                 for server, daemon in zip(lab.servers, ceph_profile.osds(lab), strict=True)]  # fmt: skip
-        return (*found, ceph_profile.of_mds(MONITOR, _asked(lab, "tell", ceph_profile.MDS, "perf", "dump"), seconds))
+        osds = [_asked(lab, partial(ceph_profile.of_osd, server.name, seconds=seconds), "tell", daemon, "perf", "dump")
+                for server, daemon in zip(lab.servers, ceph_profile.osds(lab), strict=True)]  # fmt: skip
+        mds = partial(ceph_profile.of_mds, MONITOR, seconds=seconds)
+        return (*osds, _asked(lab, mds, "tell", ceph_profile.MDS, "perf", "dump"))
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """Its OSD; of the monitor's host the metadata server."""
         name = "ceph-mds" if server.role == MONITOR else "ceph-osd"
-        return [int(pid) for pid in server.shell(f"pgrep -x {name} || :").split()]
+        return server.matching("-x", name)
 
     def restart(self, lab: Lab, server: LabHost) -> None:
         """Start its OSD again, or the metadata server."""
@@ -230,17 +220,15 @@ def _file(lab: Lab) -> str:
     return str(lab.directory / "ceph.conf")
 
 
-def _asked(lab: Lab, *words: str) -> dict[str, Any]:
-    """What it answers, as data."""
-    found: dict[str, Any] = json.loads(_ceph(lab, _monitor(lab), *words, "--format", "json"))
-    return found
+def _asked(lab: Lab, read: Callable[[Any], _T], *words: str) -> _T:
+    """What ``read`` finds in its answer. Raises LabError, also where that is no such answer."""
+    said = _ceph(lab, _monitor(lab), *words, "--format", "json")
+    return read_answer(f"ceph {shown(words)}", said, lambda text: read(json.loads(text)))
 
 
 def _unclean(lab: Lab) -> int:
     """Placement groups that do not have all their copies."""
-    told = _asked(lab, "status")["pgmap"]
-    clean = sum(one["count"] for one in told.get("pgs_by_state", ()) if one["state_name"].startswith("active+clean"))
-    return int(told["num_pgs"]) - int(clean)
+    return _asked(lab, ceph_state.unclean, "status")
 
 
 def _mounted(lab: Lab) -> LabHost:
@@ -285,15 +273,17 @@ def _start_mds(lab: Lab, monitor: LabHost) -> None:
 
 def _active(lab: Lab) -> set[int]:
     """Metadata servers that serve, as the monitor believes; each has a number for its life."""
-    systems = _asked(lab, "mds", "stat")["fsmap"]["filesystems"]
-    return {one["gid"] for system in systems for one in system["mdsmap"]["info"].values()
-            if one["state"] == "up:active"}  # fmt: skip
+    return _asked(lab, ceph_state.active_mds, "mds", "stat")
+
+
+def _mds_is_active(lab: Lab) -> bool:
+    return bool(_monitor(lab).processes("ceph-mds") and _active(lab))
 
 
 def _new_osd(lab: Lab, monitor: LabHost, server: LabHost) -> tuple[int, str]:
     """Its number and its name for life, which the monitor and the OSD must agree on."""
     name = str(uuid.uuid4())
-    return int(_ceph(lab, monitor, "osd", "new", name)), name
+    return read_answer("ceph osd new", _ceph(lab, monitor, "osd", "new", name), int), name
 
 
 def _start_osd(lab: Lab, server: LabHost, number: int, name: str) -> None:

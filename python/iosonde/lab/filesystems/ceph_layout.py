@@ -11,6 +11,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.units import parse_size
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
+from iosonde.lab.tools import read_answer
 
 NAMES = ("stripe_count", "stripe_unit", "object_size")
 _USUAL = {"stripe_count": 1, "stripe_unit": 4 * 2**20, "object_size": 4 * 2**20}
@@ -31,7 +32,7 @@ def read(lab: Lab, client: LabHost) -> dict[str, str]:
 
 def change(lab: Lab, client: LabHost, options: Mapping[str, str]) -> None:
     """Of the root: files that are made from now on have it. Raises InputError for parts that do not fit each other."""
-    now = {name: int(value) for name, value in read(lab, client).items()}
+    now = {name: read_answer(f"getfattr {name}", value, int) for name, value in read(lab, client).items()}
     whole = now | _values(options)
     _check_fit(whole, options)
     # An object never gets smaller than a unit, at no moment: Ceph takes one after the other.

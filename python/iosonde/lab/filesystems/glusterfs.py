@@ -12,7 +12,7 @@ from iosonde.core.units import parse_size
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.profile import ServerProfile
-from iosonde.lab.tools import LabError, need
+from iosonde.lab.tools import LabError, need, read_answer
 
 from . import ganesha, glusterfs_profile
 from . import glusterfs_bricks as bricks
@@ -138,7 +138,7 @@ class _Gluster(Recipe):
 
     def version(self, lab: Lab) -> str:
         """Of the server."""
-        return lab.servers[0].run("gluster", "--version").splitlines()[0]
+        return lab.servers[0].ask(lambda text: text.splitlines()[0], "gluster", "--version")
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """What the volume is, what was changed of it, and of what translators the first client is made."""
@@ -248,7 +248,7 @@ class _Gluster(Recipe):
             if "is not started" not in error.message:
                 raise
             raise InputError("the servers do not count their operations", "iosonde lab profile on") from error
-        return glusterfs_profile.of_text(told, lab.servers)
+        return read_answer("gluster volume profile", told, lambda text: glusterfs_profile.of_text(text, lab.servers))
 
 
 def _start_daemon(server: LabHost) -> None:
@@ -291,7 +291,8 @@ def _info(lab: Lab) -> Xml.Element:
 
 def _counted(told: Xml.Element) -> dict[str, int]:
     """What the volume was made with, where Gluster chose for itself, too."""
-    return {name: int(told.findtext(f".//{name}Count") or 0) for name in _MADE_WITH}
+    texts = {name: told.findtext(f".//{name}Count") or "0" for name in _MADE_WITH}
+    return {name: read_answer(f"gluster volume info: {name}", text, int) for name, text in texts.items()}
 
 
 def _answers(server: LabHost) -> bool:

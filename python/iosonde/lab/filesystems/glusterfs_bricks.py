@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.lab.hosts import LabHost
@@ -33,18 +34,17 @@ print(json.dumps([found, size + sum(map(os.path.getsize, pieces))]))
 # The same of every file below a directory: name → [number, size], and the bytes of pieces by the file's number.
 _LOOK_BELOW = """\
 import json, os, stat, sys, uuid
+from pathlib import Path
+from iosonde.foreign.walking import walk_files
 brick, below = sys.argv[1:]
 files, pieces = {}, {}
-top = os.path.join(brick, below)
-for where, folders, names in os.walk(top):
-    if os.path.samefile(where, brick):
-        folders[:] = [one for one in folders if one not in (".glusterfs", ".shard", ".trashcan")]
-    for name in names:
-        file = os.path.join(where, name)
-        told = os.lstat(file)
-        if stat.S_ISREG(told.st_mode) and not (told.st_mode & stat.S_ISVTX and not told.st_size):
-            found = str(uuid.UUID(bytes=os.getxattr(file, "trusted.gfid")))
-            files[os.path.relpath(file, top)] = [found, told.st_size]
+top = Path(brick, below)
+own = [Path(brick, name) for name in (".glusterfs", ".shard", ".trashcan")]
+for file in walk_files(top, lambda *_: None, own.__contains__):
+    told = os.lstat(file)
+    if not (told.st_mode & stat.S_ISVTX and not told.st_size):
+        found = str(uuid.UUID(bytes=os.getxattr(file, "trusted.gfid")))
+        files[str(file.relative_to(top))] = [found, told.st_size]
 shards = os.path.join(brick, ".shard")
 for entry in os.scandir(shards) if os.path.isdir(shards) else ():
     if entry.is_file(follow_symlinks=False):
@@ -97,8 +97,8 @@ def _split(lab: Lab) -> int:
 
 def _accused(server: LabHost) -> dict[str, list[int]]:
     try:
-        return dict(json.loads(server.run(sys.executable, "-c", _LOOK_ACCUSED, str(brick_of(server)), VOLUME,
-                                          limit_s=_ANSWERS_S)))  # fmt: skip
+        words = (sys.executable, "-c", _LOOK_ACCUSED, str(brick_of(server)), VOLUME)
+        return server.ask(lambda text: dict(json.loads(text)), *words, limit_s=_ANSWERS_S)
     except LabError:  # a server that does not answer is a complaint of its own
         return {}
 
@@ -128,8 +128,8 @@ def placement(lab: Lab, file: Path) -> dict[str, int]:
 def placements(lab: Lab, directory: Path) -> dict[str, dict[str, int]]:
     """Bytes of every file below a directory on each server."""
     below = str(directory.relative_to(lab.mount_point))
-    looked = [json.loads(told) for told in lab.each(lab.servers, lambda one: one.run(
-        sys.executable, "-c", _LOOK_BELOW, str(brick_of(one)), below))]  # fmt: skip
+    looked = lab.each(lab.servers, lambda one: one.ask(
+        _two_mappings, sys.executable, "-c", _LOOK_BELOW, str(brick_of(one)), below))  # fmt: skip
     numbers = {name: number for files, _ in looked for name, (number, _) in files.items()}
     return {name: {server.name: files.get(name, (number, 0))[1] + pieces.get(number, 0)
                    for server, (files, pieces) in zip(lab.servers, looked, strict=True)}
@@ -174,6 +174,15 @@ def _of_client(lab: Lab, client: LabHost) -> list[str]:
 def _looked(server: LabHost, below: Path, number: str = "") -> tuple[str, int]:
     """(the file's number in the volume, bytes) as a brick has them; of a file that is cut, with its pieces after the
     first, which carry its number in their names."""
-    told = server.run(sys.executable, "-c", _LOOK, str(brick_of(server)), str(below), number)
-    found, n_bytes = json.loads(told)
-    return found, n_bytes
+    words = (sys.executable, "-c", _LOOK, str(brick_of(server)), str(below), number)
+    return server.ask(_number_and_bytes, *words)
+
+
+def _number_and_bytes(text: str) -> tuple[str, int]:
+    number, n_bytes = json.loads(text)
+    return str(number), int(n_bytes)
+
+
+def _two_mappings(text: str) -> tuple[dict[str, list[Any]], dict[str, int]]:
+    files, pieces = json.loads(text)
+    return dict(files), dict(pieces)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
@@ -19,6 +18,7 @@ DATA_NODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
 GATEWAY = "org.apache.hadoop.hdfs.nfs.nfs3.Nfs3"
 RPC_PORT, HTTP_PORT, DATA_PORT = 8020, 9870, 9866
 ANSWER_S = 5.0
+_T = TypeVar("_T")
 _HEAP_MIB = 256
 # A JVM reserves for each core; a lab has many JVMs on few. The serial collector starts fastest and needs least.
 # What WebHDFS makes JSON with defines classes by reflection, which Java has had to be told since 16.
@@ -89,26 +89,24 @@ def start(host: LabHost, of: str) -> None:
 
 def pids(host: LabHost, of: str) -> list[int]:
     """Of a daemon, as its host has them: all are called java, so its class tells it."""
-    return [int(pid) for pid in host.shell(f"pgrep -f -- {shlex.quote(f' {of}$')} || :").split()]
+    return host.matching("-f", "--", f" {of}$")
 
 
-def bean(name_node: LabHost, name: str) -> dict[str, Any]:
-    """What the name node says of itself. Raises LabError where it does not answer."""
-    found = json.loads(_asked(name_node, f"/jmx?qry=Hadoop:service=NameNode,name={name}"))["beans"]
-    return dict(found[0]) if found else {}
+def bean(name_node: LabHost, name: str, read: Callable[[Mapping[str, Any]], _T]) -> _T:
+    """What ``read`` finds in what the name node says of itself. Raises LabError where it does not answer."""
+    where = f"/jmx?qry=Hadoop:service=NameNode,name={name}"
+    return _asked(name_node, where, lambda said: read(dict(said["beans"][0]) if said["beans"] else {}))
 
 
-def block_locations(name_node: LabHost, path: str) -> dict[str, Any]:
-    """Of a file by its path, as WebHDFS has it. Raises LabError."""
-    found: dict[str, Any] = json.loads(
-        _asked(name_node, f"/webhdfs/v1{quote(path)}?op=GET_BLOCK_LOCATIONS&user.name=root")
-    )
-    return found
+def block_locations(name_node: LabHost, path: str, read: Callable[[Mapping[str, Any]], _T]) -> _T:
+    """What ``read`` finds in those of a file by its path, as WebHDFS has it. Raises LabError."""
+    return _asked(name_node, f"/webhdfs/v1{quote(path)}?op=GET_BLOCK_LOCATIONS&user.name=root", read)
 
 
-def _asked(name_node: LabHost, what: str) -> str:
+def _asked(name_node: LabHost, what: str, read: Callable[[Mapping[str, Any]], _T]) -> _T:
+    words = ("curl", "--silent", "--show-error", "--fail", "--noproxy", "*")
     url = f"http://{name_node.address}:{HTTP_PORT}{what}"
-    return name_node.run("curl", "--silent", "--show-error", "--fail", "--noproxy", "*", url, limit_s=ANSWER_S)
+    return name_node.ask(lambda text: read(json.loads(text)), *words, url, limit_s=ANSWER_S)
 
 
 def _configuration(host: LabHost) -> Path:

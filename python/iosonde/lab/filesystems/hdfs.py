@@ -89,22 +89,21 @@ class _Hdfs(Recipe):
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """Copies, blocks, and how many of them there are."""
-        counters = hadoop.bean(_name_node(lab), "FSNamesystem")
-        return {**{name: self.read(lab, name) for name in self.options},
-                "blocks": str(counters.get("BlocksTotal", "~"))}  # fmt: skip
+        blocks = hadoop.bean(_name_node(lab), "FSNamesystem", lambda counters: str(counters.get("BlocksTotal", "~")))
+        return {**{name: self.read(lab, name) for name in self.options}, "blocks": blocks}
 
     def health(self, lab: Lab) -> list[str]:
         """Data nodes that the name node does not hear of, and blocks that lack copies."""
         said = [f"{name}: its data node is {one.says}" for name, one in self.states(lab).items() if not one.well]
         try:
-            return said + hdfs_state.lacking(hadoop.bean(_name_node(lab), "FSNamesystem"))
+            return said + hadoop.bean(_name_node(lab), "FSNamesystem", hdfs_state.lacking)
         except LabError:
             return [f"{MASTER}: does not answer"]
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
         """As the name node hears of them, which misses one only after 11 s: so whether they listen is asked, too."""
         try:
-            there = hdfs_state.live(hadoop.bean(_name_node(lab), "NameNodeInfo"))
+            there = hadoop.bean(_name_node(lab), "NameNodeInfo", hdfs_state.live)
         except LabError:
             return {MASTER: ServerState("no answer", False)}
         live = {one.name for one in lab.servers if one.name in there and one.listens(hadoop.DATA_PORT)}
@@ -114,7 +113,7 @@ class _Hdfs(Recipe):
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
         """Each block's copies, as the name node has them."""
         path = f"/{file.relative_to(lab.mount_point)}"
-        held = hdfs_state.bytes_by_host(hadoop.block_locations(_name_node(lab), path))
+        held = hadoop.block_locations(_name_node(lab), path, hdfs_state.bytes_by_host)
         return {server.name: held.get(server.name, 0) for server in lab.servers}
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
@@ -165,7 +164,7 @@ def _start_name_node(host: LabHost) -> None:
 
 def _ready(name_node: LabHost, n_servers: int) -> bool:
     with suppress(LabError):
-        return len(hdfs_state.live(hadoop.bean(name_node, "NameNodeInfo"))) == n_servers
+        return len(hadoop.bean(name_node, "NameNodeInfo", hdfs_state.live)) == n_servers
     return False
 
 

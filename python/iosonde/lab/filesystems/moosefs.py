@@ -5,22 +5,23 @@ Copies are passed on from chunk server to chunk server: a client sends each byte
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from iosonde.core.errors import InputError
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
-from iosonde.lab.tools import LabError
+from iosonde.lab.tools import LabError, read_answer
 
 from . import moosefs_state
 from .recipe import Layout, Recipe, ServerState
 
 MASTER = "master"
-_CHUNK_BYTES = 64 * 2**20  # a file lies on another server from one chunk to the next
 _NEW_METADATA, _SETTINGS = "MFSM NEW", "mfsmaster.cfg"
 _PREPARED = "moosefs-prepared"  # a file: the root has its goal, which a client that mounts anew must not set back
-_AGREE_S = 120.0
+_AGREE_S, _ANSWER_S = 120.0, 10.0
+_T = TypeVar("_T")
 _CACHE_MODES = ("auto", "yes", "no", "direct")
 _LACKING = {
     "missing": "have no copy on any server that is there",
@@ -78,16 +79,16 @@ class _MooseFs(Recipe):
 
     def layout(self, lab: Lab) -> Layout:
         """Chained copies; a file of more than one chunk is spread."""
-        return Layout(int(self.read(lab, "goal")), "servers", servers_of_a_file=1)
+        return Layout(read_answer("mfsgetgoal", self.read(lab, "goal"), int), "servers", servers_of_a_file=1)
 
     def version(self, lab: Lab) -> str:
         """Of the master."""
         (master,) = lab.of_role(MASTER)
-        return master.shell("mfsmaster -v 2>&1").split()[1]
+        return master.ask(lambda text: text.split()[1], "sh", "-c", "mfsmaster -v 2>&1")
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """Goal, caches, and the chunks by how many copies they have of those that they should have."""
-        classes = moosefs_state.chunk_classes(_asked(_master(lab), "-SIC"))
+        classes = _chunk_classes(lab)
         chunks = ", ".join(f"{count} {name}" for name, count in classes.items() if count)
         return {"goal": self.read(lab, "goal"), "client cache": self.of_mount(lab, "client_cache"),
                 "chunks": chunks or "none"}  # fmt: skip
@@ -97,7 +98,8 @@ class _MooseFs(Recipe):
         if option != "goal":
             return super().read(lab, option)
         client = next((one for one in lab.clients if lab.is_mounted(one)), lab.clients[0])
-        return client.run("mfsgetgoal", str(lab.mount_point)).rpartition(":")[2].strip()
+        said = client.run("mfsgetgoal", str(lab.mount_point), limit_s=_ANSWER_S)
+        return said.rpartition(":")[2].strip()
 
     def change(self, lab: Lab, option: str, value: str) -> None:
         """The goal of all that is there and will be; returns when chunks have their copies."""
@@ -120,7 +122,7 @@ class _MooseFs(Recipe):
     def states(self, lab: Lab) -> dict[str, ServerState]:
         """As the master sees them."""
         try:
-            there = moosefs_state.connected(_asked(_master(lab), "-SCS"))
+            there = _asked(moosefs_state.connected, _master(lab), "-SCS")
         except LabError:
             return {_master(lab).name: ServerState("no answer", False)}
         return {one.name: ServerState("connected", True) if one.address in there else ServerState("missing", False)
@@ -128,36 +130,28 @@ class _MooseFs(Recipe):
 
     def _agrees(self, lab: Lab) -> bool:
         """Whether no chunk lacks a copy, or has one too many that still takes its space."""
-        classes = moosefs_state.chunk_classes(_asked(_master(lab), "-SIC"))
+        classes = _chunk_classes(lab)
         return not any(classes.get(name) for name in (*_LACKING, "overgoal"))
 
     def _differing(self, lab: Lab) -> list[str]:
         """Chunks that are not stored as often as they should be."""
         try:
-            classes = moosefs_state.chunk_classes(_asked(_master(lab), "-SIC"))
+            classes = _chunk_classes(lab)
         except LabError as error:
             return [error.message]
         return [f"{classes[name]} chunks {what}" for name, what in _LACKING.items() if classes.get(name)]
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
         """From the client's own tool: each chunk's copies, by the servers' addresses."""
-        names = {server.address: server.name for server in lab.servers}
-        told = lab.clients[0].run("mfsfileinfo", str(file))
-        left, found = int(lab.clients[0].run("stat", "-c", "%s", str(file))), dict.fromkeys(names.values(), 0)
-        held = 0
-        for line in told.splitlines():
-            words = line.split()
-            if words[:1] == ["chunk"]:
-                held = min(left, _CHUNK_BYTES)
-                left -= held
-            elif words[:1] == ["copy"] and (name := names.get(words[2].rpartition(":")[0])):
-                found[name] += held
-        return found
+        client = lab.clients[0]
+        n_bytes = client.ask(int, "stat", "-c", "%s", str(file))
+        held = client.ask(lambda text: moosefs_state.bytes_by_address(text, n_bytes), "mfsfileinfo", str(file))
+        return {server.name: held.get(server.address, 0) for server in lab.servers}
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """Its chunk server; of the master that."""
         name = "mfsmaster" if server.role == MASTER else "mfschunkserver"
-        return [int(pid) for pid in server.shell(f"pgrep -x {name} || :").split()]
+        return server.matching("-x", name)
 
     def restart(self, lab: Lab, server: LabHost) -> None:
         """Start its chunk server again; of the master that, with what its log of changes says since its last copy."""
@@ -173,8 +167,12 @@ def _master(lab: Lab) -> LabHost:
     return master
 
 
-def _asked(master: LabHost, what: str) -> str:
-    return master.run("mfscli", "-H", master.address, what, "-n", "-p", "-s", "|", limit_s=10)
+def _asked(parse: Callable[[str], _T], master: LabHost, what: str) -> _T:
+    return master.ask(parse, "mfscli", "-H", master.address, what, "-n", "-p", "-s", "|", limit_s=_ANSWER_S)
+
+
+def _chunk_classes(lab: Lab) -> dict[str, int]:
+    return _asked(moosefs_state.chunk_classes, _master(lab), "-SIC")
 
 
 def _start_master(master: LabHost) -> None:
@@ -211,7 +209,7 @@ def _written(file: Path, settings: Mapping[str, object]) -> Path:
 def _known(master: LabHost) -> int:
     """How many chunk servers are connected."""
     try:
-        return len(moosefs_state.connected(_asked(master, "-SCS")))
+        return len(_asked(moosefs_state.connected, master, "-SCS"))
     except LabError:
         return 0
 

@@ -71,7 +71,7 @@ class _Nfs(Recipe):
 
     def version(self, lab: Lab) -> str:
         """Of the server, and who mounts it."""
-        told = lab.servers[0].run(ganesha.DAEMON, "-v").split(" = V")[1].split()[0]
+        told = lab.servers[0].ask(lambda text: text.split(" = V")[1].split()[0], ganesha.DAEMON, "-v")
         client = "the kernel's client" if ganesha.kernel_has_client() else "our FUSE client"
         return f"NFS-Ganesha {told}, version {self.of_mount(lab, 'vers')}, {client}"
 
@@ -89,11 +89,11 @@ class _Nfs(Recipe):
         """All of it on the one server."""
         (server,) = lab.servers
         inside = _data(server) / file.relative_to(lab.mount_point)
-        return {server.name: int(server.run("stat", "-c", "%s", str(inside)))}
+        return {server.name: server.ask(int, "stat", "-c", "%s", str(inside))}
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """The daemon."""
-        return [int(pid) for pid in server.shell(f"pgrep -x {ganesha.DAEMON} || :").split()]
+        return server.matching("-x", ganesha.DAEMON)
 
     def restart(self, lab: Lab, server: LabHost) -> None:
         """Start the daemon; clients go on where they were."""

@@ -7,9 +7,9 @@ the administrators in its root's list of rights are replaced by everybody, and i
 from __future__ import annotations
 
 import shlex
-import shutil
 from contextlib import suppress
 
+from iosonde.foreign.removal import remove_tree
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.tools import LabError
@@ -76,7 +76,7 @@ class _OpenAfs(Recipe):
         client.run("umount", str(lab.mount_point))
         client.run("umount", str(client.directory / "afs"))
         self.client_has_ended(lab, client)
-        shutil.rmtree(client.directory / "afs-cache")
+        remove_tree(client.directory / "afs-cache")
 
     def layout(self, lab: Lab) -> Layout:
         """One copy on one server."""
@@ -85,8 +85,8 @@ class _OpenAfs(Recipe):
     def version(self, lab: Lab) -> str:
         """Of the server."""
         (server,) = lab.servers
-        told = server.run("rxdebug", server.address, "7000", "-version")
-        return told.rpartition("OpenAFS ")[2].split()[0]
+        return server.ask(lambda text: text.rpartition("OpenAFS ")[2].split()[0],
+                          "rxdebug", server.address, "7000", "-version")  # fmt: skip
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """The volume as its server has it, and what each client keeps on its disk at most."""
@@ -107,7 +107,7 @@ class _OpenAfs(Recipe):
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """The overseer first, which would start the others again; file server, volume server, databases."""
-        return [int(pid) for name in _PROCESSES for pid in server.shell(f"pgrep -x {name} || :").split()]
+        return [pid for name in _PROCESSES for pid in server.matching("-x", name)]
 
     def restart(self, lab: Lab, server: LabHost) -> None:
         """Start the overseer, and with it all that ran."""

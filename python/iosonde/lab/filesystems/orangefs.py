@@ -85,7 +85,7 @@ class _OrangeFs(Recipe):
 
     def version(self, lab: Lab) -> str:
         """Of the servers."""
-        return lab.servers[0].run(*_words("sbin/pvfs2-server", "--version")).split()[0]
+        return lab.servers[0].ask(lambda text: text.split()[0], *_words("sbin/pvfs2-server", "--version"))
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """How it stripes, and when it answers."""
@@ -100,9 +100,9 @@ class _OrangeFs(Recipe):
     def placement(self, lab: Lab, file: Path) -> dict[str, int]:
         """From its own tool: the order of the servers, and the size of a strip; they take their turns."""
         client, found = lab.clients[0], dict.fromkeys((server.name for server in lab.servers), 0)
-        told = client.run("env", f"PVFS2TAB_FILE={_table(client)}", *_words("bin/pvfs2-viewdist", "-f", str(file)))
-        order, strip = _ON_SERVER.findall(told), int(_STRIP_SIZE.findall(told)[0])
-        n_bytes = int(client.run("stat", "-c", "%s", str(file)))
+        view = ("env", f"PVFS2TAB_FILE={_table(client)}", *_words("bin/pvfs2-viewdist", "-f", str(file)))
+        order, strip = client.ask(_distribution, *view)
+        n_bytes = client.ask(int, "stat", "-c", "%s", str(file))
         for at, name in enumerate(order):
             whole, rest = divmod(n_bytes, strip * len(order))
             found[name] += whole * strip + min(strip, max(0, rest - at * strip))
@@ -115,6 +115,14 @@ class _OrangeFs(Recipe):
     def restart(self, lab: Lab, server: LabHost) -> None:
         """Start it again."""
         server.run(*_server_words(server))
+
+
+def _distribution(text: str) -> tuple[list[str], int]:
+    """The servers in their order, and the size of a strip."""
+    order, strip = _ON_SERVER.findall(text), int(_STRIP_SIZE.findall(text)[0])
+    if not order or not strip:
+        raise ValueError("no servers")
+    return order, strip
 
 
 def _settings(lab: Lab) -> str:

@@ -51,7 +51,7 @@ class _Sshfs(Recipe):
 
     def version(self, lab: Lab) -> str:
         """Of the client."""
-        return lab.clients[0].run("sshfs", "--version").splitlines()[0].split()[-1]
+        return lab.clients[0].ask(lambda text: text.splitlines()[0].split()[-1], "sshfs", "--version")
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """How clients mount it."""
@@ -70,11 +70,11 @@ class _Sshfs(Recipe):
         """All of it on the one server."""
         (server,) = lab.servers
         inside = _data(server) / file.relative_to(lab.mount_point)
-        return {server.name: int(server.run("stat", "-c", "%s", str(inside)))}
+        return {server.name: server.ask(int, "stat", "-c", "%s", str(inside))}
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """Its sshd, with those that serve a mount each."""
-        return [int(pid) for pid in server.shell("pgrep -x sshd || :").split()]
+        return server.matching("-x", "sshd")
 
     def restart(self, lab: Lab, server: LabHost) -> None:
         """Start its sshd again."""

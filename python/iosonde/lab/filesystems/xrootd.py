@@ -65,7 +65,7 @@ class _XRootD(Recipe):
 
     def version(self, lab: Lab) -> str:
         """Of the servers."""
-        return lab.servers[0].shell("xrootd -v 2>&1").split()[-1]
+        return lab.servers[0].ask(lambda text: text.split()[-1], "sh", "-c", "xrootd -v 2>&1")
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
         """Where the file lies on the servers' disks."""
@@ -75,9 +75,8 @@ class _XRootD(Recipe):
     def facts(self, lab: Lab) -> dict[str, str]:
         """The space that the redirector knows of: of all its data servers together."""
         (redirector,) = lab.of_role(REDIRECTOR)
-        told = lab.clients[0].run("xrdfs", f"{redirector.name}.lab:{_PORT}", "query", "space", "/data", limit_s=5)
-        space = dict(word.partition("=")[::2] for word in told.strip().split("&"))
-        return {name: f"{int(space[key]) / 2**20:.0f} MiB" for name, key in _SPACE.items() if key in space}
+        words = ("xrdfs", f"{redirector.name}.lab:{_PORT}", "query", "space", "/data")
+        return lab.clients[0].ask(_space, *words, limit_s=5)
 
     def health(self, lab: Lab) -> list[str]:
         """Who does not answer: the redirector or a data server."""
@@ -87,7 +86,7 @@ class _XRootD(Recipe):
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """The data server and its manager."""
-        return [int(pid) for pid in server.shell("pgrep -x 'xrootd|cmsd' || :").split()]
+        return server.matching("-x", "xrootd|cmsd")
 
     def restart(self, lab: Lab, server: LabHost) -> None:
         """Start both again."""
@@ -134,7 +133,12 @@ def _answers(client: LabHost, host: LabHost) -> bool:
 
 
 def _size(server: LabHost, file: Path) -> int:
-    return int(server.shell(f'stat -L -c %s "{file}" 2>/dev/null || echo 0').strip())
+    return server.ask(int, "sh", "-c", f'stat -L -c %s "{file}" 2>/dev/null || echo 0')
+
+
+def _space(text: str) -> dict[str, str]:
+    space = dict(word.partition("=")[::2] for word in text.strip().split("&"))
+    return {name: f"{int(space[key]) / 2**20:.0f} MiB" for name, key in _SPACE.items() if key in space}
 
 
 RECIPE = _XRootD()

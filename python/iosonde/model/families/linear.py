@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.column_units import split_unit
+from iosonde.core.errors import InputError
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import apply
 from iosonde.model.fit.coding import factors_json
@@ -21,6 +22,7 @@ from iosonde.stats.regression import formula, ols
 
 NAME = "linear"
 OPTIONS: dict[str, Any] = {"terms": ""}
+_MAX_CROSSED = 10  # terms, whose products are 2^10
 LEVEL = 0.95  # of the intervals, where the options name none
 
 
@@ -81,10 +83,14 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
 
 
 def expand_terms(text: str) -> list[str]:
-    """``a*b, c`` → ["a", "b", "a:b", "c"]: every product of the parts, each once."""
+    """``a*b, c`` → ["a", "b", "a:b", "c"]: every product of the parts, each once. Raises InputError for too many."""
     found: list[str] = []
     for written in (part.strip() for part in text.split(",")):
         parts = [part.strip() for part in written.split("*") if part.strip()]
+        if len(parts) > _MAX_CROSSED:
+            raise InputError(
+                f"{len(parts)} terms crossed with * are 2^{len(parts)} terms", f"cross at most {_MAX_CROSSED} of them"
+            )
         for size in range(1, len(parts) + 1):
             found += [":".join(chosen) for chosen in itertools.combinations(parts, size)]
     return list(dict.fromkeys(found))

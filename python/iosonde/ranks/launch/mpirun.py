@@ -13,6 +13,7 @@ from iosonde.ranks.processes import WATCHDOG_VARIABLE
 
 from . import mpiexec
 
+_NAMES = "names with commas between them: n1,n2"
 HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 # Open MPI passes only its own variables to other hosts; Hydra passes all.
 _PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "MPI4PY_MPIABI", "MPI4PY_LIBMPI", "UCX_TLS")
@@ -91,6 +92,14 @@ def prefix(launcher: mpiexec.Mpiexec, hosts: Sequence[str], ranks_per_node: int)
     ]
 
 
+def named_hosts(text: str) -> tuple[str, ...]:
+    """The hosts of a file by its path, or names with commas between them. Raises InputError."""
+    path = Path(text)
+    if path.exists() or "," not in text:
+        return read_hostfile(path)
+    return _checked(parse_hosts(text.replace(",", "\n")), f"hosts {text}", _NAMES)
+
+
 def read_hostfile(path: Path) -> tuple[str, ...]:
     """Host names of a host file, each once: ``n1``, ``n1:4``, ``n1 slots=4``, ``#`` comments. Raises
     InputError.
@@ -99,14 +108,17 @@ def read_hostfile(path: Path) -> tuple[str, ...]:
         text = path.read_text("utf-8", "backslashreplace")
     except OSError as error:
         raise InputError(
-            f"cannot read the host file {path}: {error.strerror}", "give one host name per line"
+            f"cannot read the host file {path}: {error.strerror}", f"a file with one host name per line, or {_NAMES}"
         ) from error
-    hosts = parse_hosts(text)
+    return _checked(parse_hosts(text), f"the host file {path}", "give one host name per line")
+
+
+def _checked(hosts: tuple[str, ...], where: str, hint: str) -> tuple[str, ...]:
     if not hosts:
-        raise InputError(f"the host file {path} names no host", "give one host name per line")
+        raise InputError(f"{where} names no host", hint)
     for host in hosts:
         if not HOST_NAME.fullmatch(host):  # launchers pass names on to ssh, which takes "-o…" for an option
-            raise InputError(f"the host file {path}: '{host}' is not a host name", "give one host name per line")
+            raise InputError(f"{where}: '{host}' is not a host name", hint)
     return hosts
 
 

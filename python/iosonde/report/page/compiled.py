@@ -6,20 +6,28 @@ What is kept is code that runs, so it is kept only in a directory that nobody el
 from __future__ import annotations
 
 from contextlib import suppress
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.cache_folder import own_cache_folder
+from iosonde.core.version import __version__
 
 if TYPE_CHECKING:
-    from jinja2 import BytecodeCache
+    from jinja2 import BytecodeCache, Environment
 
 
-def compiled_templates() -> BytecodeCache | None:
-    """Where Jinja keeps what it compiled; None where that cannot be, or somebody else could write there."""
+def compiled_templates(environment: Environment) -> BytecodeCache | None:
+    """Return where Jinja keeps what it compiled in this ``environment``; None where that cannot be, or somebody else
+    could write there."""
     from jinja2 import FileSystemBytecodeCache
+
+    made_by = _made_by(environment)
 
     class Kept(FileSystemBytecodeCache):
         """A full disk costs the time of compiling, not the page."""
+
+        def get_source_checksum(self, source: str) -> str:
+            return super().get_source_checksum(made_by + source)
 
         def dump_bytecode(self, bucket: Any) -> None:
             with suppress(OSError):
@@ -27,3 +35,11 @@ def compiled_templates() -> BytecodeCache | None:
 
     folder = own_cache_folder()
     return None if folder is None else Kept(str(folder), "page-%s.cache")
+
+
+def _made_by(environment: Environment) -> str:
+    """Return all that the compiled code depends on besides the template: Jinja looks for filters, and evaluates
+    constants, when it compiles."""
+    names = (sorted(known) for known in (environment.filters, environment.tests, environment.globals))
+    switches = (environment.autoescape, environment.trim_blocks, environment.lstrip_blocks, environment.undefined)
+    return repr((version("jinja2"), __version__, *names, *switches))

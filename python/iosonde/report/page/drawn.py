@@ -7,8 +7,9 @@ from typing import Any
 
 from iosonde.report.figures.vocabulary import page_config
 
+from .environment import make_environment
 from .library import library
-from .page import asset, json_in_script, page_policy, templates
+from .page import asset, json_in_script, page_policy
 from .parts import share
 
 
@@ -20,7 +21,7 @@ def drawn_page(template: str, specs: Mapping[str, Any], say: Callable[[str], Non
     drawing, script = library(say), asset("page.js")
     parts, figures = share(specs)
     text: str = (
-        templates()
+        make_environment()
         .get_template(template)
         .render(
             **words,

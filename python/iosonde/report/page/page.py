@@ -1,8 +1,8 @@
 """One self-contained HTML page: no network, no file beside it, everything from data escaped.
 
-Jinja escapes what it is given (and ``_plain`` makes control characters visible first); scripts run only if their
-hash is in the page's Content-Security-Policy, so that text which slipped through could still not run. Figures are
-data (``report/figures/``) that the page's script draws when they come into view (``library``).
+What is given is escaped (``environment``); scripts run only if their hash is in the page's Content-Security-Policy, so
+that text which slipped through could still not run. Figures are data (``report/figures/``) that the page's script draws
+when they come into view (``library``).
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ import base64
 import hashlib
 import json
 import math
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
 from iosonde.answers.corpus_page import CorpusPage
 from iosonde.answers.page.content.bars import Bars
 from iosonde.answers.page.content.page import Page
-from iosonde.answers.page.content.tables import DataTable, Section
+from iosonde.answers.page.content.tables import Section
 from iosonde.answers.survey.page import SurveyPage
-from iosonde.core.units import in_file, significant
+from iosonde.core.units import significant
 from iosonde.core.words import counted, plural
 from iosonde.report.figures.importance import share_parts
 from iosonde.report.figures.regression import TITLES, scale_of
@@ -29,11 +28,11 @@ from iosonde.report.figures.settings import lines_of
 from iosonde.report.figures.tree import is_cut
 from iosonde.report.figures.vocabulary import page_config
 from iosonde.report.text import diagnose as diagnose_text
-from iosonde.report.text import escape, estimate_parts, estimate_text
+from iosonde.report.text import estimate_parts, estimate_text
 from iosonde.report.text import faults as fault_text
 
 from .bound_drawings import BAR_HEIGHT, BAR_WIDTH, losses_of, shares_of
-from .compiled import compiled_templates
+from .environment import make_environment
 from .figures import factor_scale, page_specs
 from .library import library
 from .parts import share
@@ -44,58 +43,58 @@ from .top_table import on_first_screen, top_tables
 
 MOST_FINDINGS = 6  # that are lines before the reader asks
 MOST_OPEN = 24  # figures of a kind that are drawn before the reader asks
-_UNIT = r" (?:[KMGT]?i?B/s|[kM]?op/s|[mµn]?s\b)"
-_UNBROKEN = re.compile(rf"(?:[\d.,]+ )?\(?[\d.,]+–[\d.,]+\)?(?:{_UNIT})?|[\d.,]+{_UNIT}")
 
 
 def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> str:
     """The page as HTML text. ``say`` is told what made this slower than it need be."""
     from markupsafe import Markup
 
-    environment = templates()
-    environment.filters["sentence"] = _capital(_names(page))
     drawing, script = library(say), asset("page.js")
     parts, figures = share(page_specs(page))
     tops = top_tables(page)
-    text: str = environment.get_template("page.html").render(
-        page=page,
-        tops=tops,
-        first_tops=on_first_screen(tops),
-        absent=absent(page),
-        first_ranked=_first_ranked(page),
-        most_findings=MOST_FINDINGS,
-        bar_groups=bar_groups(page),
-        most_open=MOST_OPEN,
-        summaries=[summary_table(one) for one in page.summary],
-        model_scale=scale_of,
-        factor_scale=factor_scale,
-        share_parts=share_parts,
-        bar_size=(BAR_WIDTH, BAR_HEIGHT),
-        tree_is_cut=is_cut,
-        shares_of=shares_of,
-        losses_of=losses_of,
-        plot_titles=TITLES,
-        significant=significant,
-        settings_lines=[] if page.settings is None else lines_of(page.settings),
-        question_text=question_text,
-        folded_lines=FOLDED,
-        question_sentences=question_sentences,
-        strip=(STRIP_WIDTH, STRIP_HEIGHT),
-        policy=page_policy(drawing, script),
-        style=Markup(asset("page.css")),
-        library=Markup(drawing),
-        script=Markup(script),
-        theme=Markup(json_in_script(page_config())),
-        parts=Markup(json_in_script(parts)),
-        figures={place: Markup(json_in_script(spec)) for place, spec in figures.items()},
-        counted=counted,
-        fault_grid=fault_text.grid,
-        fault_title=fault_text.title,
-        slow_grid=diagnose_text.grid,
-        slow_title=diagnose_text.title,
-        plural=plural,
-        estimate_text=estimate_text,
-        estimate_parts=estimate_parts,
+    text: str = (
+        make_environment(_names(page))
+        .get_template("page.html")
+        .render(
+            page=page,
+            tops=tops,
+            first_tops=on_first_screen(tops),
+            absent=absent(page),
+            first_ranked=_first_ranked(page),
+            most_findings=MOST_FINDINGS,
+            bar_groups=bar_groups(page),
+            most_open=MOST_OPEN,
+            summaries=[summary_table(one) for one in page.summary],
+            model_scale=scale_of,
+            factor_scale=factor_scale,
+            share_parts=share_parts,
+            bar_size=(BAR_WIDTH, BAR_HEIGHT),
+            tree_is_cut=is_cut,
+            shares_of=shares_of,
+            losses_of=losses_of,
+            plot_titles=TITLES,
+            significant=significant,
+            settings_lines=[] if page.settings is None else lines_of(page.settings),
+            question_text=question_text,
+            folded_lines=FOLDED,
+            question_sentences=question_sentences,
+            strip=(STRIP_WIDTH, STRIP_HEIGHT),
+            policy=page_policy(drawing, script),
+            style=Markup(asset("page.css")),
+            library=Markup(drawing),
+            script=Markup(script),
+            theme=Markup(json_in_script(page_config())),
+            parts=Markup(json_in_script(parts)),
+            figures={place: Markup(json_in_script(spec)) for place, spec in figures.items()},
+            counted=counted,
+            fault_grid=fault_text.grid,
+            fault_title=fault_text.title,
+            slow_grid=diagnose_text.grid,
+            slow_title=diagnose_text.title,
+            plural=plural,
+            estimate_text=estimate_text,
+            estimate_parts=estimate_parts,
+        )
     )
     return text
 
@@ -131,58 +130,12 @@ def page_document(page: Page | SurveyPage | CorpusPage) -> dict[str, Any]:
     return document
 
 
-def templates() -> Any:
-    """The pages' templates, in which all is escaped."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        bytecode_cache=compiled_templates(),
-        loader=PackageLoader("iosonde.report.page", "assets"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_plain,
-    )
-    environment.filters["csv_text"] = _csv_text
-    environment.filters["figure_value"] = _cell_text
-    environment.filters["chance"] = _chance
-    environment.filters["digits"] = in_file
-    environment.filters["unbroken"] = _unbroken
-    return environment
-
-
-def _plain(value: Any) -> Any:
-    """What a template prints: control and direction-turning characters visible, None nothing."""
-    if value is None:
-        return ""
-    return escape(value) if type(value) is str else value
-
-
-def _unbroken(text: str) -> Any:
-    """The text with every number, its interval (``0.72–1.77``) and unit on one line."""
-    from markupsafe import Markup
-    from markupsafe import escape as escape_html
-
-    return Markup(_UNBROKEN.sub(r'<span class="unbroken">\g<0></span>', str(escape_html(_plain(text)))))
-
-
 def _names(page: Page) -> set[str]:
     """The first word of everything on the page that has a name."""
     named = [*(name for one in page.summary for name in (one.title, *one.by)),
              *(name for one in page.models.items for name in (one.title, *(term.name for term in one.terms))),
              *(one.title for one in page.influences.items)]  # fmt: skip
     return {name.split(" ", 1)[0] for name in named}
-
-
-def _capital(names: set[str]) -> Callable[[str], str]:
-    """A capital at the beginning, unless the first word is a name of something."""
-
-    def sentence(text: str) -> str:
-        first = text.split(" ", 1)[0].rstrip(":,")
-        return text[:1].upper() + text[1:] if first.isalpha() and first not in names else text
-
-    return sentence
 
 
 def json_in_script(value: Any) -> str:
@@ -202,30 +155,6 @@ def _jsonable(value: Any) -> Any:
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value if value is None or isinstance(value, (str, int)) else str(value)
-
-
-def _csv_text(table: DataTable) -> Any:
-    """The table as CSV to be read, with plain line ends; what cannot be printed is visible, as in the page's tables."""
-    from markupsafe import escape as escape_html
-
-    rows = tuple(tuple(_plain(cell) for cell in row) for row in table.rows)
-    seen = DataTable(table.caption, tuple(map(escape, table.columns)), rows)
-    return escape_html(seen.to_csv().replace("\r\n", "\n"))
-
-
-def _cell_text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_cell_text(one)}".rstrip() for name, one in value.items())
-    if isinstance(value, (list, tuple)):
-        return "; ".join(map(_cell_text, value))
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _chance(p: float) -> str:
-    """A p-value: two digits, and none that nobody can believe."""
-    return "< 0.0001" if p < 1e-4 else significant(p, 2)
 
 
 def policy() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from iosonde.core.column_units import bytes_per_s, titled
@@ -15,6 +15,7 @@ from iosonde.core.level_text import levels_shown, setting_text
 from iosonde.core.units import human_scale, percent
 from iosonde.stats.overview.types import Overview, OverviewRow
 
+from .headings import choose_headings
 from .layout import broken, escape, estimate_parts, room, table, width, wrapped
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 Response = tuple[tuple[str, str], list[OverviewRow]]
 _SHARING = 2  # cells that a line above them has at least, on average, where a table with names cut would fit, too
+_FEW = 4  # factors in a line above, beyond which those without a level are left out of it
 _LOGARITHM = re.compile(r"log\d*\(")
 
 
@@ -86,7 +88,7 @@ def every_cell(answer: Summary, unit: str | None = None, members: Sequence[Overv
     fits = max(map(width, whole)) <= room()
     if fits and not any("…" in line for line in whole):
         return whole
-    above = _fewest_groups(shown, made)
+    above = _factors_above(shown, made)
     if above and (not fits or len(_groups(shown, above)) <= len(rows) / _SHARING):
         return _lines(shown, made, above)
     return whole
@@ -129,20 +131,18 @@ def _groups(shown: Sequence[_Shown], above: Sequence[str]) -> list[list[_Shown]]
     return list(found.values())
 
 
-def _fewest_groups(shown: Sequence[_Shown], made: Overview) -> tuple[str, ...]:
-    """The factors whose lines above leave room for the others' columns, in the fewest groups; all, where no choice
-    does."""
-    columns = [*((name, [one.levels[name] for one in shown]) for name in made.by),
-               *((header, [one.numbers[place][1] for one in shown])
-                 for place, (header, _) in enumerate(shown[0].numbers))]  # fmt: skip
-    needed = [2 + max(width(header), *(width(escape(cell)) for cell in cells)) for header, cells in columns]
-    free = room() + 2 - sum(needed[len(made.by) :])
-    choices = (some for size in range(1, len(made.by)) for some in combinations(range(len(made.by)), size))
-    fitting = [
-        some for some in choices if sum(needed[place] for place in range(len(made.by)) if place not in some) <= free
-    ]
-    named = [tuple(made.by[place] for place in some) for some in fitting]
-    return min(named, key=lambda some: len(_groups(shown, some)), default=tuple(made.by))
+def _factors_above(shown: Sequence[_Shown], made: Overview) -> tuple[str, ...]:
+    """Return the factors whose lines above leave room for the others' columns; all, if no choice does."""
+    columns = [[row.levels[name] for row in shown] for name in made.by]
+    numbers = [(header, [row.numbers[place][1] for row in shown]) for place, (header, _) in enumerate(shown[0].numbers)]
+    widths = list(map(_column_width, made.by, columns))
+    free = room() + 2 - sum(_column_width(header, cells) for header, cells in numbers)
+    keys = [(row.row.operation, row.row.metric) for row in shown]
+    return tuple(made.by[place] for place in choose_headings(columns, widths, free, keys))
+
+
+def _column_width(header: str, cells: Sequence[str]) -> int:
+    return 2 + max(width(header), *(width(escape(cell)) for cell in cells))
 
 
 def _lines(shown: Sequence[_Shown], made: Overview, above: Sequence[str]) -> list[str]:
@@ -152,8 +152,11 @@ def _lines(shown: Sequence[_Shown], made: Overview, above: Sequence[str]) -> lis
     grid: list[list[str]] = []
     titles = {}
     for group in _groups(shown, above):
-        setting = setting_text({name: group[0].row.by.get(name) for name in above}, made.units)
-        titles[len(grid)] = f"{group[0].title}: {setting}" if above else group[0].title
+        levels = {name: group[0].row.by.get(name) for name in above}
+        if len(levels) > _FEW:
+            levels = {name: level for name, level in levels.items() if level is not None}
+        setting = setting_text(levels, made.units)
+        titles[len(grid)] = f"{group[0].title}: {setting}" if setting else group[0].title
         grid += [[*(one.levels[name] for name in beside), *(text for _, text in one.numbers)] for one in group]
     return list(with_titles(headers, grid, titles))
 

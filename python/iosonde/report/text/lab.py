@@ -9,6 +9,7 @@ from typing import Any
 from iosonde.core.units import format_rate, format_seconds, format_size
 from iosonde.lab.capacity import LabCapacity
 from iosonde.lab.faults import Healing, LabFault
+from iosonde.lab.lab import CUT_SHORT
 from iosonde.lab.listing import LabListing
 from iosonde.lab.live import LiveOptions, Placement
 from iosonde.lab.profile import LabProfile
@@ -35,7 +36,7 @@ def lines(status: LabStatus) -> Iterator[str]:
         yield from _indented(_capacity(status.capacity), 2)
     if status.facts:
         yield from _indented("; ".join(f"{name} {value}" for name, value in status.facts.items()), 2)
-    for warning in status.emulated.get("warnings", []):
+    for warning in (*status.emulated.get("warnings", ()), *status.emulated.get("notes", ())):
         yield from _indented(f"~ {warning}", 2)
     for one in status.faults:
         yield from _indented(f"! {one.host}: {_said(one)}, {_ago(one)}; iosonde lab heal undoes it", 2)
@@ -50,6 +51,8 @@ def listing(found: LabListing) -> Iterator[str]:
     if found.labs:
         rows = [[escape(name), state, f"{hosts} hosts"] for name, state, hosts in found.labs]
         yield from table(["lab", "state", ""], rows, "lll").splitlines()
+        for name in (name for name, state, _ in found.labs if state == CUT_SHORT):
+            yield from _indented(f"{name}: its bring-up was cut short: iosonde lab down {name} removes it", 2)
     else:
         yield "no lab is up"
     yield ""

@@ -24,6 +24,7 @@ from .variance_share import LEAST_DF, SumOfSquares, Variation
 Array = npt.NDArray[np.float64]
 
 _FEW = "one cluster shows no spread between clusters"
+_ROUNDING = 1e-12  # of a share: a standard error below has no digit that was not rounded away
 _DECIDES = 0.5  # a leverage above: one cluster has more of the line than all others
 
 
@@ -88,9 +89,8 @@ class Clustered:
         return float(self.values[order][min(place, len(order) - 1)])
 
     def _wilson(self, share: float, variance: float, level: float) -> tuple[float, float]:
-        effective = float(self.n)
-        if variance > 0 and 0 < share < 1:  # clusters that agree within themselves have n - 1 here
-            effective = max(effective, share * (1 - share) / variance)
+        # Clusters whose values are all alike have n - 1 here.
+        effective = max(self.n, _effective(share, variance, self.n, self.values.size))
         return _wilson(share, effective, self.n - 1, level)
 
 
@@ -107,9 +107,16 @@ def share_of_members(hits: Array, clusters: npt.NDArray[np.intp], level: float) 
         return Estimate(share, None, None, level, n, (_FEW,) if n else ())
     sums = np.bincount(index, hits - share)
     variance = float(sums @ sums) * n / (n - 1) / hits.size**2
-    effective = share * (1 - share) / variance if variance > 0 else float(n)
-    low, high = _wilson(share, effective, n - 1, level)
+    low, high = _wilson(share, _effective(share, variance, n, hits.size), n - 1, level)
     return Estimate(share, min(low, share), max(high, share), level, n)
+
+
+def _effective(share: float, variance: float, clusters: int, values: int) -> float:
+    """Return how many independent values say as much: no more than there are, and where all clusters are alike, but for
+    rounding, the number of clusters."""
+    if share * (1 - share) <= 0 or variance <= (_ROUNDING * share) ** 2:
+        return float(clusters)
+    return min(float(values), share * (1 - share) / variance)
 
 
 def _wilson(share: float, effective: float, df: int, level: float) -> tuple[float, float]:

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 
 from iosonde.core.types import Estimate
 
-from .distributions import chi2_quantile, f_upper_p, noncentral_chi2, noncentral_f, normal_quantile, t_critical
-from .special import increasing_root
+from .distributions import chi2_quantile, normal_quantile, t_critical
 
 LEAST_DF = 4  # of noise
 NO_NOISE = "no interval: nothing tells noise from effects; repeat every setting, 3 times or more"
 _LARGE = 2_000.0  # of χ'²: beyond it √χ'² is normal to all digits that matter
 _LARGE_F = 500.0
+_LAMBDA_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -145,29 +145,28 @@ def _highest_ratio(top: _Limits, exact: _Limits, below: _Limits, weight: float) 
 
 def _solve(x: float, df: int, p: float) -> float:
     """λ at which χ'² of ``df`` is below ``x`` with probability ``p``; 0 where it is less likely already without."""
-    if x <= chi2_quantile(p, df):
-        return 0.0
+    from scipy.special import chndtr
+
     if x > _LARGE:
         return float(max(0.0, math.sqrt(max(0.0, x - df + 1)) - normal_quantile(p)) ** 2)
-    return _falls_to(p, lambda noncentrality: noncentral_chi2(x, df, noncentrality), x)
+    return _solve_falling(lambda noncentrality: float(chndtr(x, df, noncentrality)) - p, x)
 
 
 def _solve_f(x: float, df: int, noise_df: int, p: float) -> float:
     """The same of x/df as the noncentral F."""
+    from scipy.special import ncfdtr
+
     f = x / df
-    if f_upper_p(f, df, noise_df) >= 1 - p:
+    return _solve_falling(lambda noncentrality: float(ncfdtr(df, noise_df, noncentrality, f)) - p, x)
+
+
+def _solve_falling(excess: Callable[[float], float], start: float) -> float:
+    """Return the λ >= 0 at which a falling function is 0; 0 where it is not above 0 anywhere."""
+    from scipy.optimize import brentq
+
+    if not excess(0.0) > 0:
         return 0.0
-    return _falls_to(p, lambda noncentrality: noncentral_f(f, df, noise_df, noncentrality), x)
-
-
-def _falls_to(p: float, below: Callable[[float], tuple[float, float]], start: float) -> float:
-    """Where a probability and its slope, that fall as λ grows, are at ``p``."""
-
-    def missing(noncentrality: float) -> tuple[float, float]:
-        value, slope = below(noncentrality)
-        return p - value, -slope
-
     high = max(start, 1.0)
-    while missing(high)[0] < 0:
+    while excess(high) > 0:
         high *= 2
-    return increasing_root(missing, start, 0.0, high)
+    return float(brentq(excess, 0.0, high, xtol=_LAMBDA_TOLERANCE))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from iosonde.stats.estimate.distributions import t_critical
 
-from .rare import few_decide, interval_of_mean
+from .rare import few_decide, interval_of_mean, is_rounding
 
 Floats = npt.NDArray[np.float64]
 _RARE = 0.5  # of the pieces that tell: those in which there is any of it
@@ -54,10 +54,10 @@ class CertainPieces:
         """How far the mean of something may lie below and above where few of the pieces that tell have any of it."""
         weighted = values * weights
         mean = float(weighted.mean())
-        if mean > 0 and not (few_decide(weighted) and _kish(weighted) < _RARE * _kish(weights)):
+        variance = float((weights / len(weights)) ** 2 @ self.within[self.pieces > 1])
+        seldom = few_decide(weighted) and _kish(weighted) < _RARE * _kish(weights)
+        if mean > 0 and not seldom and not is_rounding(variance, mean):
             return None
-        cut = self.pieces > 1
-        variance = float((weights / len(weights)) ** 2 @ self.within[cut])
         low, high = interval_of_mean(weighted, variance, max(1, int(draws) - 1), draws, level)
         return max(0.0, mean - low), high - mean
 

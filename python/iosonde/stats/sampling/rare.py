@@ -14,6 +14,7 @@ import numpy.typing as npt
 from iosonde.stats.estimate.distributions import binomial_interval, normal_quantile, t_critical
 
 _FEW = 30.0
+_ROUNDING = 1e-12  # of a mean: a standard error below has no digit that was not rounded away
 _EXACTLY = 100  # beyond so many values each counts as the last of them: hardly more than it would
 
 
@@ -40,21 +41,35 @@ def rare_interval(values: npt.NDArray[np.float64], draws: float, level: float) -
 def interval_of_mean(
     values: npt.NDArray[np.float64], variance: float, freedom: int, effective: float, level: float, bounded: bool = True
 ) -> tuple[float, float]:  # fmt: skip
-    """Of the mean of values from 0 to 1, that has this variance. ``effective``: draws that would say as much of
-    something that no value has. ``bounded``: the rare values that were not met may be 1."""
+    """Return the limits of the mean of values from 0 to 1, that has this variance.
+
+    ``effective``: draws that would say as much of something that no value has. ``bounded``: the rare values that were
+    not met may be 1, and the interval is never narrower than they allow; else they are like those that were met.
+    """
     mean = float(values.mean()) if len(values) else 0.0
     if not effective:
         return mean, mean
-    if not variance or not 0 < mean < 1:  # others are as rare as draws that met none allow, and 0 or 1
-        rare = binomial_interval(0, effective, level)[1]
-        return mean - rare * mean, mean + rare * (1 - mean)
+    rare = binomial_interval(0, effective, level)[1]
+    largest = 1.0 if bounded else float(values.max())
+    unmet = mean - rare * mean, mean + rare * max(0.0, largest - mean)
+    if is_rounding(variance, mean) or not 0 < mean < 1:
+        return unmet
     wider = (t_critical(level, max(1, freedom)) / normal_quantile(0.5 + level / 2)) ** 2
+    # Not draws of these values, but draws of 0 and 1 whose mean would have the variance of theirs.
     draws = mean * (1 - mean) / variance / wider
     low, high = binomial_interval(mean * draws, draws, level)
-    if bounded and few_decide(values):
+    if not bounded:
+        return low, high
+    low, high = min(low, unmet[0]), max(high, unmet[1])
+    if few_decide(values):
         least, most = rare_interval(values, effective, level)
         low, high = min(low, least), max(high, most)
-    if bounded and few_decide(1 - values):
+    if few_decide(1 - values):
         least, most = rare_interval(1 - values, effective, level)
         low, high = min(low, 1 - most), max(high, 1 - least)
     return low, high
+
+
+def is_rounding(variance: float, mean: float) -> bool:
+    """Whether a variance of a mean is 0 but for rounding."""
+    return not variance > (_ROUNDING * mean) ** 2

@@ -13,6 +13,7 @@ too narrow at the side where the rare ones are, and elsewhere the two agree. Whe
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,7 @@ from .rare import interval_of_mean
 
 Values = npt.NDArray[np.float64]
 _FEW = 30
+_MOST_MISSING = 0.5  # of the mass: where more gave no answer, the rest says nothing of the whole
 
 
 @dataclass(frozen=True)
@@ -119,10 +121,31 @@ class DrawnSplit:
             return math.nan
         return float(((1 - self.chances) * (self.values - self.mean) ** 2).sum()) / (n * (n - 1))
 
+    @property
+    def effective(self) -> float:
+        """Draws that would say as much of something that none of them has; 0 where all was drawn."""
+        free = float((1 - self.chances).mean()) if len(self.values) else 0.0
+        return len(self.values) / free if free > 0 else 0.0
+
+    @property
+    def share_variance(self) -> float:
+        """The variance of the mean of values that are 0 or 1, as of no more draws than there were: the effective
+        number is truncated as in Parker et al. (NCHS Vital and Health Statistics 2(175), 2017)."""
+        return max(self.variance, self.mean * (1 - self.mean) / self.effective) if self.effective else self.variance
+
 
 def share(sample: DrawnSample, has: npt.ArrayLike, level: float, answered: npt.ArrayLike | None = None) -> OfWhole:
-    """The share of the mass that ``has`` (0 or 1 for each drawn). ``answered``: which could be looked at."""
+    """The share of the mass that ``has`` (0 or 1 for each drawn). ``answered``: which could be looked at; the interval
+    holds whatever is in the others."""
     values, mask = answers_of(sample, has, answered)
+    return widened(
+        _share(sample, values, level, mask),
+        lambda missing: _share(sample, np.where(mask, values, missing), level, np.ones(len(mask), bool)),
+    )
+
+
+def _share(sample: DrawnSample, values: Values, level: float, mask: npt.NDArray[np.bool_]) -> OfWhole:
+    """The share of the mass that answered."""
     split = split_of(sample, values, mask)
     bounds = bounds_of(sample, values, mask)
     n = int(mask.sum())
@@ -148,22 +171,39 @@ def mean(
     """The mean over the mass of a value from 0 to 1, as what a file is compressed to; it may be near 1 (``bounded``),
     or is small in any case, as seconds for a byte.
 
-    ``within``: the variance of each value, where only ``pieces`` of a file were looked at (so many; 0: the whole).
+    ``within``: the variance of each value, where only ``pieces`` of a file were looked at (so many; 0: the whole). The
+    interval holds whatever is in files that gave no answer, but where values are not ``bounded``.
     """
     numbers, mask = answers_of(sample, values, answered)
+    own = np.zeros(len(numbers)) if within is None else np.asarray(within, float)
+    found = _mean(sample, numbers, level, mask, own, bounded, pieces)
+    if not bounded:
+        return unknown_where_missing(found)
+
+    def filled(missing: float) -> OfWhole:
+        every = np.ones(len(mask), bool)
+        return _mean(sample, np.where(mask, numbers, missing), level, every, own * mask, bounded, pieces)
+
+    return widened(found, filled)
+
+
+def _mean(
+    sample: DrawnSample, numbers: Values, level: float, mask: npt.NDArray[np.bool_], own: Values, bounded: bool,
+    pieces: npt.ArrayLike | None,
+) -> OfWhole:  # fmt: skip
+    """The mean over the mass that answered."""
     split = split_of(sample, numbers, mask)
     bounds = bounds_of(sample, numbers, mask)
     n = int(mask.sum())
     if not split.mass:
         return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
-    own = np.zeros(len(numbers)) if within is None else np.asarray(within, float)
     cut = certain_pieces(sample.masses, numbers, own, pieces, sample.certain & mask)
     inner = cut.variance / split.mass**2
     part = split.rest / split.mass if len(split.values) else 0.0
     spread = split.variance + within_of_drawn(sample, own, mask) if part else 0.0
     if math.isnan(spread):
         return OfWhole(Estimate(split.value, None, None, level, n, (_ONE,)), None, *bounds)
-    low, high = interval_of_mean(split.values, spread, len(split.values) - 1, _free(split), level, bounded)
+    low, high = interval_of_mean(split.values, spread, len(split.values) - 1, split.effective, level, bounded)
     down, up = (end / split.mass for end in cut.reach(level, max(1, len(split.values) - 1), bounded))
     below, above = math.hypot(part * (split.mean - low), down), math.hypot(part * (high - split.mean), up)
     few = 0 < len(split.values) < _FEW
@@ -171,6 +211,31 @@ def mean(
     found = Estimate(split.value, split.value - below, split.value + above, level, n, warnings).within(low=0.0)
     variance = inner + spread * part**2
     return OfWhole(found, design_effect_of(variance, float(np.var(numbers[mask])) if n > 1 else 0.0, n), *bounds)
+
+
+def unknown_where_missing(found: OfWhole) -> OfWhole:
+    """Return it without a number where most of the mass gave no answer."""
+    if found.if_all - found.if_none <= _MOST_MISSING or found.estimate.value is None:
+        return found
+    one = found.estimate
+    unknown = Estimate(None, None, None, one.level, one.n, (*one.warnings, MOSTLY_MISSING))
+    return OfWhole(unknown, found.design_effect, found.if_none, found.if_all)
+
+
+def widened(found: OfWhole, filled: Callable[[float], OfWhole]) -> OfWhole:
+    """Widen an interval by what gave no answer: its ends are those if all of that had none of it, or all.
+
+    ``filled`` says what the sample tells with this value for what is missing. Of a mass that mostly gave no answer
+    there are limits alone.
+    """
+    one = found.estimate
+    if found.if_all <= found.if_none or one.value is None or one.low is None or one.high is None:
+        return unknown_where_missing(found)
+    low, high = filled(0.0).estimate.low, filled(1.0).estimate.high
+    assert low is not None and high is not None
+    unknown = unknown_where_missing(found).estimate
+    wide = Estimate(unknown.value, min(low, one.low), max(high, one.high), one.level, one.n, unknown.warnings)
+    return OfWhole(wide, found.design_effect, found.if_none, found.if_all)
 
 
 def within_of_drawn(sample: DrawnSample, within: Values, answered: npt.NDArray[np.bool_]) -> float:
@@ -181,12 +246,7 @@ def within_of_drawn(sample: DrawnSample, within: Values, answered: npt.NDArray[n
     return float(sample.chances[drawn] @ within[drawn]) / n**2 if n else 0.0
 
 
-def _free(split: DrawnSplit) -> float:
-    """Draws that would say as much of something that none of them has; 0 where all was drawn."""
-    free = float((1 - split.chances).mean()) if len(split.values) else 0.0
-    return len(split.values) / free if free > 0 else 0.0
-
-
+MOSTLY_MISSING = "more than half of it could not be looked at"
 _NOBODY = "nothing that was drawn could be looked at"
 _ONE = "one file drawn at random has no spread: draw more"
 
@@ -220,11 +280,9 @@ def bounds_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) 
 def _interval(split: DrawnSplit, level: float) -> tuple[float, float]:
     """Of the share of the rest."""
     n, p = len(split.values), split.mean
-    free = _free(split)
-    if not free:
+    if not split.effective:
         return p, p
-    variance = split.variance
-    effective = p * (1 - p) / variance if n > 1 and 0 < p < 1 and variance > 0 else free
+    effective = p * (1 - p) / split.share_variance if n > 1 and 0 < p < 1 else split.effective
     return binomial_interval(p * effective, effective, level)
 
 

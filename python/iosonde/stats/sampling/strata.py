@@ -29,6 +29,8 @@ from .shares import (
     bounds_of,
     design_effect_of,
     split_of,
+    unknown_where_missing,
+    widened,
     within_of_drawn,
 )
 
@@ -106,7 +108,12 @@ class _Whole:
     @cached_property
     def variance(self) -> float:
         """Of that mean."""
-        return sum((one.rest / self.rest) ** 2 * _variance(one) for one in self.drawn)
+        return sum((one.rest / self.rest) ** 2 * _known(one.variance) for one in self.drawn)
+
+    @cached_property
+    def share_variance(self) -> float:
+        """The same of a share: in no stratum that of more draws than there were."""
+        return sum((one.rest / self.rest) ** 2 * _known(one.share_variance) for one in self.drawn)
 
     @cached_property
     def weighted(self) -> Values:
@@ -135,8 +142,8 @@ class _Whole:
         return 1 / sum(free)
 
 
-def _variance(one: DrawnSplit) -> float:
-    return _WORST if math.isnan(one.variance) else one.variance
+def _known(variance: float) -> float:
+    return _WORST if math.isnan(variance) else variance
 
 
 def _whole(strata: Sequence[StratumValues]) -> tuple[_Whole, tuple[float, float]]:
@@ -156,8 +163,25 @@ def _whole(strata: Sequence[StratumValues]) -> tuple[_Whole, tuple[float, float]
     return _Whole(tuple(splits), n, joined(certain), pieces), (low, high)
 
 
+def _filled(strata: Sequence[StratumValues], missing: float) -> list[StratumValues]:
+    """The strata with this value for all that gave no answer."""
+    return [_filled_stratum(stratum, missing) for stratum in strata]
+
+
+def _filled_stratum(stratum: StratumValues, missing: float) -> StratumValues:
+    values, mask = answers_of(stratum.sample, stratum.values, stratum.answered)
+    within = None if stratum.within is None else np.asarray(stratum.within, float) * mask
+    return StratumValues(stratum.sample, np.where(mask, values, missing), None, within, stratum.pieces)
+
+
 def stratified_share(strata: Sequence[StratumValues], level: float) -> OfWhole:
-    """The share of the whole mass that has something (values 0 or 1)."""
+    """The share of the whole mass that has something (values 0 or 1), with an interval that holds whatever is in what
+    gave no answer."""
+    return widened(_share(strata, level), lambda missing: _share(_filled(strata, missing), level))
+
+
+def _share(strata: Sequence[StratumValues], level: float) -> OfWhole:
+    """The share of the mass that answered."""
     whole, bounds = _whole(strata)
     if not whole.splits:
         return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
@@ -167,6 +191,8 @@ def stratified_share(strata: Sequence[StratumValues], level: float) -> OfWhole:
     p, rest = min(1.0, whole.of_rest), whole.rest / whole.mass
     draws = _effective(whole, p, level)
     low, high = binomial_interval(p * draws, draws, level)
+    rare = binomial_interval(0, whole.effective, level)[1] if whole.effective else 0.0
+    low, high = min(low, p - rare * p), max(high, p + rare * (1 - p))  # strata that agree are not all alike for that
     sure = value - rest * p
     found = Estimate(value, max(0.0, min(value, sure + rest * low)), min(1.0, max(value, sure + rest * high)), level,
                      whole.n)  # fmt: skip
@@ -176,15 +202,24 @@ def stratified_share(strata: Sequence[StratumValues], level: float) -> OfWhole:
 def _effective(whole: _Whole, p: float, level: float) -> float:
     """Draws with replacement that would say as much; each stratum takes a degree of freedom."""
     draws = sum(len(one.values) for one in whole.drawn)
-    known = 0 < p < 1 and whole.variance > 0
-    effective = p * (1 - p) / whole.variance if known else whole.effective
+    known = 0 < p < 1 and whole.share_variance > 0
+    effective = p * (1 - p) / whole.share_variance if known else whole.effective
     if draws < 2:
         return effective
     return effective * (t_critical(level, draws - 1) / t_critical(level, whole.freedom)) ** 2
 
 
 def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool = True) -> OfWhole:
-    """The mean over the whole mass of a value from 0 to 1, that may be near 1 (``bounded``)."""
+    """The mean over the whole mass of a value from 0 to 1, that may be near 1 (``bounded``): then its interval holds
+    whatever is in what gave no answer."""
+    found = _mean(strata, level, bounded)
+    if not bounded:
+        return unknown_where_missing(found)
+    return widened(found, lambda missing: _mean(_filled(strata, missing), level, bounded))
+
+
+def _mean(strata: Sequence[StratumValues], level: float, bounded: bool) -> OfWhole:
+    """The mean over the mass that answered."""
     whole, bounds = _whole(strata)
     if not whole.splits:
         return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)

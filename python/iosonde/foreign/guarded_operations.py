@@ -1,0 +1,72 @@
+"""What a child does on a file system that may not answer: look at a path, list what is below it, copy a file."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import DataError
+
+from .reading import open_file
+from .walking import walk_files
+
+_BLOCK_BYTES = 1 << 20
+_progress = 0
+
+
+def progress() -> int:
+    """Return another number whenever something was done."""
+    return _progress
+
+
+def look(path: str, leave_out: str) -> dict[str, Any]:
+    """Return ``kind`` (``directory``, ``file`` for anything else, ``missing``), ``files`` (path, size) and ``skipped``
+    (path, why). The directory ``leave_out``, without links, is not entered."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return {"kind": "missing", "files": [], "skipped": []}
+    if not stat.S_ISDIR(status.st_mode):
+        return {"kind": "file", "files": [(path, status.st_size)], "skipped": []}
+    files: list[tuple[str, int]] = []
+    skipped: list[tuple[str, str]] = []
+
+    def skip(where: Path, why: str) -> None:
+        skipped.append((str(where), why))
+
+    for file in walk_files(Path(path), skip, lambda where: os.path.realpath(where) == leave_out):
+        _advance()
+        try:
+            files.append((str(file), file.stat().st_size))
+        except OSError as error:
+            skipped.append((str(file), error.strerror or str(error)))
+    return {"kind": "directory", "files": files, "skipped": skipped}
+
+
+def copy(path: str, to: str, limit: int) -> int:
+    """Copy a regular file, or its first ``limit`` bytes, to an open file ``to``. Return the number of bytes."""
+    count = 0
+    with open_file(Path(path)) as source, open(to, "wb") as copied:
+        promised = min(os.fstat(source.fileno()).st_size, limit)
+        while block := source.read(min(_BLOCK_BYTES, limit - count)):
+            copied.write(block)
+            count += len(block)
+            _advance()
+    check_whole(Path(path), count, promised)
+    return count
+
+
+def check_whole(path: Path, count: int, promised: int) -> None:
+    """Raise DataError where a file ended before the size that it had when it was opened."""
+    if count < promised:
+        raise DataError(f"{path} ends after {count} of {promised} bytes", "see whether it is still written")
+
+
+def _advance() -> None:
+    global _progress
+    _progress += 1
+
+
+OPERATIONS = {"look": look, "copy": copy}

@@ -1,0 +1,264 @@
+"""Archives (tar, compressed or not, and zip): every regular file of one below a scratch directory, or a sentence.
+
+Nothing is given out before the whole archive is read: the checksum of a compressed stream stands behind its data. The
+unpacked files are numbered, so that no name in an archive leads elsewhere, is too long, or is in another one's way.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, BinaryIO, NamedTuple
+
+from iosonde.core.errors import DataError
+from iosonde.core.units import format_size
+
+_SUFFIXES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+# Of one archive; a small file can unpack to more than any disk holds.
+MAX_BYTES = 4 << 30
+MAX_FILE_BYTES = 2 << 30
+MAX_FILES = 1_000_000
+# Logs of benchmarks pack 5 to 60 times. Below RATIO_FROM_BYTES nobody is harmed.
+MAX_RATIO = 250
+RATIO_FROM_BYTES = 64 << 20
+# What of the free space an archive may take, and what stays free whatever others write meanwhile.
+MAX_SHARE_OF_FREE, MIN_SHARE_LEFT = 1 / 2, 1 / 4
+_BLOCK_BYTES = 1 << 20
+_CURE = "unpack it yourself, and import the directory with -r"
+
+
+class ArchiveFile(NamedTuple):
+    """A regular file of an archive: its name there, and where its content is now."""
+
+    name: PurePosixPath
+    path: Path
+    size: int
+
+
+class _Entry(NamedTuple):
+    """A regular file that is still packed, and the bytes that the archive promises for it."""
+
+    name: PurePosixPath
+    size: int
+    content: IO[bytes]
+
+
+def is_archive(path: Path) -> bool:
+    """Tell by its name."""
+    return path.name.lower().endswith(_SUFFIXES)
+
+
+def unpack(archive: Path, file: BinaryIO, into: Path) -> list[ArchiveFile]:
+    """Unpack the regular files of ``archive``, open as ``file``, into the directory ``into``, in their order.
+
+    Raises DataError where the archive is damaged, its files cannot be written, or are more than is imported.
+    """
+    files: list[ArchiveFile] = []
+    with _damage(archive, ""):
+        budget = _Budget(archive, os.fstat(file.fileno()).st_size, into)
+    entries = _entries(file, budget)
+    while True:
+        with _damage(archive, files[-1].name if files else ""):
+            entry = next(entries, None)
+        if entry is None:
+            return files
+        budget.expect(entry.name, entry.size)
+        path = into / f"{len(files):07d}"
+        _write(archive, entry, path, budget)
+        files.append(ArchiveFile(entry.name, path, entry.size))
+
+
+def _write(archive: Path, entry: _Entry, path: Path, budget: _Budget) -> None:
+    """Copy one member to its end. Raises DataError."""
+    written = 0
+    try:
+        with path.open("wb") as file:
+            while block := _read_block(archive, entry):
+                written += len(block)
+                budget.spend(len(block))
+                file.write(block)
+    except OSError as error:
+        raise DataError(
+            f"{archive}: {entry.name} cannot be unpacked below {path.parent.parent}: {error.strerror}",
+            "set TMPDIR to a directory with more space",
+        ) from error
+    if written != entry.size:
+        raise DataError(f"{archive}: {entry.name} has {written} of {entry.size} bytes", "get the archive again")
+
+
+def _read_block(archive: Path, entry: _Entry) -> bytes:
+    with _damage(archive, entry.name):
+        return entry.content.read(_BLOCK_BYTES)
+
+
+@contextmanager
+def _damage(archive: Path, name: PurePosixPath | str) -> Iterator[None]:
+    """Name the archive in whatever the decoder of a damaged one raises, which can be anything."""
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:
+        where = f" (at {name})" if name else ""
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+        raise DataError(f"{archive}: it cannot be unpacked{where}: {why}", "get the archive again") from error
+
+
+class _Budget:
+    """The space that one archive may take, checked before each member and while it is written."""
+
+    def __init__(self, archive: Path, packed: int, into: Path) -> None:
+        self._archive, self._packed, self._into, self._name = archive, packed, into, PurePosixPath()
+        self._free = free_bytes(into)
+        self._written = self._unpacked = self._files = 0
+
+    def expect(self, name: PurePosixPath, size: int) -> None:
+        """Refuse a member that is more than is left. Raises DataError."""
+        self._name, self._files = name, self._files + 1
+        if self._files > MAX_FILES:
+            self._refuse(f"has more than {MAX_FILES} files")
+        if size > MAX_FILE_BYTES:
+            self._refuse(f"unpacks to a file of {format_size(size)}, and {format_size(MAX_FILE_BYTES)} is the most")
+        self.check(self._written + size)
+
+    def spend(self, count: int) -> None:
+        """Account for bytes of a member that are about to be written. Raises DataError."""
+        self._written += count
+        self.check(self._written)
+        if free_bytes(self._into) - count < self._free * MIN_SHARE_LEFT:
+            self._refuse(f"fills {self._into.parent}", "set TMPDIR to a directory with more space")
+
+    def unpack(self, count: int) -> None:
+        """Account for bytes of the decompressed archive, headers included. Raises DataError."""
+        self._unpacked += count
+        self.check(self._unpacked)
+
+    def check(self, total: int) -> None:
+        """Refuse this many bytes in all. Raises DataError."""
+        if total > MAX_BYTES:
+            self._refuse(f"unpacks to more than {format_size(MAX_BYTES)}")
+        if total > RATIO_FROM_BYTES and total > MAX_RATIO * self._packed:
+            self._refuse(f"unpacks to more than {MAX_RATIO} times its size")
+        if total > self._free * MAX_SHARE_OF_FREE:
+            self._refuse(f"unpacks to more than half of the {format_size(self._free)} that are free in "
+                         f"{self._into.parent}", "set TMPDIR to a directory with more space")  # fmt: skip
+
+    def _refuse(self, why: str, cure: str = _CURE) -> None:
+        at = f" (at {self._name})" if self._name.name else ""
+        raise DataError(f"{self._archive}: it {why}{at}", cure)
+
+
+def free_bytes(directory: Path) -> int:
+    """The bytes that may still be written below ``directory``."""
+    return shutil.disk_usage(directory).free
+
+
+def _entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
+    """Every regular file; at its end the rest of the archive is read and checked."""
+    magic = file.read(6)
+    file.seek(0)
+    if magic[:2] == b"PK":
+        yield from _zip_entries(file, budget)
+    else:
+        yield from _tar_entries(_Stream(_decompressed(file, magic), budget))
+
+
+def _zip_entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
+    with zipfile.ZipFile(file) as archive:
+        infos = [info for info in archive.infolist() if not info.is_dir()]
+        budget.check(sum(info.file_size for info in infos))
+        for info in infos:
+            if name := _name_inside(info.filename):
+                with archive.open(info) as content:
+                    yield _Entry(name, info.file_size, content)
+
+
+def _tar_entries(stream: _Stream) -> Iterator[_Entry]:
+    with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]
+        while member := archive.next():
+            archive.members.clear()  # a list of all would be as large as the archive
+            content = archive.extractfile(member) if member.isreg() else None
+            if content is not None and (name := _name_inside(member.name)):
+                yield _Entry(name, member.size, content)
+        end = archive.offset
+        stream.drain()
+    if not stream.data_end <= end <= stream.position - tarfile.BLOCKSIZE:
+        # A damaged header ends the list of files without a word, and so does the end of the file.
+        raise tarfile.ReadError(f"its list of files ends at byte {end}, and not with the mark of an archive's end")
+
+
+class _Stream:
+    """The bytes of a tar archive from front to back. ``data_end``: behind the last one that is not zero."""
+
+    def __init__(self, blocks: Iterator[bytes], budget: _Budget) -> None:
+        self._blocks, self._budget, self._rest = blocks, budget, b""
+        self.position = self.data_end = 0
+
+    def read(self, size: int) -> bytes:
+        """At most ``size`` bytes; none at the end."""
+        while not self._rest:
+            block = next(self._blocks, None)
+            if block is None:
+                return b""
+            self._budget.unpack(len(block))
+            self._rest = block
+        piece, self._rest = self._rest[:size], self._rest[size:]
+        self.position += len(piece)
+        if data := piece.rstrip(b"\0"):
+            self.data_end = self.position - len(piece) + len(data)
+        return piece
+
+    def drain(self) -> None:
+        """Read to the end, so that the checksums are looked at."""
+        while self.read(_BLOCK_BYTES):
+            pass
+
+
+def _decompressed(file: BinaryIO, magic: bytes) -> Iterator[bytes]:
+    """The content block by block. Raises what the decoder raises, EOFError where the end is missing."""
+    if magic.startswith(b"\x1f\x8b"):
+        with gzip.GzipFile(fileobj=file) as stream:
+            yield from iter(lambda: stream.read(_BLOCK_BYTES), b"")
+    elif magic.startswith(b"BZh"):
+        yield from _decoded(file, bz2.BZ2Decompressor)
+    elif magic == b"\xfd7zXZ\0":
+        yield from _decoded(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ))
+    else:
+        yield from iter(lambda: file.read(_BLOCK_BYTES), b"")
+
+
+def _decoded(
+    file: BinaryIO, new_decoder: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
+) -> Iterator[bytes]:  # fmt: skip
+    """Joined streams, with nothing but zeros between; the standard library leaves out what follows the first one where
+    that is damaged."""
+    decoder, block = new_decoder(), b""
+    while True:
+        if decoder.eof:
+            block = decoder.unused_data.lstrip(b"\0")
+            while not block:
+                if not (more := file.read(_BLOCK_BYTES)):
+                    return
+                block = more.lstrip(b"\0")
+            decoder = new_decoder()
+        elif decoder.needs_input:
+            if not (block := file.read(_BLOCK_BYTES)):
+                raise EOFError("its end is missing")
+        else:
+            block = b""
+        if content := decoder.decompress(block, _BLOCK_BYTES):
+            yield content
+
+
+def _name_inside(name: str) -> PurePosixPath | None:
+    """The path without anything that leads elsewhere; None where nothing is left."""
+    parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..") and "\0" not in part]
+    return PurePosixPath(*parts) if parts else None

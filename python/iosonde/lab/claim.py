@@ -1,0 +1,79 @@
+"""Who brings a lab up: a lock in its directory, held until it is up, that goes with the process however that ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from . import place
+
+_LOCK = "bringing-up"
+_CLAIMED_S = 5.0  # from the moment that a directory is made until its lock is there, at the most
+
+
+def hold(name: str) -> int | None:
+    """The descriptor that holds the lock of a lab which is to be brought up, or to be removed because its bring-up was
+    cut short; None where somebody else holds it."""
+    lock = place.directory(name) / _LOCK
+    with suppress(FileExistsError):
+        return _make(lock)
+    try:
+        found = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    if _take(found) and _is_that(found, lock):  # not one of a lab that was removed meanwhile
+        return found
+    os.close(found)
+    return None
+
+
+def is_held(name: str) -> bool:
+    """Whether somebody brings a lab up just now; to a user who may not look it is."""
+    directory = place.directory(name)
+    try:
+        found = os.open(directory / _LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        with suppress(OSError):
+            return time.time() - directory.stat().st_mtime < _CLAIMED_S
+        return False
+    except OSError:
+        return True
+    try:
+        return not _take(found, fcntl.LOCK_SH)
+    finally:
+        os.close(found)
+
+
+def _make(lock: Path) -> int | None:
+    """Make it, held from its first moment. Raises FileExistsError."""
+    beside = lock.with_name(f".{_LOCK}-{os.getpid()}")
+    try:
+        made = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileNotFoundError:  # the lab has just been removed
+        return None
+    try:
+        _take(made)
+        os.link(beside, lock)
+    except BaseException:
+        os.close(made)
+        raise
+    finally:
+        beside.unlink(missing_ok=True)
+    return made
+
+
+def _take(lock: int, kind: int = fcntl.LOCK_EX) -> bool:
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _is_that(held: int, lock: Path) -> bool:
+    with suppress(OSError):
+        return os.path.samestat(os.fstat(held), lock.stat())
+    return False

@@ -1,0 +1,89 @@
+"""Make the environment of the pages' templates, with every filter that any of them uses.
+
+Jinja escapes what it is given, and ``_plain`` makes control characters visible first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from iosonde.answers.page.content.tables import DataTable
+from iosonde.core.units import in_file, significant
+from iosonde.report.text import escape
+
+from .compiled import compiled_templates
+
+_UNIT = r" (?:[KMGT]?i?B/s|[kM]?op/s|[mµn]?s\b)"
+_UNBROKEN = re.compile(rf"(?:[\d.,]+ )?\(?[\d.,]+–[\d.,]+\)?(?:{_UNIT})?|[\d.,]+{_UNIT}")
+
+
+def make_environment(names: Collection[str] = ()) -> Any:
+    """Return the environment, in which all is escaped. ``names``: words that keep their first letter where a sentence
+    begins with them."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("iosonde.report.page", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_plain,
+    )
+    environment.filters |= {
+        "csv_text": _csv_text, "figure_value": _cell_text, "chance": _chance, "digits": in_file, "unbroken": _unbroken,
+        "sentence": _capitalizer(names),
+    }  # fmt: skip
+    environment.bytecode_cache = compiled_templates(environment)
+    return environment
+
+
+def _plain(value: Any) -> Any:
+    """What a template prints: control and direction-turning characters visible, None nothing."""
+    if value is None:
+        return ""
+    return escape(value) if type(value) is str else value
+
+
+def _unbroken(text: str) -> Any:
+    """The text with every number, its interval (``0.72–1.77``) and unit on one line."""
+    from markupsafe import Markup
+    from markupsafe import escape as escape_html
+
+    return Markup(_UNBROKEN.sub(r'<span class="unbroken">\g<0></span>', str(escape_html(_plain(text)))))
+
+
+def _capitalizer(names: Collection[str]) -> Callable[[str], str]:
+    """Return a filter that begins a sentence with a capital, unless its first word is one of the names."""
+
+    def sentence(text: str) -> str:
+        first = text.split(" ", 1)[0].rstrip(":,")
+        return text[:1].upper() + text[1:] if first.isalpha() and first not in names else text
+
+    return sentence
+
+
+def _csv_text(table: DataTable) -> Any:
+    """The table as CSV to be read, with plain line ends; what cannot be printed is visible, as in the page's tables."""
+    from markupsafe import escape as escape_html
+
+    rows = tuple(tuple(_plain(cell) for cell in row) for row in table.rows)
+    seen = DataTable(table.caption, tuple(map(escape, table.columns)), rows)
+    return escape_html(seen.to_csv().replace("\r\n", "\n"))
+
+
+def _cell_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_cell_text(one)}".rstrip() for name, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return "; ".join(map(_cell_text, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _chance(p: float) -> str:
+    """A p-value: two digits, and none that nobody can believe."""
+    return "< 0.0001" if p < 1e-4 else significant(p, 2)

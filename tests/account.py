@@ -1,0 +1,34 @@
+"""A home directory for each test, so that none sees, or leaves, what the account of its user has.
+
+What iosonde keeps in a cache is made anew by each test process: the page's drawing library takes seconds, so tests of
+one process share it. A test about the cache asks for ``empty_cache``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from itertools import count
+from pathlib import Path
+
+ROOT = Path(tempfile.mkdtemp(prefix="iosonde-accounts-"))
+XDG = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")
+_NUMBERS = count()
+_OWNER = os.getpid()
+
+
+def change_account() -> Path:
+    """Make a new home directory that of this process and of those that it starts."""
+    home = ROOT / str(next(_NUMBERS))
+    home.mkdir(mode=0o700)
+    (home / "XDG_RUNTIME_DIR").mkdir(mode=0o700)
+    os.environ |= {name: str(home / name) for name in XDG}
+    os.environ |= {"HOME": str(home), "XDG_CACHE_HOME": str(ROOT / "cache")}
+    return home
+
+
+def remove() -> None:
+    """Remove all of them, when the test process ends; a process that it forked does not."""
+    if os.getpid() == _OWNER:
+        shutil.rmtree(ROOT, ignore_errors=True)

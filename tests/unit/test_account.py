@@ -1,0 +1,53 @@
+"""No test sees the home directory, the configuration or the caches of who runs it, nor those of another test."""
+
+import os
+import pwd
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import account
+
+PLACES = ("HOME", "XDG_CACHE_HOME", *account.XDG)
+HOMES = set()
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_place_of_the_account_is_one_of_the_tests(name):
+    place = Path(os.environ[name])
+    assert place.is_relative_to(account.ROOT)
+    assert not place.is_relative_to(pwd.getpwuid(os.getuid()).pw_dir)
+
+
+def test_a_process_that_a_test_starts_has_them_too():
+    names = f"import os; print(*(os.environ[name] for name in {PLACES}), os.path.expanduser('~'), sep='\\n')"
+    said = subprocess.run([sys.executable, "-c", names], capture_output=True, text=True, check=True).stdout
+    assert said.splitlines() == [*(os.environ[name] for name in PLACES), os.environ["HOME"]]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_each_test_has_a_home_of_its_own_in_which_nothing_is(number, own_account):
+    assert own_account not in HOMES
+    HOMES.add(own_account)
+    assert [path.name for path in own_account.rglob("*")] == ["XDG_RUNTIME_DIR"]
+
+
+def test_a_cache_that_was_there_before_the_tests_is_not_used(tmp_path):
+    """A test session whose user has caches: those of another version, damaged ones, compiled templates."""
+    home = tmp_path / "developer"
+    (home / ".cache" / "iosonde").mkdir(parents=True)
+    (tmp_path / "test_inner.py").write_text(
+        "from iosonde.core.cache_folder import cache_folder, own_cache_folder\n"
+        "def test_cache():\n"
+        "    (own_cache_folder() / 'mark').touch()\n"
+        "    assert [*cache_folder().iterdir()] == [cache_folder() / 'mark']\n"
+    )
+    tests = Path(__file__).parents[1]
+    (home / ".cache" / "iosonde" / "before").touch()
+    around = os.environ | {"HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache"), "PYTHONPATH": str(tests)}
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "conftest", "-p", "no:cacheprovider", "-n", "0", str(tmp_path)]
+    done = subprocess.run(words, env=around, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [path.name for path in home.rglob("*") if path.is_file()] == ["before"]

@@ -1,0 +1,127 @@
+"""What a tool itself calls invalid or ended early is incomplete, whichever of its files says so."""
+
+from __future__ import annotations
+
+import zipfile
+
+import pytest
+from test_import_repeated import CSV, TEXT
+from test_import_together import directory, imported, ior, of, only, result, summary
+
+from iosonde.importers import Text, understand
+from iosonde.importers.damage import checked
+from iosonde.importers.parsed import Parsed, Row
+from iosonde.store import Store
+
+COMPLAINT = "; ERROR INVALID (src/phase_ior.c) Write phase needed 1.3s instead of stonewall 300s.\n"
+
+
+def mark_score(text):
+    """The score of a list, marked as io500 marks it: behind the number."""
+    lines = text.rstrip("\n").split("\n")
+    return "\n".join([*lines[:-1], f"{lines[-1]} [INVALID]"]) + "\n"
+
+
+def complain(text):
+    """A complaint in the middle of a list."""
+    begin, sign, rest = text.partition("[ior-hard-write]" if "[ior-hard-write]" in text else "[RESULT]        ior-hard")
+    assert sign
+    return begin + COMPLAINT + sign + rest
+
+
+def mark_phase(text):
+    score, phase = "score           = 1.000000", "1.000000 GiB/s : time 300.500 seconds"
+    return text.replace(score, f"{score} [INVALID]", 1).replace(phase, f"{phase} [INVALID]", 1)
+
+
+@pytest.mark.parametrize("mark", [mark_score, complain, mark_phase])
+@pytest.mark.parametrize("files", [{"result__txt": result}, {"result_summary__txt": summary}])
+def test_an_invalid_list_is_an_incomplete_run_with_its_numbers_and_the_reason(tmp_path, mark, files):
+    assert not understand(Text(next(iter(files.values()))().encode(), "x")).runs[0].missing
+    directory(tmp_path / "in", **{name: mark(text()) for name, text in files.items()})
+    assert imported(tmp_path / "in", tmp_path / "s")["incomplete"] == 1
+    run = only(tmp_path / "s")
+    assert "invalid" in run.missing[0].lower() and len(run.missing) == 1
+    assert of(run, "score", "total") == [pytest.approx(32**0.5, rel=1e-6)]
+    assert of(run, "ior_hard_write", "bandwidth_last_done") == [2.0**30]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("mark", [mark_score, complain])
+@pytest.mark.parametrize("marked", ["result.txt", "result_summary.txt"])
+def test_of_two_lists_of_a_run_the_one_that_says_invalid_counts(tmp_path, marked, mark, packed):
+    texts = {"result.txt": result(), "result_summary.txt": summary(), "ior-easy-write.txt": ior()}
+    texts[marked] = mark(texts[marked])
+    top = tmp_path / "in"
+    top.mkdir()
+    if packed:
+        with zipfile.ZipFile(top / "all.zip", "w") as archive:
+            for name, text in texts.items():
+                archive.writestr(name, text)
+    else:
+        for name, text in texts.items():
+            (top / name).write_text(text)
+    made = imported(top, tmp_path / "s")
+    assert (made["runs"], made["incomplete"]) == (1, 1)
+    run = only(tmp_path / "s")
+    assert len(run.missing) == 1 and "invalid" in run.missing[0].lower()
+    assert run.factors["ranks"] == 8  # of result.txt, which is not cut
+
+
+@pytest.mark.parametrize("above", [False, True])
+def test_the_copy_of_a_list_that_says_invalid_counts_wherever_it_stands(tmp_path, above):
+    directory(tmp_path / "in" / "results", result__txt=result(), ior_easy_write__txt=ior())
+    directory(tmp_path / "in" if above else tmp_path / "in" / "results", result_summary__txt=mark_score(summary()))
+    made = imported(tmp_path / "in", tmp_path / "s")
+    assert (made["runs"], made["incomplete"]) == (1, 1)
+    assert only(tmp_path / "s").missing[0].startswith("result_summary.txt: ")
+
+
+def test_a_score_of_nothing_is_no_number(tmp_path):
+    text = result().replace(f"SCORE           = {32**0.5:.6f}", "SCORE           = 0.000000 [INVALID]")
+    (run,) = understand(Text(text.encode(), "result.txt")).runs
+    assert run.missing and not any(row.metric == "total" for row in run.rows)
+
+
+def test_a_complaint_before_the_first_phase_is_of_the_list_that_follows():
+    head, rest = summary(2.0).split("\n", 1)
+    log = summary() + head + "\n" + COMPLAINT + rest
+    first, second = understand(Text(log.encode(), "log")).runs
+    assert not first.missing and second.invalid
+
+
+@pytest.mark.parametrize(
+    ("line", "invalid"),
+    [("write 12 MiB/s [INVALID]", True), ("write 12 MiB/s (failed)", True), ("write 12 MiB/s (2 errors)", False),
+     ("write 12 MiB/s", False)],
+)  # fmt: skip
+def test_a_mark_behind_a_number_counts_whatever_the_tool_and_whoever_reads_it(line, invalid):
+    """A reader of numbers drops what follows them; what stands in lines without a number is none of this."""
+    rows = [Row("read", "bandwidth", 1.0, "bytes/s", 1), Row("write", "bandwidth", 2.0, "bytes/s", 2)]
+    run = checked(Parsed(rows=rows), Text(f"read 11 MiB/s\n{line}\nold attempt [INVALID]\n".encode(), "x"))
+    assert [note.line for note in run.invalid] == ([2] if invalid else []) and run.missing == run.invalid
+    assert run.rows == rows
+
+
+def test_a_word_of_a_path_is_no_mark():
+    text = result().replace("-o /x", "-o /data/ [INVALID] /x")
+    assert not understand(Text(text.encode(), "result.txt")).runs[0].missing
+
+
+def test_what_elbenchos_text_alone_says_of_its_end_counts_for_its_csv(tmp_path):
+    said = TEXT.format(3402) + "Terminating due to phase time limit.\n"
+    directory(tmp_path / "in", w__csv=CSV, w__out=said)
+    made = imported(tmp_path / "in", tmp_path / "s")
+    assert (made["runs"], made["incomplete"]) == (1, 1)
+    assert only(tmp_path / "s").missing[0].startswith("w.out: it ended early")
+
+
+def test_what_the_log_of_a_job_alone_says_of_a_run_counts_for_the_file_of_the_run(tmp_path):
+    other = ior(2048.0).replace("09:25:50", "09:35:50")
+    log = ior().replace("Finished", "ERROR: data check failed\nFinished") + other
+    directory(tmp_path / "in", one__txt=ior(), two__txt=other, job__log=log)
+    made = imported(tmp_path / "in", tmp_path / "s")
+    assert (made["runs"], made["incomplete"]) == (2, 1)
+    store = Store.open(tmp_path / "s")
+    missing = [one for name in store.run_ids() for one in store.run(name).missing]
+    assert len(missing) == 1 and missing[0].startswith("job.log: it failed")

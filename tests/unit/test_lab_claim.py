@@ -1,0 +1,91 @@
+"""Who brings a lab up is known by a lock that ends with that process, however it ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from iosonde.lab import LabDescription, bring, claim, place
+from iosonde.lab.lab import labs, planned
+
+
+@pytest.fixture(autouse=True)
+def root(tmp_path, monkeypatch):
+    monkeypatch.setenv(place.ROOT, str(tmp_path))
+    monkeypatch.setattr(place, "FACTS", str(tmp_path / "facts"))
+    monkeypatch.setattr(place, "OWNER", os.getuid())
+    return tmp_path
+
+
+def starting(name: str = "one"):
+    assert place.claim(name)
+    lab = planned(LabDescription("local").named(name), [])
+    lab.write("starting", {})
+    return lab
+
+
+def states() -> list[str]:
+    return [state for _, state, _ in labs()]
+
+
+def test_a_lab_is_starting_as_long_as_somebody_holds_it_and_cut_short_afterwards():
+    starting()
+    held = claim.hold("one")
+    assert held is not None and states() == ["starting"]
+    assert claim.hold("one") is None  # one alone
+    os.close(held)
+    assert states() == ["cut short"]
+    again = claim.hold("one")
+    assert again is not None and states() == ["starting"]
+    os.close(again)
+
+
+def test_one_that_was_just_claimed_is_given_its_moment(root):
+    starting()
+    assert states() == ["starting"]
+    os.utime(root / "one", (time.time() - 60,) * 2)
+    assert states() == ["cut short"]
+
+
+def test_who_is_killed_holds_nothing(root):
+    starting()
+    program = "from iosonde.lab import claim; import time; claim.hold('one'); print(1, flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as other:
+        other.stdout.readline()
+        assert states() == ["starting"]
+        other.kill()
+    assert states() == ["cut short"]
+
+
+def test_the_lock_of_a_lab_that_was_removed_and_made_again_is_another_one(root, monkeypatch):
+    starting()
+    os.close(claim.hold("one"))
+    real = claim._take
+
+    def removed_meanwhile(lock: int, kind: int = claim.fcntl.LOCK_EX) -> bool:
+        (root / "one" / "bringing-up").unlink()
+        (root / "one" / "bringing-up").touch()
+        return real(lock, kind)
+
+    monkeypatch.setattr(claim, "_take", removed_meanwhile)
+    assert claim.hold("one") is None
+
+
+def test_the_next_bring_up_of_that_name_removes_what_is_left_and_no_lab_that_is_up(monkeypatch):
+    removed, said = [], []
+    monkeypatch.setattr(bring, "down", removed.append)
+    starting()
+    held = claim.hold("one")
+    bring._remove_left("one", said.append)
+    assert removed == []  # somebody is at it
+    os.close(held)
+    bring._remove_left("one", said.append)
+    assert removed == ["one"] and "cut short" in said[0]
+    planned(LabDescription("local").named("one"), []).write("up", {})
+    bring._remove_left("one", said.append)
+    bring._remove_left("other", said.append)
+    assert removed == ["one"]
