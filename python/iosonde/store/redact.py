@@ -63,7 +63,7 @@ def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redac
     remains = Remains(frozenset(map(names.hide_text, known)))
     for experiment in experiments:
         document = names.hide(decode(experiment_bytes(experiment)))
-        copy.save_experiment(hidden := experiment_from(encode(document), f"experiment {experiment.id}"))
+        copy.save_experiment(hidden := experiment_from(encode(document), document["id"]))
         remains.read(document)
         remains.read_names([hidden.name])
     changed = {problem.evidence["path"] for problem in problems if problem.code == "D107"}

@@ -174,16 +174,16 @@ class _Items:
     """A list, or an object with any keys, of one schema."""
 
     def __init__(self, kind: type, item: Schema) -> None:
-        self._kind, self._item = kind, item
+        self._kind: Any = kind
+        self._item = item
         self._types = item.types if isinstance(item, _Leaf) else frozenset()
 
     def check(self, value: Any) -> None:
         if type(value) is not self._kind:
             raise _wrong_type(value, [self._kind])
-        items = value.values() if isinstance(value, dict) else value
-        if self._types.issuperset(map(type, items)):
+        if self._types.issuperset(map(type, value.values() if self._kind is dict else value)):
             return
-        for key, item in zip(value if isinstance(value, dict) else range(len(value)), items, strict=True):
+        for key, item in value.items() if self._kind is dict else enumerate(value):
             _check_within(self._item, item, str(key))
 
 
