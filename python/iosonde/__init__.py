@@ -22,7 +22,7 @@ iosonde.report`` the name is the part.
 
 from __future__ import annotations
 
-import _signal  # C modules that Python has loaded already: nothing may come before what follows
+import _signal  # type: ignore[import-not-found]  # in C, loaded already: nothing may come before what follows
 import sys
 
 # Started as the command, Ctrl-C ends it without a word while it loads: nothing has begun. Then `cli.main` takes it.
