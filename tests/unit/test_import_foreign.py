@@ -17,7 +17,8 @@ from iosonde.cli.commands.parse import command as parse_command
 from iosonde.core.errors import DataError, IosondeError, SystemFaultError
 from iosonde.foreign import guarded
 from iosonde.foreign.child import NoAnswerError
-from iosonde.foreign.guarded import open_whole, waiting_mount
+from iosonde.foreign.guarded import open_whole
+from iosonde.foreign.waiting import waiting_mount
 from iosonde.store import Store
 
 MDTEST = Path(__file__).parents[1] / "golden" / "fixtures" / "mdtest" / "gen-mdtest400-3iter.txt"
@@ -72,7 +73,7 @@ def test_only_a_network_or_fuse_mount_is_waited_for(tmp_path, monkeypatch):
     """Nothing below such a mount is touched to know it, and links that lead there are seen."""
     mounts = {"/": ("ext4", "/dev/a"), "/srv/nfs": ("nfs4", "server:/x"), str(tmp_path / "f"): ("fuse.sshfs", "h:"),
               "/srv/disk": ("xfs", "/dev/b")}  # fmt: skip
-    monkeypatch.setattr(guarded, "mount_types", lambda: mounts)
+    monkeypatch.setattr("iosonde.foreign.mounts.mount_types", lambda: mounts)
     guarded.forget_silence()
     (tmp_path / "link").symlink_to("/srv/nfs/a")
     (tmp_path / "loop").symlink_to("loop")
