@@ -35,20 +35,16 @@ class Emitted(Protocol):
 def emit(result: Emitted, lines: Iterable[str], as_json: bool, then: Callable[[], object] | None = None) -> None:
     """Print a result, as its stable JSON or as the lines of its text, and only ``then`` write figures and pages, which
     may fail. Ends with exit code 1 where an answer found a problem."""
-    reader_gone = None
     try:
         if as_json:
             show_json(result.to_dict())
         else:
             show(lines)
-        if then and sys.stdout:
+        if sys.stdout:
             sys.stdout.flush()
-    except BrokenPipeError as error:  # no reason to write less
-        reader_gone = error
-    if then:
-        then()
-    if reader_gone:
-        raise reader_gone
+    finally:  # a reader who went away is no reason to write less
+        if then:
+            then()
     if getattr(result, "problem", False):
         raise click.exceptions.Exit(PROBLEM_FOUND)
 
