@@ -53,7 +53,7 @@ SLOW_FILES = (
 # test-long` runs these, `make test` the others.
 LONG_FILES = (
     "test_answers_options.py", "test_answers_rank_designs.py", "test_answers_watch.py", "test_cli_probe.py",
-    "test_cli_store_mutations.py",
+    "test_cli_store_hangs.py", "test_cli_store_mutations.py", "test_forged_store.py",
     "test_data_experiments.py", "test_diagnose_machines.py", "test_explain_advise.py", "test_explain_causes.py",
     "test_importers_fuzz.py", "test_model_blocks.py", "test_model_sensitivity.py", "test_ranks_forked.py",
     "test_ranks_watchdog.py", "test_run_faults.py", "test_stats_changes.py", "test_stats_density.py",

@@ -22,6 +22,15 @@ iosonde.report`` the name is the part.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # in C, loaded already: nothing may come before what follows
+import sys
+
+# Started as the command, Ctrl-C ends it without a word while it loads: nothing has begun. Then `cli.main` takes it.
+if (sys.argv[0].rpartition("/")[2] == "iosonde" or "iosonde.cli.main" in sys.orig_argv[:3]) and (
+    _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
+):
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
 import importlib
 from typing import TYPE_CHECKING, Any
 

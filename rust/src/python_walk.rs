@@ -11,7 +11,7 @@ type Column = fn(&Drawn) -> u64;
 const BETWEEN_SIGNALS: Duration = Duration::from_millis(100);
 
 #[pyfunction]
-#[pyo3(signature = (path, *, threads, seed, by_count, by_size, now_s, allocated=false, other_file_systems=false, snapshots=false, by_owner=false, by_depth=None, rate=0, share=(0, 1), on_files=None))]
+#[pyo3(signature = (path, *, threads, seed, by_count, by_size, now_s, allocated=false, other_file_systems=false, snapshots=false, by_owner=false, by_depth=None, rate=0, share=(0, 1), on_progress=None))]
 #[allow(clippy::too_many_arguments)]
 fn walk_tree<'py>(
     py: Python<'py>,
@@ -28,7 +28,7 @@ fn walk_tree<'py>(
     by_depth: Option<u32>,
     rate: u32,
     share: (u32, u32),
-    on_files: Option<Bound<'py, PyAny>>,
+    on_progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let by = if by_owner { By::Owner } else { by_depth.map_or(By::None, By::Directory) };
     let asked = Asked {
@@ -44,13 +44,17 @@ fn walk_tree<'py>(
         rate,
         now_s,
     };
-    let walk = Walk::start(path, asked)?;
+    let walk = py.detach(|| Walk::start(path, asked))?;
     let part = loop {
         if let Some(part) = py.detach(|| walk.wait(BETWEEN_SIGNALS)) {
             break part?;
         }
-        let heard = py.check_signals().and_then(|()| match &on_files {
-            Some(told) => told.call1((walk.files(),)).map(drop),
+        let heard = py.check_signals().and_then(|()| match &on_progress {
+            Some(told) => {
+                let steps = walk.steps().into_iter();
+                let steps = steps.map(|(thread, step, path)| (thread, step, PyBytes::new(py, &path)));
+                told.call1((walk.files(), walk.advanced(), steps.collect::<Vec<_>>())).map(drop)
+            }
             None => Ok(()),
         });
         if let Err(error) = heard {

@@ -280,3 +280,15 @@ def test_a_delay_is_in_every_round_trip_or_the_kernel_cannot_and_nothing_is_made
     labs.inflict(lab, "slow-link", lab.clients[0], "100mbit")  # shapes it anew
     told = lab.clients[0].run("tc", "qdisc", "show", "dev", links.DEVICE)
     assert "netem" in told and "tbf" in told
+
+
+def test_a_spool_that_the_first_node_does_not_see_is_refused_before_anything_is_measured(root, tmp_path):
+    assert bring_up("local", "one").returncode in (0, 1)
+    lab, store = labs.open_lab("one"), root / "one-store"
+    words = command("run", "--quick", "--target", lab.servers[0].disk, "--store", store, "--hosts", "server2,server1")
+    done = subprocess.run(lab.host("server1").words(*words), env=surroundings() | lab.host("server1").environment(),
+                          capture_output=True, text=True, timeout=100, check=False)  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "does not see" in done.stderr and "server2" in done.stderr and "--spool" in done.stderr
+    assert not store.exists() or not [*store.glob("runs/*")]
+    shutil.rmtree(store, ignore_errors=True)

@@ -6,14 +6,20 @@ import json
 import os
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import survey_tree
-from iosonde.answers.survey.answer import Survey, SurveyAsked, survey
+from iosonde.answers.survey.answer import Survey, SurveyAsked, survey, walk_of
 from iosonde.answers.survey.plan import plan
+from iosonde.answers.survey.walk import walk_summary
 from iosonde.core.errors import InputError
+from iosonde.survey import tree as tree_of_survey
+from iosonde.survey.walk import walk
+from survey_in_process import InProcess
+from time_limit import limited
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +96,8 @@ def test_holes_and_links_are_told_and_not_read(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
-def test_what_may_not_be_read_is_missing_and_said():
+def test_what_may_not_be_read_is_missing_and_said(monkeypatch):
+    monkeypatch.setattr(tree_of_survey, "Child", InProcess)
     root = Path(tempfile.mkdtemp(dir="/tmp"))
     try:
         root.chmod(0o755)
@@ -133,3 +140,29 @@ def test_a_plan_never_reads_more_than_there_is():
     assert large.rows[-1].seconds / 86_400 == pytest.approx(107.8, abs=0.1)
     with pytest.raises(InputError, match="a plan needs"):
         plan(0, 10, 1.0, 0.0)
+
+
+def test_sums_that_no_file_system_holds_are_said_to_be_wrong(tmp_path):
+    (tmp_path / "text").write_text("text")
+    walked = walk(walk_of(SurveyAsked(str(tmp_path))))
+    assert not [note for note in walk_summary(walked, False).notes if "wrong" in note]
+    sizes = walked.found["sizes"].copy()
+    sizes[3:5, :2] = [[1, 2**64 - 1], [1, 2**64 - 1]]
+    summary = walk_summary(replace(walked, found={**walked.found, "bytes": 2**64 - 1, "sizes": sizes}), False)
+    assert [tail.share for tail in summary.tails] == [0.5, 1.0]
+    assert "sums and shares of capacity are wrong" in summary.notes[0]
+
+
+@pytest.mark.slow
+def test_survey_of_equal_small_files_ends(tmp_path):
+    for directory in range(100):
+        (tmp_path / f"{directory}").mkdir()
+        for file in range(100):
+            (tmp_path / f"{directory}" / f"{file}.txt").write_bytes(b"a line of text\n" * 20)
+    for file in range(3):
+        (tmp_path / f"zeros{file}").write_bytes(bytes(480_128))
+    with limited(60):
+        answer = survey(SurveyAsked(str(tmp_path)))
+    for compressed in answer.of("compressed", "capacity"):
+        estimate = compressed.found.estimate
+        assert estimate.low < estimate.value < estimate.high, "files that were not drawn may be others"

@@ -11,13 +11,17 @@ from iosonde.answers.survey.content import blocks_read
 from iosonde.core.errors import InputError
 from iosonde.survey import codecs, contents
 from iosonde.survey.codecs import codec, codec_name
-from iosonde.survey.contents import BLOCK_BYTES, Contents, LookAsked, Piece, look_at_all
+from iosonde.survey.contents import BLOCK_BYTES, Contents, LookAsked, Piece, look_at
 from iosonde.survey.walk import WalkAsked, seen_of, walk
 
 
 def looked(root, names=("zstd:3",)):
     drawn = walk(WalkAsked(str(root), 0, 100)).by_count
-    return dict(zip(drawn.paths, look_at_all(str(root), list(seen_of(drawn)), LookAsked(names, 1)), strict=True))
+    handle = os.open(root, os.O_PATH)
+    try:
+        return {file.path: look_at(handle, file, LookAsked(names, 1)) for file in seen_of(drawn)}
+    finally:
+        os.close(handle)
 
 
 @pytest.mark.parametrize(("text", "name"), [("zstd", "zstd:3"), ("ZSTD:19", "zstd:19"), ("lz4", "lz4:0"),

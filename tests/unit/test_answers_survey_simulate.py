@@ -22,6 +22,7 @@ from iosonde.stats.sampling.resampling import (
     resampled,
 )
 from iosonde.survey.scan import TreeScan, load_scan, scan_tree
+from iosonde.survey.tree import SurveyedTree
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,8 @@ def a_scan(sizes: Sequence[float], kind: Sequence[int], **more: object) -> TreeS
 
 
 def test_a_scan_knows_what_a_survey_of_all_files_says(tree):
-    whole = Population(scan_tree(str(tree), ("lz4:0",)))
+    with SurveyedTree(str(tree)) as opened:
+        whole = Population(scan_tree(opened, ("lz4:0",)))
     said = survey(SurveyAsked(str(tree), files=5000, codecs=("lz4",)))
     truth = {(one.what, one.name, one.of): one.truth for of in ("files", "capacity") for one in whole.known(of)}
     found = {(one.what, one.name, one.of): one.found.estimate.value for one in said.estimates}

@@ -1,8 +1,10 @@
 """What ends a command besides its own errors: a reader that goes away, a full disk, names that steer terminals."""
 
 import shlex
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 import store_samples
@@ -201,3 +203,46 @@ def test_a_command_has_the_name_that_the_manual_has_and_no_other():
     from iosonde.cli.commands.lab import command
 
     assert "exec" in command.commands and all(name.isalpha() for name in command.commands)
+
+
+INTERRUPTED = """
+import os, signal, sys
+moment = sys.argv[1]
+
+class Interrupting:
+    def find_spec(self, name, path, target=None):
+        if name == moment:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+sys.argv[0] = "/usr/bin/iosonde"
+from iosonde.cli.main import main  # as the installed script
+sys.argv[1:] = ["explain", "S104"]
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "moment", ["iosonde.core", "iosonde.core.version", "iosonde.cli", "iosonde.cli.main", "iosonde.cli.group", "click"]
+)
+def test_an_interrupt_while_it_loads_has_no_traceback(moment):
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, moment], capture_output=True, text=True, check=False)
+    assert done.returncode in (-signal.SIGINT, 130)
+    assert done.stderr in ("", "interrupted\n")
+
+
+def test_importing_the_package_changes_no_signal():
+    code = "import signal, iosonde; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "True\n"
+
+
+@pytest.mark.parametrize("delay_s", [0.02, 0.06, 0.12, 0.2])
+def test_an_interrupt_at_any_moment_shows_nothing_of_ours(delay_s):
+    process = subprocess.Popen(
+        [*IOSONDE, "explain", "S104"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(delay_s)
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert "iosonde" not in complaint

@@ -106,3 +106,26 @@ def test_a_store_that_may_not_be_written_says_so(store, monkeypatch):
     monkeypatch.setattr(files.Disk, "rename", lambda *_: (_ for _ in ()).throw(PermissionError(13, os.strerror(13))))
     done = here.iosonde("store", "prune", store.path, "--keep-last", "89", "--remove", where=store.path.parent)
     assert done.returncode == 3 and "cannot remove nightly-20260701" in done.stderr
+
+
+def test_the_same_command_removes_what_a_killed_one_left(store, monkeypatch):
+    runs = [run["id"] for run in store.runs() if run["experiment"] == "nightly-20260701"]
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(files, "remove_tree", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(files, "_start_time", lambda pid: 1)  # another process: it lives no more when looked for
+        prune.remove(store, "nightly-20260701", runs)
+    assert len([path for path in (store.path / "runs").iterdir() if files.is_temporary(path.name)]) == len(runs) == 4
+    said(store, "--older-than", "36500d", "--remove")  # nothing goes but what is left
+    assert not [path for path in (store.path / "runs").iterdir() if files.is_temporary(path.name)]
+    assert not (store.path / "experiments" / "nightly-20260701.json").exists()
+
+
+def test_nothing_is_removed_through_a_mount_point(store, monkeypatch):
+    run = store.path / "runs" / "nightly-20260701-0000"
+    for module in ("iosonde.foreign.removal", "iosonde.store.files"):
+        monkeypatch.setattr(f"{module}.mount_points_in", lambda path: [str(path / "raw")])
+    with pytest.raises(InputError, match="is a mount point: nothing in .* is removed"):
+        prune.remove(store, "nightly-20260701", ["nightly-20260701-0000"])
+    assert (run / "run.json").exists()
+    files.remove_tree(store.disk, run)
+    assert (run / "run.json").exists()

@@ -166,8 +166,9 @@ def test_what_is_off_by_more_than_a_tenth_is_said(monkeypatch):
     told = calibrate.off(asked, {"links": links, "disks": disks, "load": 2.5})
     assert told == [
         "link a to b: 89% of what was asked for", "disk of s: it reads at 89% of what was asked for",
-        "the machine was busy when this was measured: load 2.5 on 2 CPUs",
     ]  # fmt: skip
+    assert calibrate.busy(2.5) == ["the machine was busy when this was measured: load 2.5 on 2 CPUs"]
+    assert calibrate.busy(2.0) == []
     assert calibrate.off(LabDescription("local"), {"links": links, "disks": disks, "load": 1.0}) == []
 
 

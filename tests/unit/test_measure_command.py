@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from iosonde.measure.rank import command
+from iosonde.measure.rank import command, output
 from iosonde.ranks.processes import family
 
 
@@ -213,3 +213,35 @@ def test_no_guard_is_left_after_a_command(tmp_path):
     run(tmp_path, "true")
     assert children.read_text() == before
     assert len(os.listdir("/proc/self/fd")) == open_files
+
+
+def test_of_much_output_beginning_and_end_are_kept_and_the_cut_is_counted(tmp_path):
+    result, said = run(tmp_path, "seq 1 300000", kept_bytes=2**18)
+    first, mark, last = said.partition(b"[iosonde: ")
+    assert (result.exit_code, result.ended_by, result.fault) == (0, "", "")
+    assert 2**17 - 2**16 < len(first) <= 2**17 and len(said) == result.output_bytes < 2**18 + 200
+    whole = b"".join(b"%d\n" % number for number in range(1, 300_001))
+    cut, rest = int(mark and last.split()[0]), last.partition(b"\n")[2]
+    assert whole.startswith(first) and whole.endswith(rest) and first.endswith(b"\n")
+    assert cut == result.cut_bytes == len(whole) - len(first) - len(rest)
+
+
+def test_one_long_line_is_cut_as_well(tmp_path):
+    result, said = run(tmp_path, "head -c 3000000 /dev/zero | tr '\\0' x", kept_bytes=2**18)
+    assert said.count(b"x") + result.cut_bytes == 3_000_000
+    assert len(said) < 2**18 + 200
+
+
+def test_what_is_cut_takes_no_space_meanwhile(tmp_path):
+    """``yes`` with a timeout filled the disk of a node, and the store."""
+    text = f"head -c 30000000 /dev/zero | tr '\\0' x; sleep 0.7; echo; stat -c %b {tmp_path / 'output'}"
+    result, said = run(tmp_path, text, kept_bytes=2**18)
+    assert result.cut_bytes > 29_000_000
+    assert int(said.split()[-1]) * 512 < 2**21
+
+
+@pytest.mark.parametrize(
+    ("given", "ranks", "kept"), [(None, 1, 2**26), (None, 16, 2**22), (None, 999, 2**20), (9, 4, 9)]
+)
+def test_how_much_a_rank_keeps(given, ranks, kept):
+    assert output.limit_of(given, ranks) == kept

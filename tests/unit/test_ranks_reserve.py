@@ -90,6 +90,13 @@ def test_a_script_that_hangs_is_ended_with_its_children(script, tmp_path):
         time.sleep(0.01)
 
 
+@pytest.mark.parametrize("text", ["yes", "cat /dev/zero", "sh -c 'yes >&2'"])
+def test_one_that_prints_without_end_is_ended_and_is_the_users_input(text):
+    with pytest.raises(InputError, match="printed more than 4 MiB and was ended") as caught:
+        reserved(text)
+    assert caught.value.exit_code == 2 and "names of the nodes" in caught.value.hint
+
+
 def test_what_the_script_leaves_behind_to_hold_the_nodes_stays(script, tmp_path):
     assert reserved(script(f"sleep 600 & echo $! >{tmp_path}/child; echo n1"), 1) == ("n1",)
     child = int((tmp_path / "child").read_text())

@@ -24,7 +24,7 @@ def status(**more) -> LabStatus:
     emulated = {
         "links": [{"from": "server1", "to": "client1", "bytes_per_s": 113 * MIB}],
         "disks": [{"host": "server1", "write_bytes_per_s": 140 * MIB, "read_bytes_per_s": 110 * MIB}],
-        "warnings": ["the machine was busy when this was measured: load 3.5 on 2 CPUs"],
+        "notes": ["the machine was busy when this was measured: load 3.5 on 2 CPUs"],
     }
     server = HostStatus("server1", "server", "10.99.0.1", True, 2.25)
     client = HostStatus("client1", "client", "10.99.0.2", False, None)

@@ -459,3 +459,19 @@ def test_what_a_killed_probe_left_is_removed_by_the_next(place, monkeypatch):
     assert again.returncode == 0, again.stderr
     assert "which an earlier run had to leave there" in again.stderr
     assert left_in(target) == ["precious"]
+
+
+@pytest.mark.parametrize(("parse", "complete"), [("none", True), ("dd", False)])
+def test_only_an_importer_misses_what_was_cut_from_the_middle_of_an_output(place, tmp_path, parse, complete):
+    command = "seq 1 900000; dd if=/dev/zero of=/dev/null bs=4k count=1"
+    step = f'{{command: "{command}", parse: {parse}, keep_output: 1MiB}}'
+    (tmp_path / "x.yaml").write_text(f"target: target\nrepetitions: 1\nsteps: [{step}]\n")
+    here.iosonde("run", "x.yaml", "--store", "store", where=tmp_path)
+    store = Store.open(tmp_path / "store")
+    run = store.run(store.run_ids()[0])
+    (rank,) = run.phases[0]["ranks"]
+    assert run.complete == complete
+    assert rank["cut_bytes"] > 2**22 and rank["output_bytes"] < 2**20 + 2**17
+    assert complete or "of its output were cut" in run.missing[0]
+    (path,) = (tmp_path / "store").glob("runs/*/raw/*.out")
+    assert path.stat().st_size == rank["output_bytes"]

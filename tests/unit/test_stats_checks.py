@@ -84,6 +84,9 @@ def test_an_emulated_cluster_that_is_not_as_asked_for_or_too_busy_is_said():
     assert said(trial([], 0.84), {"facts": {"machine": {"lab": None}, "loads": [{"busy_share": 0.99}]}}) == []
     slow, full = said(trial(["link a to b: 50% of what was asked for"], 0.2), trial([], 0.9))
     assert slow.endswith("link a to b: 50% of what was asked for")
+    assert (
+        said(trial(["the machine was busy when this was measured: load 3.5 on 2 CPUs"], 0.2)) == []
+    )  # at the bring-up
     assert full.startswith("up to 90% of the CPUs") and "(1 of 2 trials)" in full
 
 

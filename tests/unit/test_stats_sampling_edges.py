@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 
-from iosonde.answers.survey.answer import SurveyAsked, survey
-from iosonde.answers.survey.page import survey_page
-from iosonde.report.text.survey import lines
 from iosonde.stats.estimate.clusters import Clustered, share_of_members
 from iosonde.stats.estimate.distributions import binomial_interval
 from iosonde.stats.sampling.rare import interval_of_mean
 from iosonde.stats.sampling.shares import DrawnSample, mean, share
 from iosonde.stats.sampling.strata import StratumValues, stratified_mean, stratified_share
+from time_limit import limited
 
 ROUNDING = 0.1 + 0.2 - 0.3
-
-
-@contextmanager
-def limited(seconds: float):
-    """Fail, instead of hanging for ever, if the block takes this long."""
-
-    def stop(*_):
-        raise TimeoutError(f"not done after {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def draws(n: int, population: int = 10_000) -> DrawnSample:
@@ -43,21 +21,6 @@ def draws(n: int, population: int = 10_000) -> DrawnSample:
 
 def limits(estimate) -> tuple[float, float]:
     return estimate.low, estimate.high
-
-
-@pytest.mark.slow
-def test_survey_of_equal_small_files_ends(tmp_path):
-    for directory in range(100):
-        (tmp_path / f"{directory}").mkdir()
-        for file in range(100):
-            (tmp_path / f"{directory}" / f"{file}.txt").write_bytes(b"a line of text\n" * 20)
-    for file in range(3):
-        (tmp_path / f"zeros{file}").write_bytes(bytes(480_128))
-    with limited(60):
-        answer = survey(SurveyAsked(str(tmp_path)))
-    for compressed in answer.of("compressed", "capacity"):
-        estimate = compressed.found.estimate
-        assert estimate.low < estimate.value < estimate.high, "files that were not drawn may be others"
 
 
 @pytest.mark.parametrize("value", [1e-9, 0.3, 0.999])
@@ -143,20 +106,3 @@ def test_intervals_hold_whatever_is_in_files_without_an_answer(strata):
         assert mostly.value is None and mostly.low < 0.25 and mostly.high > 0.75
     speed = mean(sample, values * 1e-9, 0.95, answering(400, 201), bounded=False).estimate
     assert (speed.value, speed.low, speed.high) == (None, None, None), "they may take any time"
-
-
-def test_a_tree_whose_bytes_gave_no_answer_saves_no_known_amount(tmp_path):
-    for number in range(40):
-        (tmp_path / f"{number}.txt").write_bytes(b"a line of text\n" * 20)
-    for number in range(2):
-        (tmp_path / f"released{number}").touch()
-        os.truncate(tmp_path / f"released{number}", 1 << 40)
-    answer = survey(SurveyAsked(str(tmp_path), what_if=("compress=zstd:3",)))
-    capacity = 2 * (1 << 40)
-    saved = [change.saved for change in answer.what_if]
-    saved += [each.found.estimate for each in answer.of("saved", "capacity")]
-    for estimate in saved:
-        assert estimate.value is None and estimate.low < 0.01 * capacity and estimate.high > 0.99 * capacity
-    kinds, _, codecs = "\n".join(lines(answer)).partition("\ncodec")
-    assert "TiB" not in codecs.partition("read here")[0] and "100.0 (" in kinds, "the types of files are known"
-    assert survey_page(answer).survey is answer

@@ -285,3 +285,28 @@ def test_cleaning_follows_no_link(store: Store, tmp_path: Path) -> None:
     store.append(store_samples.run("third"))
     assert sorted(os.listdir(store.path / "runs")) == ["bad", "good", "third"]
     assert (precious / "file").read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    ("number", "cure"),
+    [
+        (errno.EACCES, "ask its owner"),
+        (errno.EROFS, "for writing"),
+        (errno.ENOSPC, "make room"),
+        (errno.EDQUOT, "quota"),
+    ],
+)
+def test_what_cannot_be_written_says_what_helps(store: Store, number: int, cure: str) -> None:
+    class FailingDisk(Disk):
+        def open_new(self, path: Path) -> io.FileIO:
+            raise OSError(number, os.strerror(number))
+
+    failing = Store.open(store.path, FailingDisk())
+    for write in (
+        lambda: failing.append(store_samples.run("third")),
+        lambda: failing.save_experiment(store_samples.experiment()),
+        lambda: failing.notes.change("good", note="x"),
+    ):
+        with pytest.raises(SystemFaultError, match=os.strerror(number)) as refused:
+            write()
+        assert cure in refused.value.hint

@@ -157,7 +157,7 @@ def test_more_words_and_no_second_copy(tmp_path: Path) -> None:
     ("text", "expected"),
     [
         ("/home/alice/data", "/home/user-1/data"),
-        ("curl -u alice:pw12345 https://web01/x", "curl -u alice:secret-1 https://host-1/x"),
+        ("curl -u alice:pw12345 https://web01/x", "curl -u user-1:secret-1 https://host-1/x"),
         ("mount nfs01:/export /mnt", "mount host-1:/export /mnt"),
         ("//smb9/share", "//host-1/share"),
         ("PASSWORD='two words'", "PASSWORD='secret-1'"),

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from iosonde.core.errors import InputError
-from iosonde.survey import opening
-from iosonde.survey.contents import LookAsked, look_at, look_at_all
+from iosonde.survey import contents, opening
+from iosonde.survey.contents import Contents, LookAsked, look_at
 from iosonde.survey.opening import WalkedFile
+from iosonde.survey.readers import Patience, look_at_all
 from iosonde.survey.walk import WalkAsked, walk
 
 ZLIB = LookAsked(("gzip:6",), 0)
@@ -73,7 +74,7 @@ def test_a_file_without_a_block_is_never_opened(root, tmp_path, monkeypatch):
     hole.touch()
     os.truncate(hole, 1 << 20)
     assert hole.stat().st_blocks == 0
-    monkeypatch.setattr(opening, "_for_reading", lambda there: pytest.fail("opened"))
+    monkeypatch.setattr(opening, "_for_reading", lambda *_: pytest.fail("opened"))
     walked = seen(hole)
     assert look_at(root, walked, ZLIB).why == "released"
     assert look_at(root, replace(walked, allocated=4096), ZLIB).why == "released", "moved to tape since the walk"
@@ -94,7 +95,7 @@ def test_what_changes_while_it_is_read_gives_no_answer(root, file, monkeypatch):
 
 @pytest.mark.parametrize(("error", "why"), [(PermissionError(13, "no"), "denied"), (OSError(5, "EIO"), "failed")])
 def test_one_that_cannot_be_read(root, file, monkeypatch, error, why):
-    def fails(there):
+    def fails(there, calls):
         raise error
 
     monkeypatch.setattr(opening, "_for_reading", fails)
@@ -117,8 +118,18 @@ def test_no_descriptor_stays_open(root, file, tmp_path):
     before = len(os.listdir("/proc/self/fd"))
     good = seen(file)
     bad = WalkedFile(b"none/at/all", 5, 4096, 1, 1, 1)
-    look_at_all(str(tmp_path), [good, bad] * 20, ZLIB)
+    look_at_all(root, [good, bad] * 20, ZLIB, Patience(60.0))
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize("asked", [ZLIB, LookAsked((), 0)])
+def test_a_file_that_gives_fewer_bytes_than_its_size_gives_no_answer(root, file, monkeypatch, asked):
+    before = seen(file)
+    monkeypatch.setattr(contents, "read_timed", lambda fd, offset, size: (b"", 1, None))
+    monkeypatch.setattr(os, "pread", lambda fd, size, offset: b"")
+    assert look_at(root, before, asked) == Contents(None, why="short")
+    os.truncate(file, 100)
+    assert look_at(root, replace(before, size=100), asked).why == "changed"
 
 
 def test_a_large_file_is_read_in_pieces_the_same_ones_for_the_same_seed(root, tmp_path):

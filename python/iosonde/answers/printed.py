@@ -66,4 +66,5 @@ def _heads(phases: Sequence[StoredPhase]) -> Iterator[tuple[str, str, int]]:
                 ended = f"exit {rank['exit_code']}" if rank["signal"] is None else f"signal {rank['signal']}"
                 ended += f", {rank['ended_by']}" if rank["ended_by"] else ""
                 ended += f", {rank['left']} left behind and ended" if rank["left"] else ""
+                ended += f", {rank['cut_bytes']:,} bytes of output cut" if rank.get("cut_bytes") else ""
                 yield rank["output"], f"{phase.name} rank {rank['rank']} on {rank['host']}: {ended}", rank["rank"]

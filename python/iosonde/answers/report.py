@@ -16,6 +16,7 @@ from iosonde.data.responses import one_response
 from iosonde.data.source import Source, open_data
 from iosonde.data.stored import refuse_many_kinds
 from iosonde.data.systems import holds_many_systems
+from iosonde.foreign.reach import check_reachable
 from iosonde.store import Store
 
 from .columns import with_computed
@@ -83,6 +84,7 @@ def report(asked: Wanted, opened: Opener = open_data) -> Page | SurveyPage | Cor
 
     Of a store of many systems' results, and nothing asked that is of a campaign, it is the page of a corpus.
     """
+    check_reachable(Path(asked.data))
     if asked.response or not Path(asked.data).is_dir():
         return _of_table(asked, opened)
     store = asked.part or Store.open(asked.data)  # which keeps what it has read

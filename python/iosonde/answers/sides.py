@@ -8,6 +8,7 @@ from typing import Any
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Run
+from iosonde.foreign.reach import check_reachable
 from iosonde.importers.runs import runs_of
 from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import FIRST_DONE, LAST_DONE, PARTS, Clock, Work, rate
@@ -31,6 +32,7 @@ def sides(text: str, store: str | None) -> dict[str, Side]:
     if at and definition not in DEFINITIONS:
         raise InputError(f"'{definition}' is not a definition", f"after @ there can be: {', '.join(DEFINITIONS)}")
     path, _, number = base.rpartition("#")
+    check_reachable(Path(base))
     if Path(base).is_file() or (path and Path(path).is_file()):
         if at:
             raise InputError(

@@ -83,7 +83,8 @@ class StoreCopy(Answer):
         """As ``iosonde store redact --json``."""
         done = self.redacted
         problems = [problem.to_json() for problem in done.problems]
-        return {"runs": done.runs, "replaced": done.replaced, "problems": problems}
+        remains = {"unsure": done.remains.unsure, "paths": done.remains.paths, "names": done.remains.names}
+        return {"runs": done.runs, "replaced": done.replaced, **remains, "problems": problems}
 
     def records(self) -> list[dict[str, Any]]:
         """One row a kind of name that was replaced."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 from iosonde.core.units import parse_rate, parse_seconds, parse_size
+from iosonde.foreign.child import LIMIT_S
 
 from .result import Result
 from .words import Names, checked, level_text, names, takes
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from iosonde.answers.survey.answer import Survey
     from iosonde.answers.survey.plan import SurveyPlan
     from iosonde.answers.survey.simulate import Simulation
+
+
+def _seconds(value: float | str) -> float:
+    return parse_seconds(value) if isinstance(value, str) else value
 
 
 class SurveyOptions(TypedDict, total=False):
@@ -35,6 +40,7 @@ class SurveyOptions(TypedDict, total=False):
     rate: Annotated[int, 0]
     nice: Annotated[bool, False]
     what_if: Annotated[Names, None]
+    idle_timeout: Annotated[float | str, LIMIT_S]
     seed: Annotated[int, 0]
     level: Annotated[float, 0.95]
 
@@ -56,7 +62,8 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
         ``"directory"``, ``"directory:2"`` or ``"owner"``, each with draws of its own; ``files_from``: a list of the
         files, instead of a walk; ``store``: keep it there, as a run; ``page``: write a page of it there, one
         HTML file; ``rate``: looks of the walk a second, at most;
-        ``nice``: the least priority for this thread from now on; ``seed``; ``level``: of every interval.
+        ``nice``: the least priority for this thread from now on; ``idle_timeout``: a file or directory that does not
+        answer for so long is given up (``"30s"``); ``seed``; ``level``: of every interval.
 
     Returns
     -------
@@ -70,16 +77,17 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     from iosonde.report.page.survey import save_survey
     from iosonde.report.text.survey import lines
 
-    seconds = parse_seconds(options["seconds"]) if isinstance(options["seconds"], str) else options["seconds"]
+    seconds = None if options["seconds"] is None else _seconds(options["seconds"])
     given = SurveyAsked(
         str(path), options["precision"], options["files"], checked(options["level"]), options["seed"],
         names(options["codecs"], "codecs"), options["allocated"], options["other_file_systems"], options["snapshots"],
         options["files_from"], options["until"], seconds,
         options["by"], options["rate"], options["nice"], names(options["what_if"], "what_if"),
+        _seconds(options["idle_timeout"]),
     )  # fmt: skip
     place = None if options["store"] is None else SurveyStore(Path(options["store"]))
     if place is not None:
-        place.check(given.path)
+        place.check(given.path, given.idle_timeout)
     made = answer(given)
     if place is not None:
         place.keep(made, given)
@@ -97,6 +105,7 @@ class SimulationOptions(TypedDict, total=False):
     by: Annotated[str | None, None]
     until: Annotated[float | None, None]
     scan: Annotated[str | Path | None, None]
+    idle_timeout: Annotated[float | str, LIMIT_S]
     seed: Annotated[int, 0]
     level: Annotated[float, 0.95]
 
@@ -113,7 +122,8 @@ def survey_simulate(path: str | Path, **options: Unpack[SimulationOptions]) -> R
         ``repetitions``: how many surveys of each kind; ``draws``: sizes of the samples; ``codecs``: read all bytes,
         too, for what these leave of them; ``by``: ``"directory"`` or ``"directory:2"``, each with draws of its own;
         ``until``: end as soon as the intervals of all shares are so narrow; ``scan``: a file in which the full scan is
-        kept, or from which it is taken; ``seed``; ``level``: of every interval.
+        kept, or from which it is taken; ``idle_timeout``: as of ``survey_tree``; ``seed``; ``level``: of every
+        interval.
 
     Returns
     -------
@@ -128,6 +138,7 @@ def survey_simulate(path: str | Path, **options: Unpack[SimulationOptions]) -> R
     given = SimulationAsked(
         str(path), options["repetitions"], options["seed"], checked(options["level"]), tuple(options["draws"]),
         names(options["codecs"], "codecs"), options["by"], options["until"], scan,
+        _seconds(options["idle_timeout"]),
     )  # fmt: skip
     return Result(simulate(given), simulation_lines, figure)
 

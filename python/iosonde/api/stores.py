@@ -112,8 +112,8 @@ def merge_stores(target: str | Path, sources: str | Path | Sequence[str | Path])
 def redact_store(store: str | Path, copy: str | Path, also: Names = None) -> Result[StoreCopy]:
     """Make a store with the numbers of another but without its names and secrets.
 
-    Look through the copy before you share it: a name that stands nowhere as a name is only found by ``also``. It is
-    ``iosonde store redact``.
+    It shows the words that may be names, and the paths and names that stay: look at them before you share the copy,
+    and hide more with ``also``. It is ``iosonde store redact``.
 
     Parameters
     ----------

@@ -99,7 +99,8 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Finishe
     room(campaign, expected.total_s, facts, keeper)
     if launcher.name != "local":
         spool = Path(campaign.spool) if campaign.spool else None
-        rollcall.call(launcher, max(campaign.nodes), where=spool, targets=tuple(campaign.spec.targets.values()))
+        targets = tuple(campaign.spec.targets.values())
+        rollcall.call(launcher, max(campaign.nodes), where=spool, targets=targets, leave_results=True)
     jobs = mpi_steps.tried(campaign.spec, ahead, launcher)
     said = (
         *unchecked(campaign, expected),

@@ -8,6 +8,7 @@ from pathlib import Path
 from iosonde.core import decision
 from iosonde.core.pair_rule import pair_rule
 from iosonde.core.types import Experiment
+from iosonde.foreign.reach import check_reachable
 from iosonde.stats.estimate import stopping
 from iosonde.store import Store
 
@@ -17,6 +18,7 @@ from .campaign import Campaign
 
 def existing_store(wanted: Campaign) -> Store | None:
     """The store that was asked for, if it is there already."""
+    check_reachable(Path(wanted.store))
     path = Path(wanted.store).resolve()
     return Store.open(path) if (path / "store.json").exists() else None
 

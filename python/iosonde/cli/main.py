@@ -1,6 +1,8 @@
 """Entry point of ``iosonde``: whatever ends it early, also while it is being loaded, ends it with one sentence.
 
-Nothing of ours, and no library, is imported before ``main`` is called: an interrupt may come at any moment.
+Nothing of ours, and no library, is imported before ``main`` is called: an interrupt may come at any moment. One that
+comes before ends the process by the signal (``iosonde/__init__.py``). While Python itself starts it prints a traceback
+of its own, which nothing of ours can prevent.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ import sys
 def main() -> None:
     """Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us, 130 interrupted."""
     try:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # set by the package while it was loaded
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, signal.default_int_handler)  # an interrupt: what was begun is cleaned up
         _open_closed_streams()

@@ -15,6 +15,7 @@ import click
 from iosonde import report
 from iosonde.core.errors import PROBLEM_FOUND, InputError
 from iosonde.core.whole_file import replace_file, whole_file
+from iosonde.foreign.reach import check_reachable
 
 if TYPE_CHECKING:
     from iosonde.core.table import Table
@@ -122,7 +123,8 @@ def tell(what: str, table: Table) -> None:
 
 
 def tell_reading(path: Path) -> None:
-    """Say on stderr that a large file is being read."""
+    """Say on stderr that a large file is being read. Raises NoAnswerError."""
+    check_reachable(path)
     if path.is_file() and path.stat().st_size >= _LARGE_BYTES:
         talk(f"reading {path}, {path.stat().st_size / 2**20:.0f} MiB …")
 

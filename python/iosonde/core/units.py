@@ -208,6 +208,8 @@ def ratio_text(ratio: float) -> str:
 
 
 def _scaled(value: float, base: int, names: list[str]) -> str:
+    if not math.isfinite(value):
+        return str(value)
     magnitude, step = abs(value), 0
     while magnitude >= base and step < len(names) - 1:
         magnitude /= base
@@ -218,6 +220,8 @@ def _scaled(value: float, base: int, names: list[str]) -> str:
 
 def format_seconds(seconds: float) -> str:
     """A duration as people say it: ``850 ms``, ``12 s``, ``4 min 10 s``, ``2 h 05 min``."""
+    if not math.isfinite(seconds):
+        return str(seconds)
     if seconds < 1:
         return format_rate(seconds, "s")
     if seconds < 60:

@@ -18,6 +18,7 @@ from iosonde.core.stored import PLACES, StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
 from iosonde.core.where import COMPLETE, parse_where, takes_incomplete
+from iosonde.foreign.reach import check_reachable
 
 from . import experiments, factors, headlines, stored, tables
 from .asked import EVERY, LAST_DONE, MetricChoice
@@ -161,6 +162,8 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     very many (``Store.results``). Raises InputError, DataError."""
     conditions = tuple(parse_where(where))
     path = Path(data) if isinstance(data, (str, Path)) else None
+    if path is not None:
+        check_reachable(path)
     if path is not None and not path.is_dir():
         return _of_file(path, str(data), conditions)
     from iosonde.store import Store  # which a table does without

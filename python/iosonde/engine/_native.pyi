@@ -166,7 +166,7 @@ def walk_tree(
     by_depth: int | None = None,
     rate: int = 0,
     share: tuple[int, int] = (0, 1),
-    on_files: Callable[[int], object] | None = None,
+    on_progress: Callable[[int, int, list[tuple[int, int, bytes]]], object] | None = None,
 ) -> dict[str, Any]:
     """Walk a tree by several threads, count every regular file once, and draw two samples in the same pass.
 
@@ -189,6 +189,8 @@ def walk_tree(
     number ÷ size (or allocated bytes). Each has the columns path (bytes, from the root on), key, size, allocated,
     device, inode, owner, modified_ns, accessed_s, in the order of the key. The same seed draws the same inodes.
 
-    The GIL is released; about ten times a second ``on_files`` is told how many files were seen, and signals are heard.
-    Raises OSError where the root cannot be opened, and what ``on_files`` raises.
+    The GIL is released; about ten times a second signals are heard and ``on_progress`` is called: files seen; a number
+    that grows as long as anything gets on; and of each thread that waits for the tree its number, a count that changes
+    when it gets on, and the path, from the root on, that it looks at.
+    Raises OSError where the root cannot be opened, and what ``on_progress`` raises.
     """

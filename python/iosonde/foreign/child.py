@@ -27,6 +27,8 @@ _KILL_S = 0.3  # for SIGKILL to take effect
 
 # Called about ten times a second while an answer is awaited: what is done, and for how many seconds already.
 OnWait = Callable[[str, float], None]
+# Called with what ``progress()`` of the child's module returned, whenever that changed.
+OnAlive = Callable[[Any], None]
 
 
 class NoAnswerError(errors.TargetFaultError):
@@ -40,13 +42,15 @@ class Child:
     that SIGKILL did not end: they hang inside the kernel.
     """
 
-    def __init__(self, module: str, limit_s: float = LIMIT_S, on_wait: OnWait | None = None) -> None:
+    def __init__(
+        self, module: str, limit_s: float = LIMIT_S, on_wait: OnWait | None = None, on_alive: OnAlive | None = None
+    ) -> None:  # fmt: skip
         self.limit_s = limit_s
         self.stuck_pids: list[int] = []
-        self._module, self._on_wait = module, on_wait
+        self._module, self._on_wait, self._on_alive = module, on_wait, on_alive
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
-        self._received = b""
+        self._received = bytearray()
 
     def call(self, operation: str, where: str, what: str, **arguments: Any) -> Any:
         """Return the answer of an operation on ``where`` (a path); ``what`` names it in words ("looking at /mnt/x").
@@ -54,13 +58,12 @@ class Child:
         Raises the IosondeError that the operation raised, and NoAnswerError if it made no progress within the limit:
         the child is left behind then, and the next call starts another one.
         """
-        since = time.strftime("%H:%M:%S")
         try:
             channel = self._connect()
             channel.sendall(json.dumps({"operation": operation, "arguments": arguments}).encode("ascii") + b"\n")
             message = self._receive(what, self.limit_s)
         except _SilenceError as silence:
-            pid = self._abandon()
+            pid, since = self._abandon(), time.strftime("%H:%M:%S", time.localtime(time.time() - silence.seconds))
             raise NoAnswerError(
                 f"{where} does not answer: {what} hangs since {since} ({silence.seconds:.0f} s)"
                 + (f"; process {pid} hangs in the kernel and is left behind" if pid else ""),
@@ -99,7 +102,7 @@ class Child:
                 start_new_session=True,  # Ctrl-C is for us
                 preexec_fn=signal_on_parent_death(signal.SIGKILL),
             )
-        self._socket, self._received = ours, b""
+        self._socket, self._received = ours, bytearray()
         self._receive("starting a process", _START_S)
         return ours
 
@@ -107,20 +110,25 @@ class Child:
         """Return the next message that is no sign of life. Raises _SilenceError, EOFError."""
         assert self._socket is not None
         began = heard = time.monotonic()
+        searched = 0  # a long message comes in many parts: none is looked through twice
         while True:
-            line, newline, rest = self._received.partition(b"\n")
-            if newline:
-                self._received, heard = rest, time.monotonic()
-                message: dict[str, Any] = json.loads(line)
+            end = self._received.find(b"\n", searched)
+            searched = len(self._received)
+            if end >= 0:
+                message: dict[str, Any] = json.loads(self._received[:end])
+                del self._received[: end + 1]
+                searched, heard = 0, time.monotonic()
                 if "alive" not in message:
                     return message
+                if self._on_alive:
+                    self._on_alive(message["alive"])
             elif select.select([self._socket], [], [], _POLL_S)[0]:
                 received = self._socket.recv(2**16)
                 if not received:
                     raise EOFError
                 self._received += received
             elif time.monotonic() - heard > limit_s:
-                raise _SilenceError(time.monotonic() - began)
+                raise _SilenceError(time.monotonic() - heard)
             if self._on_wait:
                 self._on_wait(what, time.monotonic() - began)
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
+
+from iosonde.core.program_output import run_program
+from iosonde.foreign.removal import scratch_directory
 
 from .darshan_child import FIELDS
 from .parsed import Parsed
@@ -30,14 +32,15 @@ def parse_log(text: Text, add: Any) -> Parsed:
     run = Parsed()
     if lost := unmapped_bytes(text.raw):
         run.lacks(0, f"{lost} bytes of the log belong to no module: its map is damaged, and counters may be missing")
-    with tempfile.TemporaryDirectory() as place:
-        log, out = Path(place, "log.darshan"), Path(place, "read.npz")
+    with scratch_directory("iosonde-darshan-") as place:
+        log, out = place / "log.darshan", place / "read.npz"
         log.write_bytes(text.raw)
         command = [sys.executable, "-m", f"{__package__}.darshan_child", str(log), str(out)]
         try:
-            ended = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_LONGEST_S, check=False
-            )
+            ended = run_program(command, _LONGEST_S)
+        except OSError as error:
+            run.lacks(0, f"pydarshan cannot be asked: {error.strerror}")
+            return run
         except subprocess.TimeoutExpired:
             run.lacks(0, f"pydarshan did not read the log in {_LONGEST_S} s")
             return run
@@ -46,7 +49,7 @@ def parse_log(text: Text, add: Any) -> Parsed:
             run.warn(0, "a log of Darshan is read by pydarshan, which is not here: pip install 'iosonde[darshan]'; or "
                      "import what darshan-parser and darshan-dxt-parser print")  # fmt: skip
             return run
-        said = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
+        said = ended.stderr.strip().rpartition("\n")[2][:200]
         if ended.returncode:
             run.lacks(0, f"pydarshan cannot read the log, which may be damaged: {said or ended.returncode}")
             return run

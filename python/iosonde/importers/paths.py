@@ -9,6 +9,7 @@ A manifest is a CSV with a column ``file`` (a path relative to it, or a pattern 
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
@@ -16,6 +17,7 @@ from pathlib import Path, PurePath
 
 from iosonde.core.errors import InputError
 from iosonde.core.types import FactorValue
+from iosonde.foreign.guarded import open_whole
 
 Factors = Callable[[PurePath], dict[str, FactorValue]]
 _PLACE = re.compile(r"(?<![A-Za-z_])([A-Za-z_]\w*+)=\{\}|\{([A-Za-z_]\w*)\}|(\{\})|(\*)")
@@ -71,8 +73,8 @@ def _part(part: str, names: list[str], pattern: str) -> str:
 def manifest_factors(path: Path) -> Factors:
     """The factors that a manifest gives. Raises InputError if it cannot be read or has no column ``file``."""
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file))
+        with open_whole(path) as file:
+            rows = list(csv.DictReader(io.StringIO(file.read().decode("utf-8-sig"), newline="")))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"the manifest {path} cannot be read: {error}", "give a CSV in UTF-8") from error
     if not rows or "file" not in rows[0]:

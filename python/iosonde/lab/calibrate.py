@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from iosonde.core.emulated import BUSY
 from iosonde.core.units import format_seconds
 
 from . import disks, links
@@ -31,7 +32,11 @@ def calibrate(lab: Lab, say: Callable[[str], None]) -> dict[str, Any]:
     delay_s = lab.description.delay_s or 0.0
     ring = list(zip(lab.hosts, (*lab.hosts[1:], lab.hosts[0]), strict=True)) if len(lab.hosts) > 1 else []
     for_s = _LINK_S + _ROUND_TRIPS * delay_s
-    found = {"links": [_link(one, other, for_s) for one, other in ring], "disks": [], "load": os.getloadavg()[0]}
+    found: dict[str, Any] = {
+        "links": [_link(one, other, for_s) for one, other in ring],
+        "disks": [],
+        "load": os.getloadavg()[0],
+    }
     if ring and delay_s:
         found["rtt_without_delay_s"] = _undelayed(lab, *ring[0])
     if recipe_of(lab).has_disks:
@@ -39,7 +44,7 @@ def calibrate(lab: Lab, say: Callable[[str], None]) -> dict[str, Any]:
         found["disks"] = [_disk(one) for one in lab.servers]
         if lab.description.base_fs != "tmpfs":
             found["throttle"] = disks.throttle(lab.servers[0], lab.description.read_rate, lab.description.write_rate)
-    found["warnings"] = off(lab.description, found)
+    found["warnings"], found["notes"] = off(lab.description, found), busy(found["load"])
     return found
 
 
@@ -68,7 +73,7 @@ def _disk(server: LabHost) -> dict[str, Any]:
 
 
 def off(asked: LabDescription, found: dict[str, Any]) -> list[str]:
-    """What was measured more than 10 % off what was asked for, and a machine that is too busy to be believed."""
+    """What was measured more than 10 % off what was asked for."""
     warnings = []
     if wanted := asked.goodput:
         for one in found["links"]:
@@ -87,8 +92,9 @@ def off(asked: LabDescription, found: dict[str, Any]) -> list[str]:
             if wanted_rate and abs(one[f"{kind}_bytes_per_s"] / wanted_rate - 1) > _OFF:
                 share = one[f"{kind}_bytes_per_s"] / wanted_rate
                 warnings.append(f"disk of {one['host']}: it {kind}s at {share:.0%} of what was asked for")
-    if found["load"] > (os.cpu_count() or 1):
-        warnings.append(
-            f"the machine was busy when this was measured: load {found['load']:.1f} on {os.cpu_count()} CPUs"
-        )
     return warnings
+
+
+def busy(load: float) -> list[str]:
+    """What makes these measurements doubtful: a machine with more to do than it has CPUs."""
+    return [f"{BUSY}: load {load:.1f} on {os.cpu_count()} CPUs"] if load > (os.cpu_count() or 1) else []

@@ -5,21 +5,19 @@ Held in the context of the caller, so that whoever asks a lab's hosts need not p
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, replace
 from typing import Any
 
+from iosonde.core.program_output import run_program
+
 ANSWER_S = 30.0  # longer than busy servers take to answer all that a command asks
-LOOK_S = 0.2
-_KILL_S = 0.3  # for SIGKILL to take effect
 _AT_ONCE = 16
 
 # Told while something is waited for: what, and for how many seconds already.
@@ -73,44 +71,14 @@ def say_waiting(what: str, waited_s: float) -> None:
 def completed(
     words: Sequence[str], limit_s: float, given: str | None, what: str
 ) -> subprocess.CompletedProcess[str]:  # fmt: skip
-    """A command that has ended, with what it printed. Raises subprocess.TimeoutExpired where it does not end within
-    ``limit_s``: it is killed with all of its group then, and left behind where it hangs in the kernel."""
-    process = subprocess.Popen(
-        words, stdin=subprocess.DEVNULL if given is None else subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
-    )  # fmt: skip
-    try:
-        stdout, stderr = _communicate(process, limit_s, given, what)
-    except BaseException:
-        _kill(process)
-        raise
-    return subprocess.CompletedProcess(words, process.returncode, stdout, stderr)
+    """A command that has ended, with what it printed. Raises as ``run_program``; InterruptedAnswerError."""
 
-
-def _communicate(process: subprocess.Popen[str], limit_s: float, given: str | None, what: str) -> tuple[str, str]:
-    begin = time.monotonic()
-    while True:
-        left_s = limit_s - (time.monotonic() - begin)
-        try:
-            return process.communicate(given, timeout=max(0.0, min(LOOK_S, left_s)))
-        except subprocess.TimeoutExpired:
-            if time.monotonic() - begin >= limit_s:
-                raise subprocess.TimeoutExpired(process.args, limit_s) from None
-        given = None  # it has it
+    def look(waited_s: float) -> None:
         if any(one.is_set() for one in _patience.get().stops):
             raise InterruptedAnswerError
-        say_waiting(what, time.monotonic() - begin)
+        say_waiting(what, waited_s)
 
-
-def _kill(process: subprocess.Popen[str]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(_KILL_S)
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe is not None:
-            with suppress(OSError):
-                pipe.close()
+    return run_program(words, limit_s, given=given, on_look=look)
 
 
 def at_once(tasks: Sequence[Callable[[], Any]]) -> list[Any]:

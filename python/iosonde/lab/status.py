@@ -111,9 +111,9 @@ def _ask_all(lab: Lab) -> tuple[dict[str, ServerState], tuple[str, ...], dict[st
     Where nothing is complained of, questions without an answer are."""
     unanswered: list[str] = []
     states, health, facts, held = patience.at_once([
-        lambda: _asked(lambda: servers_now(lab), {}, unanswered),
+        lambda: _asked(lambda: servers_now(lab), dict[str, ServerState](), unanswered),
         lambda: tuple(_health(lab)),
-        lambda: _asked(lambda: recipe_of(lab).facts(lab), {}, unanswered),
+        lambda: _asked(lambda: recipe_of(lab).facts(lab), dict[str, str](), unanswered),
         lambda: _asked(lambda: capacity(lab), None, unanswered),
     ])  # fmt: skip
     return states, health or tuple(unanswered), facts, held

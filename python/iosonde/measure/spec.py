@@ -38,7 +38,8 @@ CACHE_REMOUNT = "remount"
 class CommandStep:
     """A command for /bin/sh. ``on`` is SINGLE, ALL, EACH, MPI or SERVERS; ``parse`` names the importer that reads its
     output ("auto": the one that recognises it; None: nobody); ``expect`` are the exit codes of success. It is run in
-    trials where the factors of ``when`` have these levels."""
+    trials where the factors of ``when`` have these levels. ``keep_output``: bytes of its output that each rank keeps
+    (None: the default)."""
 
     command: str
     on: str = SINGLE
@@ -47,6 +48,7 @@ class CommandStep:
     expect: tuple[int, ...] = (0,)
     name: str = ""
     when: dict[str, FactorValue] = field(default_factory=dict)
+    keep_output: int | None = None
 
     def is_for(self, levels: Mapping[str, FactorValue]) -> bool:
         """Whether it is run in a trial with these levels."""

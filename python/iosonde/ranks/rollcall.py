@@ -8,13 +8,15 @@ starts N processes which are each alone, two names of one host, a node on which 
 from __future__ import annotations
 
 import json
+import os
 import sys
+import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import LaunchError, TargetError
+from iosonde.core.errors import InputError, LaunchError, TargetError
 from iosonde.ranks import temporary, watchdog
 from iosonde.ranks.launch import Launcher, mpirun
 
@@ -35,7 +37,8 @@ from iosonde.ranks import mpi, same_target
 try:
     ranks = mpi.connect(int(sys.argv[1]))
     answer = {"hosts": [host.name for host in ranks.hosts], "node_of": ranks.node_of}
-    answer["elsewhere"] = same_target.before(ranks, [Path(target) for target in sys.argv[2:]])
+    answer["sees_results"] = Path(sys.argv[2]).is_dir()
+    answer["elsewhere"] = same_target.before(ranks, [Path(target) for target in sys.argv[3:]])
     ranks.rank or print(json.dumps(answer), flush=True)
 except IosondeError as error:
     print(json.dumps({"error": error.message, "hint": error.hint}), flush=True)
@@ -44,16 +47,23 @@ except IosondeError as error:
 
 
 def call(
-    launcher: Launcher, nodes: int, answer_s: float = ANSWER_S, where: Path | None = None, targets: Sequence[Path] = ()
+    launcher: Launcher, nodes: int, answer_s: float = ANSWER_S, where: Path | None = None,
+    targets: Sequence[Path] = (), leave_results: bool = False,
 ) -> tuple[str, ...]:  # fmt: skip
     """The host names of the first ``nodes`` nodes. Raises LaunchError, which names those that do not answer;
-    TargetError, which names those on which one of the ``targets`` is not what it is on the others.
+    TargetError, which names those on which one of the ``targets`` is not what it is on the others; InputError where
+    ranks are to ``leave_results`` in ``where``, and the first of them does not see it.
 
     What they print lies in ``where`` meanwhile, or where temporary files are.
     """
-    program = [sys.executable, "-c", _PROGRAM, str(nodes), *map(str, targets)]
-    outcome, answer = _start(launcher.command(nodes, 1, program), answer_s, where)
+    outcome, answer = _start(launcher, nodes, targets, answer_s, where)
     if "hosts" in answer:
+        if leave_results and not answer["sees_results"]:
+            place = where or Path(tempfile.gettempdir())
+            raise InputError(f"ranks leave results in {place}: {answer['hosts'][0]}, the first node, does not see that "
+                             f"of {os.uname().nodename}, where iosonde was started",
+                             "start iosonde on the first of the nodes, or name a directory that both see with --spool",
+                             )  # fmt: skip
         _check_different(launcher, answer["hosts"], answer["node_of"])
         _check_target(answer["elsewhere"], nodes)
         return tuple(answer["hosts"])
@@ -91,16 +101,20 @@ def _silent(hosts: Sequence[str], where: Path | None) -> list[tuple[str, str]]:
     """Those hosts that do not even start one process alone, each with the reason."""
 
     def why_not(host: str) -> str:
-        alone = mpirun.MpiRun((host,)).command(1, 1, [sys.executable, "-c", _PROGRAM, "1"])
-        outcome, answer = _start(alone, ALONE_S, where)
+        alone = mpirun.MpiRun((host,))
+        outcome, answer = _start(alone, 1, (), ALONE_S, where)
         return "" if "hosts" in answer else answer.get("error") or _why(outcome, ALONE_S)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return [(host, why) for host, why in zip(hosts, pool.map(why_not, hosts), strict=True) if why]
 
 
-def _start(command: Sequence[str], limit_s: float, where: Path | None) -> tuple[watchdog.Outcome, dict[str, Any]]:
+def _start(
+    launcher: Launcher, nodes: int, targets: Sequence[Path], limit_s: float, where: Path | None
+) -> tuple[watchdog.Outcome, dict[str, Any]]:
     with temporary.directory("rollcall", where) as directory:
+        program = [sys.executable, "-c", _PROGRAM, str(nodes), str(directory), *map(str, targets)]
+        command = launcher.command(nodes, 1, program)
         limits = watchdog.TimeLimits(limit_s, grace_s=1.0)
         outcome = watchdog.watch(command, heartbeat_dir=directory, limits=limits)
         return outcome, _answer((directory / watchdog.STDOUT).read_text(errors="replace"))

@@ -103,7 +103,7 @@ def _changed_experiments(runs: Sequence[Document], experiments: Experiments) -> 
 def _experiments(store: Path) -> Iterator[Finding]:
     for path in _documents(store / "experiments"):
         try:
-            experiment_from(files.read_plain(path), f"experiment {path.stem}")
+            experiment_from(files.read_plain(path), path.stem)
         except (DataError, OSError) as error:
             action = f"restore {path} from a copy, or remove it"
             why = error.strerror if isinstance(error, OSError) else error

@@ -71,15 +71,13 @@ class Experiments:
         if before is not None and before[0] == state:
             return before[1]
         try:
-            found = experiment_from(files.read_plain(path), f"experiment {experiment_id}")
+            found = experiment_from(files.read_plain(path), experiment_id)
         except FileNotFoundError:
             hint = f"there are: {', '.join(self._ids()) or 'none'}"
             raise InputError(f"there is no experiment {experiment_id} in {self._directory.parent}", hint) from None
         except OSError as error:
             hint = f"restore {path} from a copy, or remove it"
             raise DataError(f"experiment {experiment_id} cannot be read: {error.strerror}", hint) from error
-        if found.id != experiment_id:
-            raise DataError(f"experiment {experiment_id} says that it is {found.id}", f"restore {path} from a copy")
         if state is not None:
             self._read[experiment_id] = state, found
         return found

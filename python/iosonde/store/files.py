@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.core.errors import SystemFaultError
+from iosonde.foreign.mounts import mount_points_in
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -290,7 +291,12 @@ def make_part(disk: Disk, directory: Path) -> None:
 
 
 def remove_tree(disk: Disk, path: Path) -> None:
-    """Remove a directory that the store made; follows no link, and another cleaner at work is no error."""
+    """Remove a directory that the store made; another cleaner at work is no error.
+
+    No link is followed, and nothing is removed where another file system is mounted in it.
+    """
+    if mount_points_in(path.parent.resolve() / path.name):
+        return
     for directory, names, files in os.walk(path, topdown=False):
         here = Path(directory)
         for name in [*files, *(name for name in names if (here / name).is_symlink())]:

@@ -1,8 +1,8 @@
-"""Names, addresses and secrets in text → stable pseudonyms: ``host-1``, ``user-1``, ``address-1``, ``secret-1``.
+"""Names, addresses, numbers of machines and jobs, and secrets in text → stable pseudonyms: ``host-1``, ``user-1``.
 
-Two passes: ``Names.learn`` reads everything that will be shared and notes who is named where it can be told (under
-a key like ``hosts``, after ``--password``, in ``/home/alice``); ``Names.hide`` then replaces these words wherever
-they occur, in keys as well as in values. What looks like an address is replaced anywhere. In doubt a word is
+Two passes: ``Names.learn`` reads everything that will be shared and notes who is named where ``name_patterns`` can
+tell (under a key like ``hosts``, after ``--password``, in ``/home/alice``); ``Names.hide`` then replaces these words
+wherever they occur, in keys as well as in values. What looks like an address is replaced anywhere. In doubt a word is
 replaced: a reader can live with ``host-3`` for a word that was none.
 """
 
@@ -12,65 +12,10 @@ import ipaddress
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import unquote
 
-_SECRET_WORD = (
-    r"[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|sharedkey|"
-    r"credentials?|authorization)[\w.-]*"
-)
-_VALUE = r"""(?:"[^"]*"|'[^']*'|[^\s,;&"'\]})]+)"""
-_HOST_OPTION = r"--?(?:hosts?|nodelist|machines?|nodes?-?list|clients?|servers?)|-H"
+from .name_patterns import ADDRESSES, HARMLESS, HOST_OPTION_WORD, KEYS, OPTION_WORD, PATTERNS
 
-# Under these keys the text of a value (and, in a dict of dicts, of its keys) is such a name.
-_KEYS = {
-    "secret": re.compile(rf"^(?:{_SECRET_WORD}|pass|auth|cookie)$", re.IGNORECASE),
-    "host": re.compile(
-        r"(?:^|_)(?:host(?:s|name|names)?|host_?list|node|nodename|node_?list|servers?|clients?|fqdn|domain|"
-        r"machine_?name|cluster)$",
-        re.IGNORECASE,
-    ),
-    "user": re.compile(
-        r"(?:^|_)(?:users?|user_?name|logname|login|owner|account|author|project|group)$", re.IGNORECASE
-    ),
-    "address": re.compile(
-        r"(?:^|_)(?:addr|address|addresses|ip|mac|hwaddr|guid|machine_?id|boot_?id|serial|uuid|fsid)$", re.IGNORECASE
-    ),
-}
-# In free text: the named group is the name.
-_PATTERNS = [
-    ("secret", re.compile(rf"(?i)(?<![\w-])--?{_SECRET_WORD}[\s=]+(?:bearer\s+|basic\s+)?(?P<name>{_VALUE})")),
-    ("secret", re.compile(rf"(?i)(?<![\w.-]){_SECRET_WORD}[\"']?\s*[=:]\s*(?:bearer\s+|basic\s+)?(?P<name>{_VALUE})")),
-    ("secret", re.compile(r"(?i)\b(?:bearer|basic)\s+(?P<name>[A-Za-z0-9+/._~=-]{8,})")),
-    ("secret", re.compile(r"://[^/\s:@]*:(?P<name>[^/\s@]+)@")),
-    ("secret", re.compile(r"(?<!\S)(?:-u|--user)[\s=]+[^\s:]+:(?P<name>[^\s]+)")),
-    ("secret", re.compile(r"\b(?P<name>AKIA[0-9A-Z]{16}|gh[opsu]_\w{20,}|eyJ[\w-]+\.[\w-]+\.[\w-]+)")),
-    ("secret", re.compile(r"(?P<name>-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END[^\n]*-----|\Z))")),
-    ("user", re.compile(r"/(?:home|users)\d*/(?P<name>[^/\s\"':;,()]+)", re.IGNORECASE)),
-    ("user", re.compile(r"(?<![\w.])~(?P<name>[A-Za-z_][\w.-]*)")),
-    ("user", re.compile(r"(?<![\w.+-])(?P<name>[A-Za-z_][\w.+-]*)@[\w.-]+")),
-    ("user", re.compile(r"(?i)\b\w*(?:user|username|logname|login)=(?P<name>[^\s,;:\"']+)")),
-    ("host", re.compile(r"(?<![\w.+-])[\w.+-]+@(?P<name>[A-Za-z][\w.-]*)")),
-    ("host", re.compile(r"://(?:[^/\s@]*@)?(?P<name>[A-Za-z][\w.-]*)")),
-    ("host", re.compile(r"(?<![\w./:@%-])(?P<name>[A-Za-z][\w.-]*):/(?!/)")),
-    ("host", re.compile(r"(?<![\w:/])//(?P<name>[A-Za-z][\w.-]*)/")),
-    ("host", re.compile(rf"(?<!\S)(?:{_HOST_OPTION})[\s=]+(?P<name>[^\s-]\S*)")),
-    ("host", re.compile(r"(?i)\b\w*(?:host|hostname|nodename|nodelist|server)=(?P<name>[^\s;\"']+)")),
-]
-_ADDRESSES = re.compile(
-    r"(?<![\w:.])(?:"
-    r"(?P<ip4>\d{1,3}(?:\.\d{1,3}){3})(?![\w]|\.\d)"
-    r"|(?:(?:[0-9a-fA-F]{2}:){5,19}[0-9a-fA-F]{2}"
-    r"|(?P<ip6>(?:[0-9a-fA-F]{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}))(?:%\w+)?"
-    r"|0x[0-9a-fA-F]{16})(?![\w:])"
-    r")"
-)
-# Words that name nobody.
-_HARMLESS = frozenset(
-    (
-        *("localhost", "local", "root", "nobody", "user", "host", "daemon", "self", "unknown", "default", "***"),
-        *("none", "null", "true", "false", "yes", "no", "on", "off", "all", "n/a", "sys", "krb5"),
-        *("http", "https", "file", "mount", "read", "write", "open", "create", "close", "stat", "mtc", "iosonde"),
-    )
-)
 # iosonde's own keys stay readable even where a host is called "vm": the copy must still be a store.
 _OWN_KEYS = frozenset(
     re.findall(
@@ -82,9 +27,9 @@ _OWN_KEYS = frozenset(
     )
 )
 _NODE_LIST = re.compile(r"(?P<stem>[A-Za-z][\w.-]*)\[(?P<numbers>[\d,-]+)\]")
+_ID_PATTERNS = [pattern for kind, pattern in PATTERNS if kind == "id"]
+_MIN_COMMON_ID_DIGITS = 5  # a shorter number is replaced only where it stands as an id
 _NUMBERED = re.compile(r"^(?P<stem>[A-Za-z][A-Za-z_-]*[A-Za-z_-])\d+$")
-_OPTION_WORD = re.compile(rf"(?i)^--?{_SECRET_WORD}$")
-_HOST_OPTION_WORD = re.compile(rf"^(?:{_HOST_OPTION})$")
 
 
 class Names:
@@ -100,13 +45,13 @@ class Names:
 
     @property
     def replaced(self) -> dict[str, int]:
-        """How many names of each kind were replaced so far: host, domain, user, address, secret, name."""
+        """How many names of each kind were replaced so far: host, domain, user, address, secret, id, name."""
         kinds = [pseudonym.partition("-")[0] for pseudonym in self._used]
         return {kind: kinds.count(kind) for kind in sorted(set(kinds))}
 
     def learn(self, value: Any, key: str = "") -> None:
         """Note every name in ``value``: text, or lists and dicts of it; ``key`` is the key it stands under."""
-        kind = next((kind for kind, keys in _KEYS.items() if keys.search(key)), "")
+        kind = _kind_of_key(key)
         if isinstance(value, Mapping):
             for name, item in value.items():
                 self._learn_text(str(name))
@@ -116,7 +61,7 @@ class Names:
                 self.learn(item, key if named or kind == "secret" else str(name))
         elif isinstance(value, (list, tuple)):
             self._learn_list(value, key)
-        elif kind == "secret" and value is not None and not isinstance(value, bool):
+        elif kind in ("secret", "id") and isinstance(value, (int, float)) and not isinstance(value, bool):
             self._note(kind, str(value))
         elif isinstance(value, str):
             if kind:
@@ -127,9 +72,9 @@ class Names:
         before = ""
         for item in items:
             if isinstance(item, str) and not item.startswith("-"):
-                if _OPTION_WORD.match(before):
+                if OPTION_WORD.match(before):
                     self._note("secret", item)
-                elif _HOST_OPTION_WORD.match(before):
+                elif HOST_OPTION_WORD.match(before):
                     self._note("host", item)
             self.learn(item, key)
             before = item if isinstance(item, str) else ""
@@ -137,7 +82,7 @@ class Names:
         self._learn_text(" ".join(words))
 
     def _learn_text(self, text: str) -> None:
-        for kind, pattern in _PATTERNS:
+        for kind, pattern in PATTERNS:
             for found in pattern.finditer(text):
                 self._note(kind, found["name"])
 
@@ -148,9 +93,13 @@ class Names:
                 for number in _expand(found["numbers"]):
                     self._note_word(kind, found["stem"] + number)
             name = _NODE_LIST.sub("", name)
+        if kind == "secret":
+            for form in (name, name.rstrip("."), unquote(name)):  # "the password is hunter2."
+                self._note_word(kind, form)
+            return
         parts = re.split(r"[\s,;|]+", name) if kind in ("host", "user") else [name]
         for part in parts:
-            part = re.sub(r":[\d/].*$", "", part).strip("./:[]") if kind == "host" else part
+            part = re.sub(r":[\d/].*$", "", part).strip("./:[]") if kind == "host" else part.strip(".:")
             self._note_word(kind, part)
             if kind == "host" and "." in part and not _is_address(part):
                 self._note_word(kind, part.partition(".")[0])
@@ -159,11 +108,13 @@ class Names:
 
     def _note_word(self, kind: str, word: str) -> None:
         plain = word.lower()
-        if not word or plain in _HARMLESS or plain in self._pseudonyms or _is_pseudonym(plain):
+        if not word or plain in HARMLESS or plain in self._pseudonyms or is_pseudonym(plain):
             return
-        if kind != "secret" and (plain.isdigit() or _is_address(word)):
+        if kind == "id" and not re.search(r"\d", word):
+            return
+        if kind not in ("secret", "id") and (plain.isdigit() or _is_address(word)):
             return  # addresses are found wherever they are
-        if kind == "secret" and len(word) < 3:
+        if kind in ("secret", "id") and len(word) < 3 or kind in ("host", "user") and len(word) < 2:
             return
         self._give(kind, plain)
 
@@ -180,8 +131,14 @@ class Names:
         self._finder = None
         return relatives[0]
 
-    def hide(self, value: Any) -> Any:
-        """``value`` with every known name replaced, in keys and values alike."""
+    def hide(self, value: Any, key: str = "") -> Any:
+        """``value``, which stands under ``key``, with every known name replaced, in keys and values alike."""
+        if isinstance(value, (str, int, float)) and not isinstance(value, bool) and key:
+            kind, pseudonym = _kind_of_key(key), self._pseudonyms.get(str(value).lower())
+            if pseudonym and kind == "id":
+                return self._use(pseudonym)
+            if kind == "secret" and not isinstance(value, str):
+                return "secret"
         if isinstance(value, str):
             return self.hide_text(value)
         if isinstance(value, Mapping):
@@ -190,15 +147,17 @@ class Names:
                 name = str(key) if key in _OWN_KEYS else self.hide_text(str(key))
                 while name in hidden:
                     name += "'"
-                hidden[name] = "secret" if _is_secret_number(str(key), item) else self.hide(item)
+                hidden[name] = self.hide(item, str(key))
             return hidden
         if isinstance(value, (list, tuple)):
-            return [self.hide(item) for item in value]
+            return [self.hide(item, key) for item in value]
         return value
 
     def hide_text(self, text: str) -> str:
         """``text`` with every known name, and everything that looks like an address, replaced."""
-        text = _ADDRESSES.sub(self._hide_address, text)
+        text = ADDRESSES.sub(self._hide_address, text)
+        for pattern in _ID_PATTERNS:
+            text = pattern.sub(self._hide_id, text)
         if self._finder is None:
             self._finder = self._make_finder()
         return self._finder.sub(self._pseudonym, text)
@@ -215,6 +174,13 @@ class Names:
             return word
         return self._use(self._pseudonyms.get(word.lower()) or self._give("address", word.lower()))
 
+    def _hide_id(self, found: re.Match[str]) -> str:
+        pseudonym = self._pseudonyms.get(found["name"].lower())
+        if pseudonym is None:
+            return found[0]
+        start, end = (place - found.start() for place in found.span("name"))
+        return found[0][:start] + self._use(pseudonym) + found[0][end:]
+
     def _use(self, pseudonym: str) -> str:
         self._used.add(pseudonym)
         return pseudonym
@@ -225,16 +191,21 @@ class Names:
         Beside the known hosts their siblings are found: where gpu01 is one, gpu17 is one as well.
         """
         known = sorted(self._pseudonyms, key=lambda word: (-len(word), word))
-        parts = [
-            re.escape(word)
-            if self._pseudonyms[word].startswith("secret-") and len(word) >= 6
-            else _between(re.escape(word))
-            for word in known
-        ]
+        parts = [part for word in known if (part := _word_pattern(word, self._pseudonyms[word]))]
         hosts = [word for word in known if self._pseudonyms[word].startswith("host-")]
         stems = {found["stem"] for word in hosts if (found := _NUMBERED.match(word.partition(".")[0]))}
         parts += [_between(rf"{re.escape(stem)}\d+") for stem in sorted(stems - {"host-", "user-"})]
         return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE)
+
+
+def _word_pattern(word: str, pseudonym: str) -> str:
+    """Where ``word`` is replaced; nowhere if it is a number too short to be an id wherever it stands."""
+    kind = pseudonym.partition("-")[0]
+    if kind == "secret" and len(word) >= 6:
+        return re.escape(word)
+    if kind == "id" and word.isdigit():
+        return rf"(?<![\w.,]){word}(?!\w|[.,]\d)" if len(word) >= _MIN_COMMON_ID_DIGITS else ""
+    return _between(re.escape(word))
 
 
 def _between(word: str) -> str:
@@ -258,9 +229,10 @@ def _is_address(word: str) -> bool:
     return True
 
 
-def _is_pseudonym(word: str) -> bool:
-    return re.fullmatch(r"(?:host|domain|user|address|secret|name)-\d+", word) is not None
+def is_pseudonym(word: str) -> bool:
+    """Whether ``word`` is a name that this module gives."""
+    return re.fullmatch(r"(?:host|domain|user|address|secret|name|id)-\d+", word) is not None
 
 
-def _is_secret_number(key: str, value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and bool(_KEYS["secret"].search(key))
+def _kind_of_key(key: str) -> str:
+    return next((kind for kind, keys in KEYS.items() if keys.search(key)), "")

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from iosonde.core.errors import InputError, SystemFaultError
+from iosonde.core.secret_text import HIDDEN, hide_address_passwords
 
 from .files import MARKER
 from .index_database import TABLES, VERSION, Rows
@@ -56,6 +57,7 @@ class PostgresDatabase:
 
     def __init__(self, url: str) -> None:
         self._url = url
+        self._password = _read_password(url)
         self._lock = threading.RLock()
         self._connection: psycopg.Connection[Any] | None = None
         with self.asking(writing=True):
@@ -96,6 +98,8 @@ class PostgresDatabase:
                     yield _Statements(cursor)
         except psycopg.Error as error:
             said = " ".join(str(error).split())
+            if self._password:
+                said = said.replace(self._password, HIDDEN)
             raise SystemFaultError(
                 f"the index {self.name} cannot be used: {said}",
                 f"look at the server; with DROP SCHEMA {SCHEMA} CASCADE the index goes, and is made again",
@@ -128,11 +132,26 @@ def import_psycopg() -> None:
 
 def without_password(url: str) -> str:
     """An address as it can be shown."""
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url.partition("?")[0]
-    user = f"{parts.username or ''}:…@"
-    return parts._replace(netloc=user + parts.netloc.rpartition("@")[2], query="").geturl()
+    return hide_address_passwords(url, is_address=True).partition("?")[0]
+
+
+def _read_password(url: str) -> str:
+    """The password in an address, or "". Raises InputError for an address that the library would read otherwise than
+    it was meant: its own messages then quote parts of the password."""
+    import_psycopg()
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    before_host, at, _ = url.partition("://")[2].rpartition("@")
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.Error:
+        parts = None
+    if parts is None or (at and re.search("[/@]", before_host)):
+        raise InputError(f"the address {without_password(url)} of the index cannot be read",
+                         "write each of / @ : % ? # [ ] in user and password as %2F %40 %3A %25 %3F %23 %5B %5D; or "
+                         "leave the password out, and put it into ~/.pgpass")  # fmt: skip
+    return str(parts.get("password") or "")
 
 
 def _spelled(statement: str) -> bytes:

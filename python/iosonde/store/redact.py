@@ -21,17 +21,19 @@ from iosonde.core.types import Finding, Observation, Run, Severity
 
 from .experiment_digest import digest_of_run
 from .hide import Names
+from .remains import Remains
 from .runfile import decode, encode, experiment_bytes, experiment_from
 from .store import Store
 
 
 @dataclass(frozen=True)
 class Redacted:
-    """What was done: runs copied, names replaced (kind → how many), and what was left out and why."""
+    """What was done: runs copied, names replaced (kind → how many), what was left out and why; what stays."""
 
     runs: int
     replaced: dict[str, int]
     problems: list[Finding]
+    remains: Remains
 
 
 def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redacted:
@@ -47,17 +49,23 @@ def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redac
     problems = source.problems()
     damaged = {problem.evidence["path"].removeprefix("runs/") for problem in problems}
     ids = [run_id for run_id in source.run_ids() if run_id not in damaged]
+    known = set(ids)  # and the names of what was measured
     for run_id in ids:
         run = source.run(run_id)
+        known.update(name for row in run.observations for name in (row.operation, row.metric))
         names.learn({**_fields(run), "notes": source.notes.of(run_id)})
         for content in run.raw.values():
             names.learn(_text(content))
     experiments = source.experiments()
     for experiment in experiments:
         names.learn(dataclasses.asdict(experiment))
+        known.add(experiment.id)
+    remains = Remains(frozenset(map(names.hide_text, known)))
     for experiment in experiments:
         document = names.hide(decode(experiment_bytes(experiment)))
-        copy.save_experiment(experiment_from(encode(document), f"experiment {experiment.id}"))
+        copy.save_experiment(hidden := experiment_from(encode(document), document["id"]))
+        remains.read(document)
+        remains.read_names([hidden.name])
     changed = {problem.evidence["path"] for problem in problems if problem.code == "D107"}
     for run_id in ids:
         run = _hidden(source.run(run_id, operations=True), names)
@@ -65,8 +73,22 @@ def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redac
         if digest and f"experiments/{source.document(run_id)['experiment']}.json" not in changed:
             digest = copy.experiment_digest(run.experiment)
         copy.append_with_digest(run, digest)
-        copy.notes.add(run.id, names.hide(source.notes.of(run_id)))
-    return Redacted(len(ids), names.replaced, problems)
+        notes = names.hide(source.notes.of(run_id))
+        copy.notes.add(run.id, notes)
+        _read_run(run, notes, remains)
+    return Redacted(len(ids), names.replaced, problems, remains)
+
+
+def _read_run(run: Run, notes: dict[str, list[Any]], remains: Remains) -> None:
+    """Have ``remains`` look at everything that the copy of a run says."""
+    remains.read(_fields(run))
+    remains.read_sentence(run.source)
+    levels = {f"{factor}: {level}" for factor, level in run.factors.items() if isinstance(level, str)}
+    remains.read_names([*notes["tags"], *sorted(levels), *run.raw])
+    for note in notes["notes"]:
+        remains.read_sentence(str(note.get("text", "")))
+    for content in run.raw.values():
+        remains.read_sentence(_text(content) or "")
 
 
 def _here() -> dict[str, str]:
@@ -113,7 +135,7 @@ def _hidden(run: Run, names: Names) -> Run:
     ]
     plain = {
         key: names.hide(getattr(run, key))
-        for key in ("id", "experiment", "source", "started_at", "factors", "facts", "phases", "missing")
+        for key in ("id", "experiment", "source", "started_at", "factors", "facts", "phases", "missing", "headlines")
     }
     return replace(run, **plain, observations=observations, findings=findings, raw=raw)
 

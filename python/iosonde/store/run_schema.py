@@ -174,7 +174,8 @@ class _Items:
     """A list, or an object with any keys, of one schema."""
 
     def __init__(self, kind: type, item: Schema) -> None:
-        self._kind, self._item = kind, item
+        self._kind: Any = kind
+        self._item = item
         self._types = item.types if isinstance(item, _Leaf) else frozenset()
 
     def check(self, value: Any) -> None:

@@ -112,11 +112,13 @@ def experiment_bytes(experiment: Experiment) -> bytes:
     return encode({"schema_version": STORE_VERSION, **plain(asdict(experiment))})
 
 
-def experiment_from(text: bytes, name: str) -> Experiment:
-    """The Experiment of such a text; ``name`` is where it was read. Raises DataError, SchemaTooNewError."""
-    document = decode(text)
+def experiment_from(text: bytes, experiment_id: str) -> Experiment:
+    """The Experiment of such a text, which has this id. Raises DataError, SchemaTooNewError."""
+    document, name = decode(text), f"experiment {experiment_id}"
     try:
         check_types(document, EXPERIMENT)
+        if document["id"] != experiment_id:
+            raise DataError(f"it is experiment {document['id']}")
         version = document.pop("schema_version")
         if version > STORE_VERSION:
             raise SchemaTooNewError(*too_new(name, version))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment, Finding, Run
 from iosonde.core.where import matching_rows, takes_incomplete
+from iosonde.foreign.reach import check_reachable
 
 from . import files, rundir
 from .experiment_digest import ExperimentDigest
@@ -54,6 +55,7 @@ class Store:
     def create(cls, path: str | Path, disk: files.Disk | None = None) -> Store:
         """The store at ``path``, made if it is not there. Raises InputError if something else is."""
         path, disk = Path(path), disk or files.Disk()
+        check_reachable(path)
         try:
             if (path / MARKER).exists():
                 store = cls.open(path, disk)
@@ -74,6 +76,7 @@ class Store:
     def check_place(cls, path: str | Path) -> None:
         """Raises InputError if no store is at ``path`` and none could be made, as ``create`` does; makes nothing."""
         path = Path(path)
+        check_reachable(path)
         try:
             if (path / MARKER).exists():
                 cls.open(path)
@@ -91,6 +94,7 @@ class Store:
     def open(cls, path: str | Path, disk: files.Disk | None = None) -> Store:
         """The store at ``path``. Raises InputError if there is none, SchemaTooNewError if it is newer."""
         path = Path(path)
+        check_reachable(path)
         check_marker(path)
         for name in _DIRECTORIES:  # an empty one is absent after git or an archive carried the store
             if (path / name).exists() and not (path / name).is_dir():

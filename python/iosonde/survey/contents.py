@@ -7,25 +7,23 @@ import hashlib
 import os
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 import numpy as np
 
 from iosonde.engine._native import read_timed
 
+from .calls import TreeCalls
 from .codecs import codec
 from .magic import EMPTY, HEAD_BYTES, LONG_HEAD_BYTES, kind_of, needs_long_head
-from .opening import FAILED, RELEASED, Opened, UnansweredError, WalkedFile, opened
+from .opening import CHANGED, FAILED, RELEASED, SHORT, Opened, UnansweredError, WalkedFile, opened
 
 WHOLE_BYTES = 1 << 20  # a file up to here is read whole
 PIECES, PIECE_BYTES = 4, 1 << 18
 BLOCK_BYTES = 4096
 _ZEROS = bytes(BLOCK_BYTES)
-AT_ONCE = 8
-_T = TypeVar("_T")
+_Timed = tuple[bytes, int, bool | None]  # what was read, in how many ns, and whether it was cached
 
 DIGEST_BYTES = 8  # of a block: two of 10⁷ different ones are taken for one once in 4·10⁵ surveys
 
@@ -51,13 +49,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class Contents:
-    """Of one file. ``why``: why it could not be looked at, else ''."""
+    """Of one file. ``why``: why it could not be looked at, else ''; ``hung_s``: for how long it had not answered."""
 
     kind: str | None
     pieces: tuple[Piece, ...] = ()
     touched: bool = False
     read_bytes: int = 0
     why: str = field(default="")
+    hung_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -69,64 +68,67 @@ class LookAsked:
     every_piece: bool = False
 
 
-def look_at_all(
-    root: str, files: Sequence[WalkedFile], asked: LookAsked, on_done: Callable[[int], object] | None = None
-) -> list[Contents]:
-    """Each file's contents, several at a time. ``on_done`` is told how many are done."""
-    handle = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            work = [pool.submit(look_at, handle, one, asked) for one in files]
-            try:
-                return [one.result() for one in _told(work, on_done)]
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    finally:
-        os.close(handle)
-
-
-def _told(work: Sequence[_T], on_done: Callable[[int], object] | None) -> Iterator[_T]:
-    for done, one in enumerate(work):
-        yield one
-        if on_done:
-            on_done(done + 1)
-
-
-def look_at(root: int, seen: WalkedFile, asked: LookAsked) -> Contents:
+def look_at(root: int, seen: WalkedFile, asked: LookAsked, calls: TreeCalls | None = None) -> Contents:
     """One file. It is opened only if it has blocks; what changes while it is read counts as no answer."""
     if not seen.size:
         return Contents(EMPTY)
     if not seen.allocated:
         return Contents(None, why=RELEASED)
+    calls = calls or TreeCalls()
     try:
-        with opened(root, seen) as file:
-            return _contents(file, seen, asked)
+        with opened(root, seen, calls) as file:
+            return _contents(file, seen, asked, calls)
     except UnansweredError as error:
         return Contents(None, why=str(error))
 
 
-def _contents(file: Opened, seen: WalkedFile, asked: LookAsked) -> Contents:
+def _contents(file: Opened, seen: WalkedFile, asked: LookAsked, calls: TreeCalls) -> Contents:
     # First of all what is timed: to look at its head would bring more of a file into memory.
-    timed: Iterable[tuple[bytes, int, bool | None]] = (
-        read_timed(file.fd, offset, size) for offset, size in (_places(seen, asked) if asked.codecs else ())
+    timed: Iterable[_Timed] = (
+        _read_piece(file, seen, place, calls) for place in (_places(seen, asked) if asked.codecs else ())
     )
     timed = timed if asked.every_piece else list(timed)  # every piece of a large file does not fit into memory
-    head = os.pread(file.fd, HEAD_BYTES, 0)
+    head = _read_head(file, seen, HEAD_BYTES, calls)
     if needs_long_head(head):
-        head = os.pread(file.fd, LONG_HEAD_BYTES, 0)
-    kind = kind_of(head, seen.size, seen.path.rpartition(b"/")[2], lambda name: _is_there(name, file.directory))
+        head = _read_head(file, seen, LONG_HEAD_BYTES, calls)
+    name = seen.path.rpartition(b"/")[2]
+    kind = kind_of(head, seen.size, name, lambda beside: _exists(beside, file.directory, calls))
     pieces, read = [], len(head)
     for data, ns, cached in timed:
         read += len(data)
-        if data:
-            pieces.append(replace(_piece(data, asked.codecs), read_s=ns / 1e9, cached=cached))
+        pieces.append(replace(_piece(data, asked.codecs), read_s=ns / 1e9, cached=cached))
     return Contents(kind, tuple(pieces), file.touched, read)
 
 
-def _is_there(name: bytes, directory: int) -> bool:
+def _read_piece(file: Opened, seen: WalkedFile, place: tuple[int, int], calls: TreeCalls) -> _Timed:
+    """Raises UnansweredError where fewer bytes come than are promised."""
+    offset, size = place
+    data, ns, cached = calls(read_timed, file.fd, offset, size)
+    if len(data) < size:
+        raise UnansweredError(_why_short(file, seen, calls))
+    calls.hear()
+    return data, ns, cached
+
+
+def _read_head(file: Opened, seen: WalkedFile, size: int, calls: TreeCalls) -> bytes:
+    """The same of the first bytes."""
+    size, head = min(size, seen.size), b""
+    while len(head) < size:
+        more = calls(os.pread, file.fd, size - len(head), len(head))
+        if not more:
+            raise UnansweredError(_why_short(file, seen, calls))
+        head += more
+    calls.hear()
+    return head
+
+
+def _why_short(file: Opened, seen: WalkedFile, calls: TreeCalls) -> str:
+    return SHORT if seen.same(calls(os.fstat, file.fd)) else CHANGED
+
+
+def _exists(name: bytes, directory: int, calls: TreeCalls) -> bool:
     try:
-        os.stat(name, dir_fd=directory, follow_symlinks=False)
+        calls(os.stat, name, dir_fd=directory, follow_symlinks=False)
     except OSError:
         return False
     return True

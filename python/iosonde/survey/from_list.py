@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import islice
@@ -22,42 +21,38 @@ from iosonde.core.errors import InputError
 from iosonde.engine import _native
 
 from .listing import FileList, read_list
-from .walk import THREADS, DrawnFiles, WalkAsked, Walked
+from .lookup import LookUp, StatusTable
+from .walk import DrawnFiles, WalkAsked, Walked
 
 _CHUNK = 1 << 15
-_PASS = os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 _DEPTHS = 65
 _MOST_LINKED = 1 << 22  # inodes with several names that are remembered; beyond, every name counts
 _SIZE_EDGES = 2 ** np.arange(64, dtype=np.uint64)
 _AGE_EDGES_S = 86_400 * np.array(_native.AGE_EDGES_DAYS)
 _COLUMNS = ("size", "allocated", "device", "inode", "owner", "modified_ns", "accessed_s")
-Stats = Sequence[os.stat_result | None]
 Table = npt.NDArray[np.uint64]
 
 
 def walk_list(
-    asked: WalkAsked, root: str, source: str, on_files: Callable[[int], object] | None = None
+    asked: WalkAsked, resolved: str, source: str, look_up: LookUp, on_files: Callable[[int], object] | None = None
 ) -> Walked:  # fmt: skip
-    """``source``: the file with the list, ``-`` for standard input. ``root`` is a path of the tree that stays, that of
-    ``asked`` what names begin with. Raises InputError."""
+    """``source``: the file with the list, ``-`` for standard input. Names begin with the path of ``asked``, absolute or
+    not, or with its ``resolved`` one; ``look_up`` says what the tree has by names from its root on. Raises InputError,
+    and what ``look_up`` raises."""
     began, now_s = time.monotonic(), int(time.time())
     with _opened(source) as stream:
         listed = read_list(stream, "the list" if source == "-" else source, os.fsencode(asked.path))
         if asked.allocated and listed.form.sized:
             raise InputError(f"{source}: a list of sizes does not say what is allocated", "leave out --allocated")
         seen = _Seen(asked, now_s)
-        handle = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            for names, sizes in _chunks(listed, _Names(asked.path, seen.outside)):
-                if listed.form.sized:
-                    seen.sized(names, np.array(sizes, np.uint64))
-                else:
-                    seen.looked_up(names, _stats(handle, names))
-                if on_files:
-                    on_files(int(seen.numbers["files"]))
-            by_count, by_size = (one.drawn(handle) for one in (seen.by_count, seen.by_size))
-        finally:
-            os.close(handle)
+        for names, sizes in _chunks(listed, _Names(asked.path, resolved, seen.outside)):
+            if listed.form.sized:
+                seen.sized(names, np.array(sizes, np.uint64))
+            else:
+                seen.looked_up(names, look_up(names))
+            if on_files:
+                on_files(int(seen.numbers["files"]))
+        by_count, by_size = (one.drawn(look_up) for one in (seen.by_count, seen.by_size))
     if not seen.numbers["files"] and seen.outside[0]:
         raise InputError(f"{source}: no name in it is below {asked.path}", "name the tree as the list does")
     found = seen.found(listed)
@@ -78,8 +73,8 @@ def _opened(source: str) -> Iterator[BinaryIO]:
 class _Names:
     """Names from the root of the tree on; what is not below it is counted, and left out."""
 
-    def __init__(self, path: str, outside: list[int]) -> None:
-        ways = (path, os.path.abspath(path), os.path.realpath(path))
+    def __init__(self, path: str, resolved: str, outside: list[int]) -> None:
+        ways = (path, os.path.abspath(path), resolved)
         self._starts = tuple(os.fsencode(one).rstrip(b"/") + b"/" for one in dict.fromkeys(ways))
         self._outside = outside
 
@@ -103,57 +98,6 @@ def _chunks(listed: FileList, names: _Names) -> Iterator[tuple[list[bytes], list
             yield [name for _, name in kept], [size for size, _ in kept]
 
 
-class _Lookup:
-    """Names relative to open directories, of which the last is kept: lists go directory by directory. No symbolic link
-    is followed."""
-
-    def __init__(self, root: int) -> None:
-        self._root, self._above, self._handle = root, b"", -1
-
-    def stat(self, name: bytes) -> os.stat_result | None:
-        """None where there is none."""
-        above, _, last = name.rpartition(b"/")
-        try:
-            return os.stat(last, dir_fd=self._directory(above), follow_symlinks=False)
-        except OSError:
-            return None
-
-    def _directory(self, above: bytes) -> int:
-        if not above:
-            return self._root
-        if self._handle < 0 or above != self._above:
-            self.close()
-            at = self._root
-            for part in above.split(b"/"):
-                below = os.open(part, _PASS, dir_fd=at)
-                self.close()
-                self._handle = at = below
-            self._above = above
-        return self._handle
-
-    def close(self) -> None:
-        """Let go of the last directory."""
-        if self._handle >= 0:
-            os.close(self._handle)
-        self._above, self._handle = b"", -1
-
-
-def _stats(root: int, names: Sequence[bytes]) -> list[os.stat_result | None]:
-    """Of each name, by several threads, each with neighbours of the list."""
-
-    def some(part: Sequence[bytes]) -> Stats:
-        look = _Lookup(root)
-        try:
-            return [look.stat(name) for name in part]
-        finally:
-            look.close()
-
-    step = max(64, len(names) // THREADS + 1)
-    with ThreadPoolExecutor(THREADS) as pool:
-        parts = pool.map(some, [names[at : at + step] for at in range(0, len(names), step)])
-        return [one for part in parts for one in part]
-
-
 class _Seen:
     """Totals so far, and the two samples."""
 
@@ -173,38 +117,35 @@ class _Seen:
         """Files of which the size is all that is known."""
         self._add(names, sizes, np.zeros_like(sizes), sizes)
 
-    def looked_up(self, names: Sequence[bytes], stats: Stats) -> None:
-        """Files that were looked up; None: what is not there."""
-        kept = [(name, one) for name, one in zip(names, stats, strict=True) if one and self._counts(one)]
-        self.numbers["vanished"] += sum(one is None for one in stats)
-        if not kept:
+    def looked_up(self, names: Sequence[bytes], table: StatusTable) -> None:
+        """Files that were looked up."""
+        self.numbers["vanished"] += int((~table["found"]).sum())
+        counted = [row for row in np.flatnonzero(table["found"]).tolist() if self._counts(table[row])]
+        if not counted:
             return
-        found = [one for _, one in kept]
-        sizes, blocks, modified, accessed, owners = np.array(
-            [(one.st_size, one.st_blocks, one.st_mtime, one.st_atime, one.st_uid) for one in found]).T  # fmt: skip
-        size = np.array([one.st_size for one in found], np.uint64)
-        allocated = np.array([512 * one.st_blocks for one in found], np.uint64)
-        self._add([name for name, _ in kept], size, allocated, allocated if self.asked.allocated else size)
+        files = table[counted]
+        size, allocated = files["size"], 512 * files["blocks"]
+        self._add([names[row] for row in counted], size, allocated, allocated if self.asked.allocated else size)
         rows = np.stack([np.ones_like(size), size, allocated], axis=1)
-        for name, times in (("modified", modified), ("accessed", accessed)):
+        for name, times in (("modified", files["modified_ns"] / 1e9), ("accessed", files["accessed_s"])):
             np.add.at(self.tables[name], np.searchsorted(_AGE_EDGES_S, self.now_s - times, "right"), rows)
-        released = (sizes > 0) & (blocks == 0)
+        released = (size > 0) & (allocated == 0)
         self.exact["allocated_bytes"] += int(allocated.sum())
         self.exact["released"] += int(released.sum())
         self.exact["released_bytes"] += int(size[released].sum())
-        for owner in np.unique(owners):
+        for owner in np.unique(files["owner"]):
             total = self.owners.setdefault(int(owner), [0, 0, 0])
-            for column, more in enumerate(rows[owners == owner].sum(axis=0).tolist()):
+            for column, more in enumerate(rows[files["owner"] == owner].sum(axis=0).tolist()):
                 total[column] += more
 
-    def _counts(self, one: os.stat_result) -> bool:
+    def _counts(self, row: np.void) -> bool:
         """Whether it is a file that was not seen by another name."""
-        if not stat.S_ISREG(one.st_mode):
+        if not stat.S_ISREG(int(row["mode"])):
             self.numbers["not_files"] += 1
             return False
-        if one.st_nlink > 1 and len(self.linked) < _MOST_LINKED:
+        if row["links"] > 1 and len(self.linked) < _MOST_LINKED:
             before = len(self.linked)
-            self.linked.add((one.st_dev, one.st_ino))
+            self.linked.add((int(row["device"]), int(row["inode"])))
             if len(self.linked) == before:
                 self.exact["hard_links"] += 1
                 return False
@@ -249,23 +190,18 @@ class _Smallest:
         order = np.argsort(all_keys, kind="stable")[: self._most]
         self._keys, self._files = all_keys[order], [files[at] for at in order.tolist()]
 
-    def drawn(self, root: int) -> DrawnFiles:
+    def drawn(self, look_up: LookUp) -> DrawnFiles:
         """With what the file system says of each now; a size that differs is that of the list, and will be told."""
-        look = _Lookup(root)
-        try:
-            rows = list(_rows(self._files, look))
-        finally:
-            look.close()
+        names, sizes = [name for name, _ in self._files], [size for _, size in self._files]
+        rows = list(map(_row, names, sizes, look_up(names)))
         columns = dict(zip(_COLUMNS, np.array(rows, object).reshape(-1, len(_COLUMNS)).T, strict=True))
-        return DrawnFiles(tuple(name for name, _ in self._files), {"key": self._keys, **columns}, None)
+        return DrawnFiles(tuple(names), {"key": self._keys, **columns}, None)
 
 
-def _rows(files: Iterable[tuple[bytes, int]], look: _Lookup) -> Iterator[tuple[int, ...]]:
-    for name, size in files:
-        now = look.stat(name)
-        if now is None:  # it will be found to have vanished; no file is on such a device
-            key = int.from_bytes(blake2b(name, digest_size=8).digest(), "big")
-            yield (size, 1, -1, key, 0, 0, 0)
-        else:
-            allocated = 512 * now.st_blocks if now.st_size == size else 1
-            yield (size, allocated, now.st_dev, now.st_ino, now.st_uid, now.st_mtime_ns, int(now.st_atime))
+def _row(name: bytes, size: int, now: np.void) -> tuple[int, ...]:
+    if not now["found"]:  # it will be found to have vanished; no file is on such a device
+        key = int.from_bytes(blake2b(name, digest_size=8).digest(), "big")
+        return (size, 1, -1, key, 0, 0, 0)
+    allocated = 512 * int(now["blocks"]) if now["size"] == size else 1
+    columns = ("device", "inode", "owner", "modified_ns", "accessed_s")
+    return (size, allocated, *(int(now[name]) for name in columns))

@@ -9,24 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from iosonde.core.errors import InputError
+from .calls import TreeCalls
 
 _PASS = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
-
-
-@contextmanager
-def held_root(path: str) -> Iterator[str]:
-    """A path that stays that of the same directory, whatever is renamed. Raises InputError."""
-    try:
-        handle = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:
-        why = (error.strerror if isinstance(error, OSError) else None) or "not a path"
-        raise InputError(f"{path}: {why}", "name a directory that you may read") from error
-    try:
-        yield f"/proc/self/fd/{handle}"
-    finally:
-        os.close(handle)
 
 
 @dataclass(frozen=True)
@@ -56,7 +42,9 @@ class UnansweredError(Exception):
 
 
 RELEASED, CHANGED, VANISHED, DENIED, FAILED = "released", "changed", "vanished", "denied", "failed"
-REASONS = (RELEASED, CHANGED, VANISHED, DENIED, FAILED)
+SHORT = "short"  # fewer bytes could be read than its size promises
+HUNG, NOT_TRIED = "hung", "not tried"  # it does not answer; the whole tree did not answer any more
+REASONS = (RELEASED, CHANGED, VANISHED, DENIED, FAILED, SHORT, HUNG, NOT_TRIED)
 
 
 @dataclass(frozen=True)
@@ -69,7 +57,7 @@ class Opened:
 
 
 @contextmanager
-def opened(root: int, seen: WalkedFile) -> Iterator[Opened]:
+def opened(root: int, seen: WalkedFile, calls: TreeCalls) -> Iterator[Opened]:
     """A drawn file, from the open root of the walk. Raises UnansweredError.
 
     It is looked at before it is opened (``O_PATH`` opens nothing): a file without a block is on tape or a hole, and to
@@ -80,23 +68,23 @@ def opened(root: int, seen: WalkedFile) -> Iterator[Opened]:
         *directories, name = seen.path.split(b"/")
         at = root
         for directory in directories:
-            at = os.open(directory, _PASS | os.O_DIRECTORY, dir_fd=at)
+            at = calls(os.open, directory, _PASS | os.O_DIRECTORY, dir_fd=at)
             held.append(at)
             if len(held) > 1:
                 os.close(held.pop(0))
-        there = os.open(name, _PASS, dir_fd=at)
+        there = calls(os.open, name, _PASS, dir_fd=at)
         held.append(there)
-        _check(seen, os.fstat(there))
-        fd, touched = _for_reading(there)
+        _check(seen, calls(os.fstat, there))
+        fd, touched = _for_reading(there, calls)
         held.append(fd)
         yield Opened(fd, at, touched)
-        if not seen.same(os.fstat(fd)):
+        if not seen.same(calls(os.fstat, fd)):
             raise UnansweredError(CHANGED)
     except OSError as error:
         raise UnansweredError(_reason(error)) from error
     finally:
         for one in held:
-            os.close(one)
+            calls(os.close, one)
 
 
 def _check(seen: WalkedFile, now: os.stat_result) -> None:
@@ -106,15 +94,15 @@ def _check(seen: WalkedFile, now: os.stat_result) -> None:
         raise UnansweredError(RELEASED)
 
 
-def _for_reading(there: int) -> tuple[int, bool]:
+def _for_reading(there: int, calls: TreeCalls) -> tuple[int, bool]:
     """The same inode by the kernel's own link to it; its access time stays where we may ask for that."""
     link = f"/proc/self/fd/{there}"
     try:
-        return os.open(link, _READ | os.O_NOATIME), False
+        return calls(os.open, link, _READ | os.O_NOATIME), False
     except PermissionError as error:
         if error.errno != errno.EPERM:
             raise
-    return os.open(link, _READ), True
+    return calls(os.open, link, _READ), True
 
 
 def _reason(error: OSError) -> str:

@@ -17,9 +17,10 @@ import numpy.typing as npt
 
 from iosonde.core.errors import InputError
 
-from .contents import Contents, LookAsked, Piece, look_at_all
-from .opening import WalkedFile
-from .walk import WalkAsked, seen_of, walk
+from .contents import Contents, LookAsked, Piece
+from .opening import NOT_TRIED, WalkedFile
+from .tree import SurveyedTree
+from .walk import WalkAsked, seen_of
 
 MOST_FILES = 1_000_000
 _VERSION = 1
@@ -78,23 +79,30 @@ def load_scan(path: str) -> TreeScan:
 
 
 def scan_tree(
-    path: str, codecs: Sequence[str] = (), depth: int = 1, on_progress: Callable[[str, int], object] | None = None
+    tree: SurveyedTree,
+    codecs: Sequence[str] = (),
+    depth: int = 1,
+    on_progress: Callable[[str, int], object] | None = None,
 ) -> TreeScan:
-    """Read the begin of every file, with codecs all of it. Raises InputError."""
-    walked = walk(WalkAsked(path, 0, MOST_FILES), on_progress and (lambda files: on_progress("files seen", files)))
+    """Read the begin of every file, with codecs all of it. Raises InputError, NoAnswerError."""
+    asked_walk = WalkAsked(tree.path, 0, MOST_FILES)
+    walked = tree.walk(asked_walk, on_progress and (lambda files: on_progress("files seen", files)))
     if walked.files > MOST_FILES:
-        raise InputError(f"{path}: {walked.files:,} files are more than are read whole", "name a part of the tree")
+        raise InputError(f"{tree.path}: {walked.files:,} files are more than are read whole", "name a part of the tree")
     files, asked = list(seen_of(walked.by_count)), LookAsked(codecs, 0, every_piece=True)
     rows: list[tuple[WalkedFile, str, int]] = []
     pieces: dict[str, list[Floats]] = {name: [] for name in ("zeros", "entropy", *codecs) if codecs}
     for done in range(0, len(files), _AT_ONCE):
         some = files[done : done + _AT_ONCE]
         told = on_progress and partial(_told, on_progress, done)
-        looked = look_at_all(path, some, asked, told)
+        looked = tree.look_at_all(some, asked, told)
+        is_dead = any(one.why == NOT_TRIED for one in looked)
         known = [(file, one) for file, one in zip(some, looked, strict=True) if not one.why]
         rows.extend((file, one.kind or "", len(one.pieces)) for file, one in known)
         for name, values in pieces.items():
             values.append(_values(name, [one for _, one in known]))
+        if is_dead:
+            break
     joined = {name: np.concatenate(one) if one else np.zeros(0) for name, one in pieces.items()}
     return _scan(rows, len(files) - len(rows), walked.now_s, depth, joined)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -81,15 +82,31 @@ class Walked:
         return int(self.found["files"])
 
 
-def walk(asked: WalkAsked, on_files: Callable[[int], object] | None = None) -> Walked:
-    """Walk a tree. Raises InputError where it cannot be opened."""
+# Called about ten times a second: files seen so far, what is waited for the longest (from the root on), and how long.
+OnWalk = Callable[[int, bytes, float], object]
+
+
+class WalkStalledError(Exception):
+    """Nothing in the tree answers any more: ``path`` (from the root on) has not for ``hung_s``; ``files`` were seen."""
+
+    def __init__(self, path: bytes, hung_s: float, files: int) -> None:
+        super().__init__()
+        self.path, self.hung_s, self.files = path, hung_s, files
+
+
+def walk(
+    asked: WalkAsked, root: str | None = None, limit_s: float = math.inf, on_walk: OnWalk | None = None
+) -> Walked:  # fmt: skip
+    """Walk a tree; ``root``: a path of it that stays. Raises InputError where it cannot be opened, WalkStalledError
+    where nothing got on for ``limit_s``."""
     began, now_s = time.monotonic(), int(time.time())
+    stall = _Stall(limit_s, on_walk or (lambda *_: None))
     try:
         found = _native.walk_tree(
-            os.fsencode(asked.path), threads=asked.threads, seed=asked.seed, by_count=asked.draws, by_size=asked.draws,
-            now_s=now_s, allocated=asked.allocated, other_file_systems=asked.other_file_systems,
+            os.fsencode(root or asked.path), threads=asked.threads, seed=asked.seed, by_count=asked.draws,
+            by_size=asked.draws, now_s=now_s, allocated=asked.allocated, other_file_systems=asked.other_file_systems,
             snapshots=asked.snapshots, by_owner=asked.by_owner, by_depth=asked.by_depth, rate=asked.rate,
-            share=asked.share, on_files=on_files,
+            share=asked.share, on_progress=stall,
         )  # fmt: skip
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or "not a path"
@@ -101,13 +118,25 @@ def walk(asked: WalkAsked, on_files: Callable[[int], object] | None = None) -> W
     return _walked(found, asked.draws, seconds, now_s, parts)
 
 
-def inodes_in_use(path: str) -> int | None:
-    """Of the whole file system that a path is on, if it counts them: at most so many files can be met there."""
-    try:
-        found = os.statvfs(path)
-    except OSError:
-        return None
-    return found.f_files - found.f_ffree if found.f_files > found.f_ffree else None
+class _Stall:
+    """Follows the threads of a walk: since when each is where it is, and when any of them last got on."""
+
+    def __init__(self, limit_s: float, on_walk: OnWalk) -> None:
+        self._limit_s, self._on_walk = limit_s, on_walk
+        self._since: dict[tuple[int, int], float] = {}
+        self._advanced, self._heard = -1, 0.0
+
+    def __call__(self, files: int, advanced: int, steps: list[tuple[int, int, bytes]]) -> None:
+        """As ``walk_tree`` tells it. Raises WalkStalledError."""
+        now = time.monotonic()
+        if advanced != self._advanced:
+            self._advanced, self._heard = advanced, now
+        self._since = {(thread, step): self._since.get((thread, step), now) for thread, step, _ in steps}
+        waits = [(now - self._since[thread, step], path) for thread, step, path in steps]
+        waited_s, path = max(waits, default=(0.0, b""))
+        self._on_walk(files, path, waited_s)
+        if steps and now - self._heard >= self._limit_s:
+            raise WalkStalledError(path, waited_s, files)
 
 
 def _walked(found: dict[str, Any], draws: int, seconds: float, now_s: int, strata: dict[str, Walked]) -> Walked:

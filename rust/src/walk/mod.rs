@@ -6,6 +6,7 @@
 
 mod pace;
 mod sample;
+mod slot;
 mod stat;
 mod strata;
 mod totals;
@@ -15,6 +16,8 @@ use crate::backend::listing::for_each_entry;
 use crate::error::{Error, Result};
 use pace::Pace;
 pub use sample::{BottomK, Drawn};
+use slot::Slot;
+pub use slot::ThreadStep;
 use stat::Stat;
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -71,15 +74,18 @@ pub struct Part {
     pub by_size: BottomK,
     /// Strata by owner that this thread has met.
     owners: HashMap<u32, Option<Arc<Stratum>>>,
+    /// What this thread does just now.
+    slot: Arc<Slot>,
 }
 
 impl Part {
-    fn new(asked: &Asked) -> Self {
+    fn new(asked: &Asked, slot: Arc<Slot>) -> Self {
         Self {
             totals: Totals::default(),
             by_count: BottomK::new(asked.by_count),
             by_size: BottomK::new(asked.by_size),
             owners: HashMap::new(),
+            slot,
         }
     }
 
@@ -112,6 +118,8 @@ pub struct Walk {
     idle: AtomicUsize,
     stop: AtomicBool,
     files: AtomicU64,
+    /// One a thread.
+    slots: Vec<Arc<Slot>>,
     strata: Strata,
     pace: Option<Pace>,
     /// Inode with several names → names that were not seen yet.
@@ -139,15 +147,16 @@ impl Walk {
             idle: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
             files: AtomicU64::new(0),
+            slots: (0..threads).map(|_| Arc::default()).collect(),
             linked: Mutex::default(),
             entered: Mutex::new(vec![(here.device, here.inode)]),
             root,
         });
         walk.push(vec![Task::List(Arc::new(Node::root(top)), None)]);
-        for _ in 0..threads {
+        for slot in walk.slots.iter().map(Arc::clone) {
             let one = Arc::clone(&walk);
             std::thread::spawn(move || {
-                if catch_unwind(AssertUnwindSafe(|| one.work(threads))).is_err() {
+                if catch_unwind(AssertUnwindSafe(|| one.work(threads, slot))).is_err() {
                     one.fail();
                 }
             });
@@ -158,6 +167,16 @@ impl Walk {
     /// Files seen so far.
     pub fn files(&self) -> u64 {
         self.files.load(Ordering::Relaxed)
+    }
+
+    /// What each thread that waits for the tree does just now.
+    pub fn steps(&self) -> Vec<ThreadStep> {
+        self.slots.iter().enumerate().filter_map(|(thread, slot)| slot.step(thread)).collect()
+    }
+
+    /// A number that grows as long as anything gets on.
+    pub fn advanced(&self) -> u64 {
+        self.slots.iter().map(|slot| slot.advanced()).sum()
     }
 
     pub fn stop(&self) {
@@ -205,9 +224,11 @@ impl Walk {
         }
     }
 
-    fn work(&self, threads: usize) {
-        let mut part = Part::new(&self.asked);
+    fn work(&self, threads: usize, slot: Arc<Slot>) {
+        let mut part = Part::new(&self.asked, Arc::clone(&slot));
         while let Some(task) = self.next() {
+            let (Task::List(node, _) | Task::Look(node, ..)) = &task;
+            slot.begin(node);
             match task {
                 _ if self.stop.load(Ordering::Relaxed) => {}
                 Task::List(node, above) => self.list(&mut part, &node, above.as_deref()),
@@ -220,6 +241,7 @@ impl Walk {
                     self.go_below(&mut below, &handle);
                 }
             }
+            slot.end();
             let mut waiting = self.waiting.lock().expect("no thread panics with the lock");
             waiting.unfinished -= 1;
             if waiting.unfinished == 0 {
@@ -286,6 +308,7 @@ impl Walk {
         let idle = || self.idle.load(Ordering::Relaxed) > 0;
         let end = for_each_entry(handle.as_raw_fd(), |name, kind| {
             seen += 1;
+            part.slot.advance();
             match kind {
                 libc::DT_DIR | libc::DT_UNKNOWN if !mine => {
                     below.extend(self.look(part, node, handle.as_raw_fd(), name));
@@ -331,13 +354,18 @@ impl Walk {
     /// Count an entry; a directory that is to be entered is returned.
     fn look(&self, part: &mut Part, node: &Arc<Node>, handle: RawFd, name: &CStr) -> Option<Arc<Node>> {
         if let Some(pace) = &self.pace {
+            part.slot.end(); // it waits for its turn, not for the tree
             pace.wait(&self.stop);
+            part.slot.begin(node);
         }
         if self.stop.load(Ordering::Relaxed) {
             return None;
         }
         let mine = self.is_mine(node);
-        let stat = match Stat::of(handle, name) {
+        part.slot.enter(name);
+        let found = Stat::of(handle, name);
+        part.slot.leave();
+        let stat = match found {
             Ok(stat) => stat,
             Err(_) if !mine => return None,
             Err(libc::ENOENT) => {

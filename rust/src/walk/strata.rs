@@ -38,7 +38,8 @@ impl Stratum {
     /// Count a file; it is drawn by these keys (none by size: it has no mass).
     pub fn add(&self, stat: &Stat, by_count: f64, by_size: Option<f64>, file: impl Fn() -> Drawn) {
         for (total, more) in self.row.iter().zip([1, stat.size, stat.allocated]) {
-            total.fetch_add(more, Ordering::Relaxed);
+            let _ = total
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |sum| Some(sum.saturating_add(more)));
         }
         let mut kept = self.kept.lock().expect("no thread panics with the lock");
         kept.0.offer(by_count, &file);

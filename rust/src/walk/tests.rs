@@ -179,6 +179,25 @@ fn a_walk_is_no_faster_than_asked_and_can_be_stopped() {
 }
 
 #[test]
+fn what_threads_wait_for_is_named_and_a_turn_is_not_waiting_for_the_tree() {
+    let root = Arc::new(Node::root(None));
+    let below = Arc::new(Node::below(&root, c"a", 0, None));
+    let slot = Slot::default();
+    assert_eq!(slot.step(3), None);
+    slot.begin(&below);
+    let (thread, listing, path) = slot.step(3).unwrap();
+    assert_eq!((thread, path.as_slice()), (3, b"a".as_slice()));
+    slot.enter(c"f");
+    let (_, looking, path) = slot.step(3).unwrap();
+    assert_eq!(path, b"a/f");
+    assert!(looking > listing);
+    slot.leave();
+    assert_eq!(slot.step(3).unwrap().2, b"a");
+    slot.end();
+    assert_eq!(slot.step(3), None);
+}
+
+#[test]
 fn processes_that_share_a_tree_see_each_file_once() {
     let tree = TempDir::new("shares");
     for top in 0..6 {
@@ -201,4 +220,20 @@ fn processes_that_share_a_tree_see_each_file_once() {
         (0..3).map(|one| seen(&walked(tree.path(), |asked| asked.share = (one, 3)).totals)).collect();
     assert!(parts.iter().all(|part| part[0] > 0), "{parts:?}");
     assert_eq!([0, 1, 2, 3, 4].map(|at| parts.iter().map(|part| part[at]).sum::<u64>()), whole);
+}
+
+#[test]
+fn sizes_that_no_disk_holds_add_up_to_the_largest_number() {
+    let tree = TempDir::new("sums");
+    let mut stat = Stat::of_handle(fs::File::open(tree.path()).unwrap().as_raw_fd()).unwrap();
+    stat.size = 1 << 62;
+    let (mut totals, mut part) = (Totals::default(), Totals::default());
+    (0..60).for_each(|_| totals.file(&stat, 1, 0));
+    part.file(&stat, 1, 0);
+    totals.add(part);
+    assert_eq!((totals.whole[0], totals.whole[1]), (61, u64::MAX));
+    let strata = Strata::new(By::Owner, 0, 0);
+    let stratum = strata.of(b"0").unwrap();
+    (0..60).for_each(|_| stratum.add(&stat, 0.5, None, || unreachable!("none is drawn")));
+    assert_eq!(stratum.row()[..2], [60, u64::MAX]);
 }

@@ -72,8 +72,9 @@ impl Default for Totals {
     }
 }
 
+/// At u64::MAX a sum stays: only sizes that no disk holds add up to more.
 fn sum(row: &mut Row, other: &Row) {
-    row.iter_mut().zip(other).for_each(|(one, more)| *one += more);
+    row.iter_mut().zip(other).for_each(|(total, more)| *total = total.saturating_add(*more));
 }
 
 fn sums(rows: &mut [Row], others: &[Row]) {

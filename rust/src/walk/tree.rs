@@ -100,7 +100,12 @@ impl Node {
 
     /// The names from the root to an entry of this directory, joined by `/`.
     pub fn path_of(&self, name: &CStr) -> Vec<u8> {
-        let mut names = vec![name.to_bytes()];
+        self.path_to(name.to_bytes())
+    }
+
+    /// The same; without a name, to the directory itself.
+    pub fn path_to(&self, name: &[u8]) -> Vec<u8> {
+        let mut names = if name.is_empty() { Vec::new() } else { vec![name] };
         let mut node = self;
         while let Some(above) = &node.above {
             names.push(node.name.to_bytes());

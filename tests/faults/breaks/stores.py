@@ -59,7 +59,7 @@ def _attack_file(seed: int, quick: bool, kind: str, number: int, folder: Path) -
     files = [path for path in files if not {"tags", "notes"} & set(path.parts)]
     chosen = rng.choice(files)
     before, parsed = chosen.read_bytes(), _parse(chosen)
-    _mutate(kind, chosen, files, rng)
+    _mutate(kind, chosen, files, rng, folder / "elsewhere")
     what = f"{kind} of {chosen.relative_to(store)}"
     same = chosen.is_file() and (chosen.read_bytes() == before or (parsed is not None and _parse(chosen) == parsed))
     others = rng.sample(OTHERS, 1) if quick else rng.sample([*OTHERS, "report"], 2)
@@ -86,7 +86,7 @@ def _parse(path: Path) -> Any:
         return None
 
 
-def _mutate(kind: str, path: Path, files: list[Path], rng: random.Random) -> None:
+def _mutate(kind: str, path: Path, files: list[Path], rng: random.Random, elsewhere: Path) -> None:
     raw = bytearray(path.read_bytes())
     at = rng.randrange(max(1, len(raw)))
     if kind in ("flip", "cut", "zeros", "digit", "empty"):
@@ -107,7 +107,6 @@ def _mutate(kind: str, path: Path, files: list[Path], rng: random.Random) -> Non
         return
     path.unlink()
     if kind == "link":
-        elsewhere = path.parents[len(path.relative_to(path.parents[3]).parts)] / "elsewhere"
         elsewhere.write_text(SECRET)
         path.symlink_to(elsewhere)
     elif kind == "dangling link":

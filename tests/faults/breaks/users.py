@@ -26,7 +26,7 @@ COMMANDS: dict[tuple[str, ...], tuple[int, ...]] = {
     ("store", "redact", "st", "copy"): (0,), ("store", "tag", "st", samples.FIRST_RUN, "odd"): (0,),
     ("store", "note", "st", samples.FIRST_RUN, "odd"): (0,), ("store", "merge", "all", "st"): (0,),
     ("store", "export", "st", "-o", "h.csv"): (0,), ("parse", str(samples.IOR)): (0,), ("survey", "./T"): (0,),
-    ("plot", "st", "-o", "f.svg"): (0, 2), ("doctor",): (0, 1), ("explain", "M101"): (0,), ("probe", "--help"): (0,),
+    ("plot", "st", "-o", "f.svg"): (0, 2), ("doctor",): (0, 1), ("explain", "S101"): (0,), ("probe", "--help"): (0,),
 }  # fmt: skip
 HOMES = ("fresh", "unset", "unwritable", "missing", "a file", "empty word")
 
@@ -101,7 +101,9 @@ def _attack_umask(umask: int, folder: Path) -> list[str]:
         if not path.is_symlink() and path.stat().st_mode & umask:
             breaches.append(f"{path.relative_to(desk)}: mode {path.stat().st_mode & 0o777:03o} with umask {umask:03o}")
     if umask == 0:
-        closed = [path for path in (desk / "new").rglob("*") if not path.stat().st_mode & 0o044]
+        closed = [
+            path for path in (desk / "new").rglob("*") if not path.stat().st_mode & 0o044 and "locks" not in path.parts
+        ]
         breaches += [f"{path.relative_to(desk)}: closed with umask 000" for path in closed[:2]]
     return breaches
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from iosonde.core.emulated import off_rates
 from iosonde.core.stored import StoredRun
 from iosonde.core.system_words import FLAGS
 from iosonde.core.table import Cell as Level
@@ -79,8 +80,7 @@ class LabTruths:
         """Of all runs of a store; nothing of a table."""
         runs = source.runs if source is not None else ()
         found = {run.id: truth for run in runs if (truth := truth_of(run))}
-        said = {str(one): None for run in runs if run.id in found
-                for one in run.facts["machine"]["lab"].get("emulated", {}).get("warnings") or ()}  # fmt: skip
+        said = {one: None for run in runs if run.id in found for one in off_rates(run.facts["machine"]["lab"])}
         more = f", and {len(said) - 1} more (S118)" if len(said) > 1 else ""
         return cls(found, (f"the lab is not what was asked for: {next(iter(said))}{more}",) if said else ())
 

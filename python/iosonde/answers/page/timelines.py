@@ -36,7 +36,10 @@ def timelines_of(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timelin
 
 def _timed(run: StoredRun) -> list[StoredPhase]:
     """The phases that hold the times of their ranks: those of imported runs do not."""
-    return [phase for phase in run.phases if phase.ranks]
+    return [
+        phase for phase in run.phases
+        if phase.ranks and all(rank.get(end) is not None for rank in phase.ranks for end in ("started_ns", "ended_ns"))
+    ]  # fmt: skip
 
 
 def _ranks(run: StoredRun) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,15 +17,16 @@ from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 from iosonde.engine._native import give_way
+from iosonde.foreign.child import LIMIT_S, OnWait
 from iosonde.stats.sampling.population import CAPACITY, COUNT
 from iosonde.stats.sampling.shares import OfWhole
 from iosonde.stats.sampling.size import sample_size
 from iosonde.stats.sampling.stopping import StopRule
 from iosonde.survey.codecs import codec_name
-from iosonde.survey.contents import LookAsked, look_at_all
+from iosonde.survey.contents import LookAsked
 from iosonde.survey.from_list import walk_list
-from iosonde.survey.opening import held_root
-from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, inodes_in_use, walk
+from iosonde.survey.tree import SurveyedTree
+from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked
 
 from .content import BlocksRead, blocks_read, bytes_of, kinds, not_beaten, quantiles
 from .estimate import SurveyEstimate
@@ -39,7 +40,7 @@ from .what_if import StorageChange, SurveyWhatIf, parse_change, what_if, with_co
 CODECS = ("lz4", "zstd:3")  # cheap ones: reading is to take longer than packing
 MOST_DRAWS = 1_000_000
 _DRAWS_IN_TIME = 100_000  # of each sample, where only time ends the reading
-WalkAll = Callable[[WalkAsked, Callable[[int], object] | None], Walked]
+WalkAll = Callable[[SurveyedTree, WalkAsked, Callable[[int], object] | None], Walked]
 Floats = npt.NDArray[np.float64]
 
 
@@ -53,7 +54,8 @@ class SurveyAsked:
     end as soon as the intervals of all shares are so narrow; ``seconds``: or when so much time was spent reading;
     what was read until then is the sample. ``by``: each ``directory`` (``directory:2``) or ``owner`` has draws of its
     own. ``rate``: the walk looks at so many entries a second at most (0: no limit). ``nice``: this thread, and what
-    it starts, gets the least priority.
+    it starts, gets the least priority. ``idle_timeout``: a file or directory that does not answer for so long is given
+    up.
     """
 
     path: str
@@ -72,6 +74,7 @@ class SurveyAsked:
     rate: int = 0
     nice: bool = False
     what_if: tuple[str, ...] = ()
+    idle_timeout: float = LIMIT_S
 
     @property
     def changes(self) -> tuple[StorageChange, ...]:
@@ -141,6 +144,12 @@ class Survey(Answer):
     allocated: bool = False
     bytes_covered: int | None = None
     reading: tuple[ReadSpeed, ...] = ()
+    hangs: tuple[str, ...] = ()
+
+    @property
+    def problem(self) -> bool:
+        """Whether files did not answer: ``hangs`` says which, a sentence each."""
+        return bool(self.hangs)
 
     @property
     def covered(self) -> tuple[float, float] | None:
@@ -190,18 +199,19 @@ class Survey(Answer):
 
 
 def survey(
-    asked: SurveyAsked, on_progress: Callable[[str, int], object] | None = None, walk_all: WalkAll = walk
-) -> Survey:
+    asked: SurveyAsked, on_progress: Callable[[str, int], object] | None = None, on_wait: OnWait | None = None
+) -> Survey:  # fmt: skip
     """Walk a tree, draw, read what was drawn, and say what that tells of the whole.
 
-    ``walk_all``: who walks, if not this process alone. Raises InputError.
+    Raises InputError; NoAnswerError where the walk does not come to an end.
     """
     began = time.monotonic()
     check_asked(asked)
     if asked.nice:
         give_way()
-    with held_root(asked.path) as root:
-        return _survey(asked, root, on_progress, began, walk_all)
+    with SurveyedTree(asked.path, asked.idle_timeout, on_wait) as tree:
+        made = survey_of(tree, asked, on_progress, began)
+    return replace(made, hangs=tree.hangs())
 
 
 def check_asked(asked: SurveyAsked) -> None:
@@ -211,24 +221,27 @@ def check_asked(asked: SurveyAsked) -> None:
     if asked.by and (asked.files_from or asked.until is not None or asked.seconds is not None):
         raise InputError("parts of a tree are drawn from in a walk, and in numbers that are known before",
                          "leave out --by, or --files-from, --until and --for")  # fmt: skip
+    if not asked.idle_timeout > 0:
+        raise InputError("a limit of no time cannot be held", "write --idle-timeout 30s")
     if asked.rate < 0 or (asked.rate and asked.files_from):
         raise InputError("a rate is that of a walk, in looks a second", "write --rate 1000, without --files-from")
     StopRule(asked.until, asked.seconds)
 
 
-def _survey(
-    asked: SurveyAsked, root: str, on_progress: Callable[[str, int], object] | None, began: float, walk_all: WalkAll
+def survey_of(
+    tree: SurveyedTree, asked: SurveyAsked, on_progress: Callable[[str, int], object] | None, began: float,
+    walk_all: WalkAll = SurveyedTree.walk,
 ) -> Survey:  # fmt: skip
+    """The same of a tree that is open. ``walk_all``: who walks, if not this process alone."""
     level = asked.level
-    there = inodes_in_use(root)
-    seen = "files seen" if there is None else f"files seen, of {there:,} in the file system"
-    walked = _walked(asked, root, on_progress and (lambda files: on_progress(seen, files)), walk_all)
+    seen = "files seen" if tree.inodes is None else f"files seen, of {tree.inodes:,} in the file system"
+    walked = _walked(asked, tree, on_progress and (lambda files: on_progress(seen, files)), walk_all)
     drawn = _drawn(asked, walked)
     wanted = LookAsked(asked.tried, asked.seed)
     read = read_in_order(
         drawn, StopRule(asked.until, asked.seconds),
-        lambda files, before: look_at_all(
-            root, files, wanted, on_progress and (lambda done: on_progress("files read", before + done))),
+        lambda files, before, seconds: tree.look_at_all(
+            files, wanted, on_progress and (lambda done: on_progress("files read", before + done)), seconds),
         partial(_shares, walked, asked),
     )  # fmt: skip
     looked = list(read.contents.values())
@@ -293,17 +306,17 @@ def _shares(
 
 
 def _walked(
-    asked: SurveyAsked, root: str, on_files: Callable[[int], object] | None, walk_all: WalkAll
+    asked: SurveyAsked, tree: SurveyedTree, on_files: Callable[[int], object] | None, walk_all: WalkAll
 ) -> Walked:  # fmt: skip
     if asked.files_from is None:
-        return walk_all(walk_of(asked, root), on_files)
-    return walk_list(walk_of(asked, asked.path), root, asked.files_from, on_files)
+        return walk_all(tree, walk_of(asked), on_files)
+    return walk_list(walk_of(asked), tree.resolved, asked.files_from, tree.look_up, on_files)
 
 
-def walk_of(asked: SurveyAsked, path: str) -> WalkAsked:
-    """What is to be walked; ``path``: of the tree. Raises InputError."""
+def walk_of(asked: SurveyAsked) -> WalkAsked:
+    """What is to be walked. Raises InputError."""
     by_owner, by_depth = parse_by(asked.by)
-    return WalkAsked(path, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots,
+    return WalkAsked(asked.path, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots,
                      by_owner=by_owner, by_depth=by_depth, rate=asked.rate)  # fmt: skip
 
 

@@ -2,59 +2,88 @@
 
 from __future__ import annotations
 
-import os
+import time
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
 
 from iosonde.core.errors import InputError, IosondeError
+from iosonde.engine._native import give_way
+from iosonde.foreign.child import NoAnswerError, OnWait
 from iosonde.ranks import mpi
 from iosonde.survey.merged import WalkedPart, merged
-from iosonde.survey.walk import WalkAsked, Walked, walk
+from iosonde.survey.tree import HINT, SurveyedTree
+from iosonde.survey.walk import WalkAsked, Walked
 
-from .answer import Survey, SurveyAsked, check_asked, survey, walk_of
+from .answer import Survey, SurveyAsked, check_asked, survey, survey_of, walk_of
+
+_Failure = tuple[bool, str]  # whether a tree did not answer, and the sentence
 
 
-def survey_together(asked: SurveyAsked, on_progress: Callable[[str, int], object] | None = None) -> Survey | None:
+def survey_together(
+    asked: SurveyAsked, on_progress: Callable[[str, int], object] | None = None, on_wait: OnWait | None = None
+) -> Survey | None:  # fmt: skip
     """The survey, by all processes that ``mpiexec`` or the like started with this one; None on all but the first.
 
-    Raises InputError, on all of them for what is wrong on any; LaunchError if they do not find each other.
+    Raises InputError, on all of them for what is wrong on any, NoAnswerError; LaunchError if they do not find each
+    other.
     """
     size = mpi.launched()
     if size < 2:
-        return survey(asked, on_progress)
+        return survey(asked, on_progress, on_wait)
+    began = time.monotonic()
     check_asked(asked)
     if asked.files_from:
         raise InputError("a list is read by one process", "leave out mpiexec, or --files-from")
+    if asked.nice:
+        give_way()
     ranks = mpi.connect(size)
-    _check_everywhere(ranks, asked.path)
-    if ranks.rank:
-        _walked_by_all(ranks, walk_of(asked, asked.path), None)
-        return None
-    return survey(asked, on_progress, lambda wanted, on_files: _whole(_walked_by_all(ranks, wanted, on_files)))
+    with ExitStack() as stack:
+        tree = _opened_everywhere(ranks, asked, on_wait, stack)
+        if ranks.rank:
+            _walked_by_all(ranks, tree, walk_of(asked), None)
+            return None
+        made = survey_of(tree, asked, on_progress, began, lambda *words: _whole(_walked_by_all(ranks, *words)))
+    return replace(made, hangs=tree.hangs())
 
 
-def _check_everywhere(ranks: mpi.Ranks, path: str) -> None:
-    wrong = [host.name for host, there in zip(ranks.hosts, ranks.all_gather(os.access(path, os.R_OK | os.X_OK)),
-                                              strict=True) if not there]  # fmt: skip
-    if wrong:
-        raise InputError(f"{path} cannot be read on {', '.join(dict.fromkeys(wrong))}", "name a directory of all nodes")
+def _opened_everywhere(ranks: mpi.Ranks, asked: SurveyAsked, on_wait: OnWait | None, stack: ExitStack) -> SurveyedTree:
+    """This process's tree, once every one has its own."""
+    tree, failure = SurveyedTree(asked.path, asked.idle_timeout, on_wait), None
+    try:
+        stack.enter_context(tree)
+        if not tree.is_readable:
+            failure = False, f"{asked.path}: Permission denied"
+    except IosondeError as error:
+        failure = isinstance(error, NoAnswerError), error.message
+    _check(ranks, ranks.all_gather(failure))
+    return tree
 
 
 def _walked_by_all(
-    ranks: mpi.Ranks, asked: WalkAsked, on_files: Callable[[int], object] | None
+    ranks: mpi.Ranks, tree: SurveyedTree, asked: WalkAsked, on_files: Callable[[int], object] | None
 ) -> Walked | None:  # fmt: skip
     """What went wrong on one is said to the others, which would wait for ever."""
-    mine: WalkedPart | str
+    mine: WalkedPart | _Failure
     try:
-        mine = WalkedPart(walk(asked.shared(ranks.rank, ranks.size), on_files), os.stat(asked.path).st_dev)
-    except (IosondeError, OSError) as error:
-        mine = str(error)
+        mine = WalkedPart(tree.walk(asked.shared(ranks.rank, ranks.size), on_files), tree.device)
+    except IosondeError as error:
+        mine = isinstance(error, NoAnswerError), error.message
     parts = ranks.gather(mine)
     if parts is None:
         return None
-    for host, one in zip(ranks.hosts, parts, strict=True):
-        if isinstance(one, str):
-            raise InputError(f"on {host.name}: {one}", "name a directory that every node can read")
+    _check(ranks, [None if isinstance(one, WalkedPart) else one for one in parts])
     return merged([one for one in parts if isinstance(one, WalkedPart)], asked.draws)
+
+
+def _check(ranks: mpi.Ranks, failures: list[_Failure | None]) -> None:
+    """Raises InputError or NoAnswerError for the first that failed."""
+    for host, failure in zip(ranks.hosts, failures, strict=True):
+        if failure:
+            is_hung, message = failure
+            raise (NoAnswerError if is_hung else InputError)(
+                f"on {host.name}: {message}", HINT if is_hung else "name a directory that every node can read"
+            )
 
 
 def _whole(walked: Walked | None) -> Walked:

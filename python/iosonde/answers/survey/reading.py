@@ -9,7 +9,8 @@ from typing import Any
 from iosonde.core.types import Estimate
 from iosonde.core.words import percent
 from iosonde.stats.estimate.summarise import geometric_mean
-from iosonde.survey.contents import AT_ONCE, Contents
+from iosonde.survey.contents import Contents
+from iosonde.survey.readers import AT_ONCE
 
 COLD, CACHED, UNKNOWN = "cold", "cached", "unknown"
 STATES = {COLD: "not in memory", CACHED: "in memory", UNKNOWN: "not told"}

@@ -13,7 +13,9 @@ from pathlib import Path
 
 from iosonde.core.errors import InputError
 from iosonde.core.types import Experiment, Factor, Observation, Run
+from iosonde.foreign.child import LIMIT_S
 from iosonde.store import Store
+from iosonde.survey.tree import resolve
 
 from .answer import Survey, SurveyAsked
 
@@ -31,9 +33,10 @@ class SurveyStore:
     path: Path
     experiment: str = EXPERIMENT
 
-    def check(self, tree: str) -> None:
-        """Before anything is walked: the place may be a store, and is not in the tree. Raises InputError."""
-        if self.path.resolve().is_relative_to(Path(tree).resolve()):
+    def check(self, tree: str, limit_s: float = LIMIT_S) -> None:
+        """Before anything is walked: the place may be a store, and is not in the tree. Raises InputError,
+        NoAnswerError."""
+        if resolve(self.path, limit_s).is_relative_to(resolve(Path(tree), limit_s)):
             raise InputError(f"{self.path} is in the tree that is surveyed, where nothing is written",
                              "name a store elsewhere")  # fmt: skip
         Store.check_place(self.path)

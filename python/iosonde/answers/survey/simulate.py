@@ -12,11 +12,13 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
+from iosonde.foreign.child import LIMIT_S, OnWait
 from iosonde.stats.sampling.population import Population
 from iosonde.stats.sampling.resampling import DrawnAgain, SimulatedEstimate, resampled
 from iosonde.stats.sampling.size import sample_size
 from iosonde.survey.codecs import codec_name
 from iosonde.survey.scan import TreeScan, load_scan, scan_tree
+from iosonde.survey.tree import SurveyedTree
 
 from .strata import parse_by
 
@@ -38,6 +40,7 @@ class SimulationAsked:
     by: str | None = None
     until: float | None = None
     scan: str | None = None
+    idle_timeout: float = LIMIT_S
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -73,6 +76,12 @@ class Simulation(Answer):
     left_out: int
     shares: tuple[SimulatedEstimate, ...]
     seconds: float
+    hangs: tuple[str, ...] = ()
+
+    @property
+    def problem(self) -> bool:
+        """Whether files did not answer: ``hangs`` says which, a sentence each."""
+        return bool(self.hangs)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey simulate --json``."""
@@ -88,28 +97,35 @@ class Simulation(Answer):
         return [{**one.to_json(), "coverage": one.coverage.value} for one in self.shares]
 
 
-def simulate(asked: SimulationAsked, on_progress: Callable[[str, int], object] | None = None) -> Simulation:
+def simulate(
+    asked: SimulationAsked, on_progress: Callable[[str, int], object] | None = None, on_wait: OnWait | None = None
+) -> Simulation:  # fmt: skip
     """Look at every file of a tree, or take what was kept of that, then draw from it. Raises InputError."""
     began = time.monotonic()
     how = asked.resampled
-    scan = _scan(asked, on_progress)
+    scan, hangs = _scan(asked, on_progress, on_wait)
     if not len(scan.sizes) or not scan.sizes.sum():
         raise InputError(f"{asked.path}: there is no file with contents that can be read", "name another tree")
     if len(scan.sizes) < 2:
         raise InputError(f"{asked.path}: of one file no samples are drawn", "name a tree with more files")
     shares = tuple(resampled(Population(scan), how))
-    return Simulation(asked, len(scan.sizes), int(scan.sizes.sum()), scan.left_out, shares, time.monotonic() - began)
+    return Simulation(asked, len(scan.sizes), int(scan.sizes.sum()), scan.left_out, shares, time.monotonic() - began,
+                      hangs)  # fmt: skip
 
 
-def _scan(asked: SimulationAsked, on_progress: Callable[[str, int], object] | None) -> TreeScan:
+def _scan(
+    asked: SimulationAsked, on_progress: Callable[[str, int], object] | None, on_wait: OnWait | None
+) -> tuple[TreeScan, tuple[str, ...]]:  # fmt: skip
+    """The scan, and what did not answer."""
     codecs = tuple(map(codec_name, asked.codecs))
     if asked.scan is None or not Path(asked.scan).exists():
-        found = scan_tree(asked.path, codecs, asked.depth, on_progress)
+        with SurveyedTree(asked.path, asked.idle_timeout, on_wait) as tree:
+            found = scan_tree(tree, codecs, asked.depth, on_progress)
         if asked.scan is not None:
             found.save(asked.scan)
-        return found
+        return found, tree.hangs()
     kept = load_scan(asked.scan)
     if not set(codecs) <= kept.pieces.keys() or (asked.by and asked.depth != kept.depth):
         raise InputError(f"{asked.scan} was scanned without these codecs, or with directories of another depth",
                          "scan anew, into another file")  # fmt: skip
-    return kept
+    return kept, ()

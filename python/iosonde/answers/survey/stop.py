@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from iosonde.core.types import Estimate
 from iosonde.stats.sampling.stopping import StopRule, narrow
 from iosonde.survey.contents import Contents
-from iosonde.survey.opening import WalkedFile
+from iosonde.survey.opening import NOT_TRIED, WalkedFile
 from iosonde.survey.walk import DrawnFiles, seen_of
 
 Drawn = tuple[str, str]  # how, and of which part of the tree
 Read = dict[tuple[int, int], Contents]
 PRECISE, TIME, ALL = "precision", "time", "all"
+STALLED = "stalled"  # the tree did not answer any more
 
 
 @dataclass(frozen=True)
 class ReadInOrder:
-    """The samples as far as they were read, what was found, and why no more was: ``PRECISE``, ``TIME`` or ``ALL``."""
+    """The samples as far as they were read, what was found, and why no more was: ``PRECISE``, ``TIME``, ``STALLED``
+    or ``ALL``."""
 
     drawn: dict[Drawn, DrawnFiles]
     contents: Read
@@ -30,19 +32,26 @@ class ReadInOrder:
 
 
 def read_in_order(
-    drawn: Mapping[Drawn, DrawnFiles], rule: StopRule, look: Callable[[list[WalkedFile], int], list[Contents]],
+    drawn: Mapping[Drawn, DrawnFiles], rule: StopRule,
+    look: Callable[[list[WalkedFile], int, float | None], list[Contents]],
     shares: Callable[[dict[Drawn, DrawnFiles], Read], Iterator[Estimate]],
 ) -> ReadInOrder:  # fmt: skip
-    """Read both samples side by side until the rule says enough. ``look`` is told how many were read before;
-    ``shares`` says the share of every type from what was read so far."""
-    began, contents, why = time.monotonic(), Read(), ALL
+    """Read both samples side by side until the rule says enough. ``look`` is told how many were read before, and what
+    is left of the seconds; ``shares`` says the share of every type from what was read so far."""
+    began, contents, why, spent_s = time.monotonic(), Read(), ALL, 0.0
     some = dict(drawn)
     for count in rule.steps(max(map(len, drawn.values()), default=0)):
         some = {by: one.first(count) for by, one in drawn.items()}
         new = {file.inode_key: file for one in some.values() for file in seen_of(one) if file.inode_key not in contents}
-        contents.update(zip(new, look(list(new.values()), len(contents)), strict=True))
-        if rule.seconds is not None and time.monotonic() - began >= rule.seconds:
+        seconds = None if rule.seconds is None else max(0.0, rule.seconds - spent_s)
+        looked = look(list(new.values()), len(contents), seconds)
+        contents.update(zip(new, looked, strict=True))
+        spent_s = 0.0 if rule.seconds is None else time.monotonic() - began
+        if rule.seconds is not None and spent_s >= rule.seconds:
             why = TIME
+            break
+        if any(one.why == NOT_TRIED for one in looked):
+            why = STALLED
             break
         if rule.until is not None and narrow(list(shares(some, contents)), rule.until):
             why = PRECISE

@@ -15,6 +15,7 @@ from iosonde.survey.walk import Walked
 
 _HALF, _MOST = 0.5, 0.9
 _YEAR_DAYS = 365
+_LARGEST_SUM = 2**64 - 1  # bytes: where sums of the walk stay
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def _old(found: dict[str, Any], column: int, files: int, capacity: int) -> tuple
     """The share of the files and of the capacity that was not modified for a year."""
     if "modified" not in found:
         return None
-    old = found["modified"][_native.AGE_EDGES_DAYS.index(_YEAR_DAYS) + 1 :].sum(axis=0)
+    old = found["modified"][_native.AGE_EDGES_DAYS.index(_YEAR_DAYS) + 1 :].sum(axis=0, dtype=float)
     return _part(float(old[0]), files), _part(float(old[column]), capacity)
 
 
@@ -111,7 +112,7 @@ def _part(some: float, whole: float) -> float:
 
 def _tails(sizes: Any, column: int) -> tuple[Tail, ...]:
     """By whole powers of 2, as the table has them."""
-    above = sizes[::-1].cumsum(axis=0)[::-1].astype(float)
+    above = sizes[::-1].cumsum(axis=0, dtype=float)[::-1]
     if not above[0, column]:
         return ()
     found = []
@@ -124,6 +125,8 @@ def _tails(sizes: Any, column: int) -> tuple[Tail, ...]:
 
 def _notes(found: dict[str, Any]) -> Iterator[str]:
     """What is not in the numbers, or not as one would think."""
+    if max(found["bytes"], found.get("allocated_bytes", 0)) >= _LARGEST_SUM:
+        yield "the sizes add up to 16 EiB or more, which no file system holds: sums and shares of capacity are wrong"
     if "form" in found:
         yield from _of_list(found)
         return

@@ -171,6 +171,7 @@ def _command(step: Any, on: str, factors: Mapping[str, Any], tools: Collection[s
         parse=parse_of(step["parse"]) if "parse" in step else parse,
         timeout_s=_seconds(step.get("timeout")),
         expect=tuple(expect) if isinstance(expect, (list, tuple)) else (expect,),
+        keep_output=parse_size(step["keep_output"]) if "keep_output" in step else None,
         name=step.get("name", ""),
         when={factor: level_of(factors[factor], level) for factor, level in step.get("when", {}).items()},
     )
@@ -322,6 +323,7 @@ def _command_document(step: CommandStep) -> dict[str, Any]:
         "parse": step.parse or "none",
         "timeout": step.timeout_s,
         "expect": list(step.expect),
+        "keep_output": step.keep_output,
         "name": step.name or None,
         "when": step.when or None,
     }

@@ -79,9 +79,9 @@ def merge(target: str, sources: tuple[str, ...], as_json: bool) -> None:
 def redact(store: str, copy: str, also: tuple[str, ...], as_json: bool) -> None:
     """Make COPY, a store with the numbers of STORE but without its names and secrets.
 
-    Host names, user names, addresses, home directories and secrets on command lines become host-1, user-1,
-    address-1, secret-1, the same one everywhere. STORE stays as it is. Look through the copy before you share it:
-    a name that stands nowhere as a name (a project, a model of machine) is only found by --also.
+    Host names, user names, addresses, secrets and the numbers of machines and jobs become host-1, user-1,
+    address-1, secret-1, id-1, the same one everywhere. STORE stays as it is. Prints the words that may be names,
+    and the paths and names that stay: look at them before you share the copy, and hide more with --also.
     """
     made = answers.store.redact(store, copy, also)
     emit(made, report.text.store.copy_lines(made), as_json)

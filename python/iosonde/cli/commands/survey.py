@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,17 +15,41 @@ from iosonde.cli.commands.report import check_place_of_page
 from iosonde.cli.options.level import level_options
 from iosonde.cli.options.types import Counts, Duration, FigureFile, SizeType
 from iosonde.cli.output import emit, talk, write_figure
-from iosonde.cli.progress import Counting
+from iosonde.cli.progress import Counting, Waiting
 from iosonde.core.units import parse_rate, parse_share
+from iosonde.foreign.child import LIMIT_S
 
 
 class _OfPath(click.Group):
-    """``survey PATH`` is ``survey tree PATH``: the first word is a path unless it is a command."""
+    """``survey PATH`` is ``survey tree PATH``: the first word is a path unless it is a command.
+
+    A directory of a command's name is that path where what the command needs does not follow.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in ("-h", "--help") and args[0] not in self.commands:
+        if args and args[0] not in _HELP and (args[0] not in self.commands or self._is_directory(ctx, args)):
             args = [_TREE, *args]
         return super().parse_args(ctx, args)
+
+    def _is_directory(self, ctx: click.Context, args: list[str]) -> bool:
+        name, *rest = args
+        if any(one in rest for one in _HELP) or not os.path.isdir(name):
+            return False
+        needed = [option for one in self.commands[name].params if one.required for option in one.opts]
+        if any(word.partition("=")[0] in needed for word in rest):
+            return False
+        try:
+            self.commands[name].make_context(name, rest, parent=ctx)
+        except (click.MissingParameter, click.NoSuchOption):
+            return True
+        except click.ClickException:
+            return False
+        return False
+
+
+def _tell_hangs(hangs: Iterable[str]) -> None:
+    for hang in hangs:
+        talk(hang)
 
 
 def _codecs(text: str) -> tuple[str, ...]:
@@ -31,6 +57,9 @@ def _codecs(text: str) -> tuple[str, ...]:
 
 
 _TREE = "tree"
+_HELP = ("-h", "--help")
+_IDLE = click.option("--idle-timeout", type=Duration(), metavar="TIME", default=f"{LIMIT_S:g}s",
+                     help=f"Give up a file or directory that does not answer for so long ({LIMIT_S:g}s).")  # fmt: skip
 
 
 @click.group(cls=_OfPath, epilog="Example: iosonde survey /projects --precision 2%")
@@ -38,8 +67,8 @@ def command() -> None:
     """What a tree of files holds, from reading some hundred of them: iosonde survey PATH.
 
     Every file is counted, none is changed; which are read is drawn by count, for shares of the files, and by size, for
-    shares of the capacity. A directory called as one of the commands is written ./plan. The options of
-    survey PATH are those of: iosonde survey tree --help
+    shares of the capacity. A directory called plan, simulate or tree is meant where nothing follows that such a
+    command needs; ./plan always is. The options of survey PATH are those of: iosonde survey tree --help
     """
 
 
@@ -61,17 +90,19 @@ def command() -> None:
 @click.option("--rate", type=int, default=0, metavar="N", help="The walk looks at N entries a second at most.")
 @click.option("--nice", is_flag=True, help="Let all others on the node go first (nice 19, idle I/O class).")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same draws the same files.")
+@_IDLE
 @level_options
 def tree(store: str | None, page: str | None, as_json: bool, **given: Any) -> None:
     """Walk PATH, draw files by count and by size, read these, and say what that tells of all."""
     asked = answers.survey.answer.SurveyAsked(**given)
     if kept := answers.survey.run.SurveyStore(Path(store)) if store else None:
-        kept.check(asked.path)
+        kept.check(asked.path, asked.idle_timeout)
     check_place_of_page(page)
     with Counting() as on_progress:
-        made = answers.survey.ranks.survey_together(asked, on_progress)
+        made = answers.survey.ranks.survey_together(asked, on_progress, Waiting())
     if made is None:  # of several processes one answers
         return
+    _tell_hangs(made.hangs)
     if kept:
         talk(f"kept as {kept.keep(made, asked)} in {store}")
     page_of, save = answers.survey.page.survey_page, report.page.survey.save_survey
@@ -88,11 +119,14 @@ def tree(store: str | None, page: str | None, as_json: bool, **given: Any) -> No
 @click.option("--scan", metavar="FILE", help="Keep the full scan there; if it is there, draw from it.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same draws the same files.")
 @click.option("--plot", type=FigureFile(), metavar="FILE", help="Estimates against the truth, as .png, .svg or .pdf.")
+@_IDLE
 @level_options
 def simulate(plot: str | None, as_json: bool, **given: Any) -> None:
     """Look at every file below PATH, then survey that many times: by count, by size, and the wrong way."""
+    asked = answers.survey.simulate.SimulationAsked(**given)
     with Counting() as on_progress:
-        made = answers.survey.simulate.simulate(answers.survey.simulate.SimulationAsked(**given), on_progress)
+        made = answers.survey.simulate.simulate(asked, on_progress, Waiting())
+    _tell_hangs(made.hangs)
     draw = partial(write_figure, plot, lambda: report.figures.survey_simulation.figure(made))
     emit(made, report.text.survey_more.simulation_lines(made), as_json, draw)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from iosonde.core.program_output import run_program
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.tools import OUR_NFS_CLIENT, LabError
@@ -81,7 +82,7 @@ def kernel_has_client() -> bool:
     """Whether this kernel can mount NFS; its module is loaded for that."""
     if "\tnfs\n" not in Path("/proc/filesystems").read_text():
         try:
-            subprocess.run(["modprobe", "--quiet", "nfs"], check=False, capture_output=True, timeout=10)
+            run_program(["modprobe", "--quiet", "nfs"], 10)
         except (OSError, subprocess.TimeoutExpired):
             return False
     return "\tnfs\n" in Path("/proc/filesystems").read_text()

@@ -14,7 +14,7 @@ from iosonde.core.types import Observation
 from iosonde.core.units import format_seconds, format_size
 from iosonde.measure import placeholders, spool
 from iosonde.measure.items import STEP, Item
-from iosonde.measure.rank import command
+from iosonde.measure.rank import command, output
 from iosonde.measure.spec import ONCE, SERVERS
 from iosonde.measure.spool import RankPhase
 
@@ -35,6 +35,7 @@ _CAUSE = re.compile(
     r"\b(errors?|failed|failure|fatal|cannot|can't|denied|refused|invalid|not found|no such|no space)\b", re.I
 )
 _BANNER = re.compile(r"MPI_ABORT|Abort\(-?\d+\)|mpi(run|exec)|Primary job", re.I)  # of what a launcher says after it
+_KEEP = "(keep_output: 1GiB keeps more)"
 _CURE = "(parse: none keeps how long it took, and asks for no more)"
 
 
@@ -47,8 +48,10 @@ def raw(folder: Path, item: Item, frame: int, ranks: list[int]) -> dict[str, byt
     """What was printed, by name, also by a command that never came to its end; nothing for a rank that printed
     nothing."""
     kept: dict[str, bytes | Path] = {}
+    limit = output.limit_of(item["keep_output"], len(ranks))
     for rank in ranks:
         path = spool.output_of(folder, rank, frame)
+        output.cut_middle(path, limit)  # a server of the set-up goes on printing after its command has ended
         if path.exists() and (size := path.stat().st_size):
             kept[raw_name(item, rank)] = path.read_bytes() if size <= RAW_BYTES else path
     return kept
@@ -70,7 +73,8 @@ def _why(item: Item, ended: dict[str, Any]) -> str:
     if ended["ended_by"] == "timeout":
         return f"the command ran longer than {format_seconds(limit)} and was ended"
     if ended["ended_by"] == "output":
-        return f"the command printed more than {format_size(command.OUTPUT_BYTES)} and was ended"
+        printed = max(command.OUTPUT_BYTES, item["keep_output"] or 0)
+        return f"the command printed more than {format_size(printed)} and was ended"
     if ended["fault"]:
         return str(ended["fault"])
     if ended["signal"]:
@@ -171,6 +175,8 @@ def parsed(
             missing.append(_unread(item, part.rank, error.message.removeprefix(f"{name}: ")))
             continue
         lacking = [note.sentence for execution in executions for note in execution.missing]
+        if cut := part.command.get("cut_bytes"):
+            lacking.insert(0, f"{format_size(cut)} of its output were cut, maybe results among them {_KEEP}")
         if lacking or not any(execution.rows for execution in executions):
             missing.append(f"{item['label']}: rank {part.rank}: {'; '.join(lacking) or 'its output holds no result'}")
         found[part.rank] = executions

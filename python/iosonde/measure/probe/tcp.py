@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from iosonde.core.parent_death import signal_on_parent_death
+from iosonde.core.program_output import run_program
 from iosonde.ranks.mpi import Ranks
 
 PROGRAM = "iperf3"
@@ -96,8 +97,7 @@ def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, fl
     words = [PROGRAM, "--client", address, "--port", str(port), "--bytes", str(size), "--json",
              "--connect-timeout", str(1000 * CONNECT_S), *(["--reverse"] if backwards else [])]  # fmt: skip
     try:
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=LIMIT_S, check=False,
-                              preexec_fn=signal_on_parent_death(signal.SIGKILL))  # fmt: skip
+        done = run_program(words, LIMIT_S, in_child=signal_on_parent_death(signal.SIGKILL))
     except (OSError, subprocess.TimeoutExpired):
         return "", 0.0, f"no answer within {LIMIT_S:.0f} s"
     try:
@@ -120,7 +120,7 @@ def _serve(ranks: Ranks, peer: int) -> None:
     if server is not None:
         with server:
             try:
-                server.communicate(timeout=ENDS_S)
+                server.wait(ENDS_S)  # its few lines fit into the pipe
             except subprocess.TimeoutExpired:  # nobody reached it
                 server.kill()
 

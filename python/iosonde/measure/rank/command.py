@@ -23,6 +23,7 @@ from iosonde.ranks.processes import WATCHDOG_VARIABLE, family
 from iosonde.ranks.pulse import Pulse
 
 from .guard import Guard
+from .output import KEPT_BYTES, cut_middle, free_middle
 
 # A step that says nothing else is ended after so long: a command that hangs must not hold a night's campaign.
 DEFAULT_TIMEOUT_S = 4 * 3600.0
@@ -54,8 +55,9 @@ class ShellCommand:
 
     ``cpus``: where it runs (None: where this thread may). ``left_behind`` is what becomes of what it leaves in the
     background: a mount's daemon has to outlive it. It is ended after ``timeout_s`` (None: the default) or when it has
-    printed more than ``output_bytes``, with ``grace_s`` to follow SIGTERM. ``outside`` are names of `OF_LAUNCHERS` that
-    were there before our launcher: it gets no others (None: all but those that tell a rank's number).
+    printed more than ``output_bytes``, with ``grace_s`` to follow SIGTERM; ``kept_bytes`` of that are kept.
+    ``outside`` are names of `OF_LAUNCHERS` that were there before our launcher: it gets no others (None: all but those
+    that tell a rank's number).
     """
 
     text: str
@@ -65,6 +67,7 @@ class ShellCommand:
     left_behind: str = ENDS
     timeout_s: float | None = None
     output_bytes: int = OUTPUT_BYTES
+    kept_bytes: int = KEPT_BYTES
     grace_s: float = GRACE_S
     outside: frozenset[str] | None = None
 
@@ -76,7 +79,8 @@ class CommandResult:
     ``exit_code`` is None after a ``signal``. ``ended_by`` is why we ended it: ``timeout``, ``output`` or empty.
     ``left`` counts the processes that it left behind and that were ended. ``max_rss_bytes`` and the CPU times are those
     of the shell and what it waited for (wait4); the memory is None where it is not above our own, which Linux counts
-    in until the shell is loaded. ``fault`` says what kept it from running or its output from being whole.
+    in until the shell is loaded. ``output_bytes`` are kept, and ``cut_bytes`` were cut from the middle. ``fault`` says
+    what kept it from running or its output from being whole.
     """
 
     started_ns: int
@@ -87,6 +91,7 @@ class CommandResult:
     ended_by: str = ""
     left: int = 0
     output_bytes: int = 0
+    cut_bytes: int = 0
     max_rss_bytes: int | None = None
     user_s: float = 0.0
     system_s: float = 0.0
@@ -135,6 +140,7 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
         fault = _full(output.parent)
         if fault:
             _make_room(handle)
+        cut_bytes = cut_middle(output, command.kept_bytes)
         return CommandResult(
             started_ns,
             ended_ns,
@@ -144,6 +150,7 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
             ended_by=ended_by,
             left=left,
             output_bytes=os.fstat(handle).st_size,
+            cut_bytes=cut_bytes,
             max_rss_bytes=_above_ours(usage.ru_maxrss),
             user_s=usage.ru_utime,
             system_s=usage.ru_stime,
@@ -263,6 +270,7 @@ def _watch(command: ShellCommand, pid: int, handle: int, started_ns: int) -> str
                 return "timeout"
             if os.fstat(handle).st_size > command.output_bytes:
                 return "output"
+            free_middle(handle, command.kept_bytes)
     finally:
         if descriptor >= 0:
             os.close(descriptor)

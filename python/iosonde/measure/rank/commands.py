@@ -19,7 +19,7 @@ from iosonde.ranks import mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 from iosonde.ranks.pulse import Pulse
 
-from . import command, marks
+from . import command, marks, output
 from .phases import start_together
 from .wire import Meter
 
@@ -122,6 +122,7 @@ def _here(
     placeholders.check_plain(item["command"], known, item["label"])
     step_id = f"{assignment.spool}:{part.first}:{ranks.rank}"
     heart.enter(item["label"], RUNNING, pulse=Pulse(f"{command.STEP_VARIABLE}={step_id}"))
+    kept_bytes = output.limit_of(item["keep_output"], 1 if item["on"] in ONCE else ranks.size)
     asked = command.ShellCommand(
         filled(item, known),
         _environment(known) | {command.TRIAL_VARIABLE: assignment.spool},
@@ -129,6 +130,8 @@ def _here(
         cpus,
         command.STAYS if item["stage"] == SET_UP else command.ENDS,  # a set-up may start a server
         item["timeout_s"],
+        max(command.OUTPUT_BYTES, kept_bytes),
+        kept_bytes,
         outside=_outside(item, assignment),
     )
     result = command.run(asked, spool.output_of(folder, ranks.rank, part.first), begin)

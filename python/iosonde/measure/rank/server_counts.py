@@ -9,6 +9,7 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
+from iosonde.core.program_output import run_program
 from iosonde.measure import spool
 from iosonde.measure.assignment import Assignment
 from iosonde.ranks import mpi
@@ -22,7 +23,7 @@ def ask(assignment: Assignment, ranks: mpi.Ranks, when: str, phase: int) -> None
         return
     if ranks.rank == 0:
         with suppress(OSError, subprocess.SubprocessError):
-            told = subprocess.run(assignment.server_counts, capture_output=True, text=True, timeout=_ANSWERS_S,
-                                  check=True, stdin=subprocess.DEVNULL)  # fmt: skip
+            told = run_program(assignment.server_counts, _ANSWERS_S)
+            told.check_returncode()
             spool.server_counts_of(Path(assignment.spool), phase, when).write_text(told.stdout)
     ranks.wait_for_all()

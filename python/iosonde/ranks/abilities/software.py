@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 from importlib import metadata
 
+from iosonde.core.program_output import run_program
 from iosonde.ranks.machine import reading
 
 from .ability import Ability
@@ -17,6 +18,7 @@ from .ability import Ability
 _OLDEST_PYTHON = (3, 11)
 _LIBRARIES = ("click", "numpy", "scipy", "pyarrow", "vl-convert-python", "PyYAML", "mpi4py")
 _NATIVE = "from iosonde.engine import _native; print(round(_native.clock_cost_ns()))"
+_BUILD = "build it: make, or pip install ."
 
 
 def python() -> Ability:
@@ -27,12 +29,15 @@ def python() -> Ability:
 
 def native() -> Ability:
     """Whether the native module loads and runs; tried in another process, which may crash."""
-    done = subprocess.run([sys.executable, "-c", _NATIVE], capture_output=True, text=True, timeout=reading.TOOL_S * 4)
+    try:
+        done = run_program([sys.executable, "-c", _NATIVE], reading.TOOL_S * 4)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Ability("native module", False, str(error), "measuring", _BUILD, required=True)
     if done.returncode == 0:
         return Ability("native module", True, f"loads; one clock reading costs {done.stdout.strip()} ns",
                        "measuring", required=True)  # fmt: skip
     reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-    return Ability("native module", False, reason, "measuring", "build it: make, or pip install .", required=True)
+    return Ability("native module", False, reason, "measuring", _BUILD, required=True)
 
 
 def libraries() -> Ability:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core.errors import LaunchError
+from iosonde.core.program_output import run_program
 
 MPICH, OPEN_MPI, INTEL = "mpich", "openmpi", "intel"
 INSTALL = "load your site's MPI module, or: pip install 'iosonde[mpich]'; one rank needs no MPI"
@@ -25,6 +26,7 @@ _THROTTLE = {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "MPIR_CVAR_CH4_PROGRESS_THR
 _PROBE = """
 import json, os
 from iosonde.core.errors import LaunchError
+from iosonde.core.program_output import run_program
 from iosonde.ranks import mpi
 try:
     answer = {"version": mpi.library_version(), "paths": mpi.loaded_libraries()}
@@ -58,14 +60,7 @@ def library() -> Library:
     package_root = str(Path(__file__).parents[3])
     path = os.pathsep.join(filter(None, [package_root, os.environ.get("PYTHONPATH", "")]))
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", _PROBE],
-            capture_output=True,
-            text=True,
-            timeout=_PROBE_S,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": path},
-        )
+        done = run_program([sys.executable, "-c", _PROBE], _PROBE_S, environment={**os.environ, "PYTHONPATH": path})
         answer = json.loads(done.stdout)
     except (OSError, subprocess.TimeoutExpired, ValueError) as error:
         raise LaunchError("the MPI library could not be asked for its version", INSTALL) from error
@@ -107,9 +102,7 @@ def _belonging(wanted: Library, who: str, path: str) -> Mpiexec:
 def describe(path: str) -> Mpiexec | None:
     """What this mpiexec is; None if it does not say."""
     try:
-        done = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, timeout=_PROBE_S, stdin=subprocess.DEVNULL
-        )
+        done = run_program([path, "--version"], _PROBE_S)
     except (OSError, subprocess.TimeoutExpired):
         return None
     flavour = flavour_of(done.stdout)

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from iosonde.core.errors import LaunchError
+from iosonde.core.program_output import run_program
 from iosonde.ranks import temporary, watchdog
 
 from . import Launcher
@@ -64,7 +65,7 @@ def library_of(word: str) -> Library:
 def _library(path: str) -> Library:
     """Of the program in this file."""
     try:
-        done = subprocess.run(["ldd", path], capture_output=True, text=True, timeout=_LDD_S, stdin=subprocess.DEVNULL)
+        done = run_program(["ldd", path], _LDD_S)
         loaded = _LOADED.findall(done.stdout)
     except (OSError, subprocess.TimeoutExpired):
         loaded = []

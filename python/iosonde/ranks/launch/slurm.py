@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 from iosonde.core import nodelist
 from iosonde.core.errors import LaunchError
+from iosonde.core.program_output import run_program
 
 from . import mpiexec
 
+_ANSWERS_S = 30.0
 # What each MPI library can be started with, best first. srun with another one yields N ranks that are each
 # alone.
 _PMI_OF = {
@@ -78,7 +80,7 @@ def prefix(srun: str, hosts: Sequence[str], ranks_per_node: int, pmi: str) -> li
 def shared_cpus(srun: str) -> list[str]:
     """The option by which a step may run on CPUs that another has; before Slurm 20.11 it needs none."""
     try:
-        done = subprocess.run([srun, "--help"], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL)
+        done = run_program([srun, "--help"], _ANSWERS_S)
     except (OSError, subprocess.TimeoutExpired):
         return []
     return ["--overlap"] if "--overlap" in done.stdout else []
@@ -119,9 +121,7 @@ def choose_pmi(flavour: str, available: Sequence[str]) -> str:
 def mpi_types(srun: str) -> tuple[str, ...]:
     """What ``srun --mpi=list`` offers."""
     try:
-        done = subprocess.run(
-            [srun, "--mpi=list"], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL
-        )
+        done = run_program([srun, "--mpi=list"], _ANSWERS_S)
     except (OSError, subprocess.TimeoutExpired):
         return ()
     return parse_mpi_types(done.stdout + done.stderr)

@@ -8,23 +8,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from iosonde.core.secret_text import HIDDEN, KEYWORD, TOKEN_PATTERN, hide_address_passwords
 from iosonde.core.version import __version__
 
 from . import reading
 
-HIDDEN = "***"
-_SECRET = r"[\w.-]*(?:passw(?:or)?d|passphrase|passwd|secret|token|api[-_]?key|access[-_]?key|credentials?)[\w.-]*"
 _VALUE = r"(?:\"[^\"]*\"|'[^']*'|[^\s,\"']+)"
-_ASSIGNED = re.compile(rf"(?i)({_SECRET}\s*[=:]\s*)(?:bearer\s+|basic\s+)?{_VALUE}")
-_OPTION = re.compile(rf"(?i)(?<!\S)(--?{_SECRET}\s+){_VALUE}")
+_ASSIGNED = re.compile(rf"(?i)({KEYWORD}\s*[=:]\s*)(?:bearer\s+|basic\s+)?{_VALUE}")
+_OPTION = re.compile(rf"(?i)(?<!\S)(--?{KEYWORD}\s+){_VALUE}")
 _AUTHORIZATION = re.compile(r"(?i)(authorization:\s*)(?:\w+\s+)?[^\s\"']+")
+_TOKEN = re.compile(rf"(?<![\w-])(?:{TOKEN_PATTERN})")
 _USER_IN_URL = re.compile(r"(://)[^/\s@]+@")
-_BARE_OPTION = re.compile(rf"(?i)^--?{_SECRET}$")
+_BARE_OPTION = re.compile(rf"(?i)^--?{KEYWORD}$")
 _MOUNT_SECRETS = ("password", "pass", "secret", "password2", "sharedkey", "token", "key")
 
 
 def redact(text: str) -> str:
     """``text`` with values of passwords, tokens and keys, and users in URLs, replaced by ``***``."""
+    text = hide_address_passwords(text)
+    text = _TOKEN.sub(HIDDEN, text)
     text = _USER_IN_URL.sub(rf"\1{HIDDEN}@", text)
     text = _AUTHORIZATION.sub(rf"\1{HIDDEN}", text)
     text = _ASSIGNED.sub(rf"\1{HIDDEN}", text)

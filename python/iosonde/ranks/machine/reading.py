@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from iosonde.core.program_output import run_program
+
 TOOL_S = 5.0  # no fact is worth waiting longer
 
 
@@ -38,15 +40,7 @@ def tool(words: Sequence[str], timeout_s: float = TOOL_S, whatever_code: bool = 
     if not shutil.which(words[0]):
         return None
     try:
-        done = subprocess.run(
-            words,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout_s,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, "LC_ALL": "C"},
-        )
+        done = run_program(words, timeout_s, environment={**os.environ, "LC_ALL": "C"})
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 or whatever_code else None

@@ -9,14 +9,17 @@ import os
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 
 from iosonde.core.errors import InputError, LaunchError
+from iosonde.core.units import format_size
 from iosonde.ranks.launch.mpirun import HOST_NAME
 
 MOST_BYTES = 4 << 20  # of names; more is not a list of nodes
 GRACE_S = 5.0
+LOOK_S = 0.05  # how often time and output are looked at; the end is seen at once
 SHOWN = 60
 _PRINTS = "it has to print the names of the nodes, and nothing else, one a line; talk belongs on stderr"
 
@@ -28,11 +31,7 @@ def run(words: Sequence[str], nodes: int, limit_s: float) -> tuple[str, ...]:
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = _start(words, nodes, out.fileno(), err.fileno())
         try:
-            code = process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            raise LaunchError(
-                f"{said} did not end within {limit_s:.0f} s", "run it yourself and see what it waits for"
-            ) from None
+            code = _wait(process, (out.fileno(), err.fileno()), said, limit_s)
         finally:
             if process.returncode is None:  # also after Ctrl-C
                 _end(process)
@@ -51,6 +50,18 @@ def _start(words: Sequence[str], nodes: int, out: int, err: int) -> subprocess.P
     except OSError as error:
         hint = f"chmod +x {words[0]}" if isinstance(error, PermissionError) else "look at its path and its first line"
         raise InputError(f"cannot start the reserve script {words[0]}: {error.strerror}", hint) from error
+
+
+def _wait(process: subprocess.Popen[bytes], outputs: Sequence[int], said: str, limit_s: float) -> int:
+    """Its exit code. Raises LaunchError where it takes too long, InputError where it prints without end."""
+    give_up = time.monotonic() + limit_s
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(LOOK_S)
+        if any(os.fstat(output).st_size > MOST_BYTES for output in outputs):
+            raise InputError(f"{said} printed more than {format_size(MOST_BYTES)} and was ended", _PRINTS)
+        if time.monotonic() > give_up:
+            raise LaunchError(f"{said} did not end within {limit_s:.0f} s", "run it yourself and see what it waits for")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

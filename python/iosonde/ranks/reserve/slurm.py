@@ -20,11 +20,13 @@ from contextlib import contextmanager, suppress
 from iosonde.core import nodelist
 from iosonde.core.errors import InputError, LaunchError
 from iosonde.core.parent_death import signal_on_parent_death
+from iosonde.core.program_output import run_program
 from iosonde.ranks.machine import reading
 
 TICK_S = 0.05
 LOOK_S = 2.0  # how often Slurm is asked why we wait
 RELEASE_S = 15.0
+SUBMIT_S = 60.0
 _HOLD = "env -0; echo; exec cat"
 _END_OF_ENVIRONMENT = b"\0\n"
 _TALK_BYTES = 1 << 16
@@ -80,10 +82,11 @@ def submit(options: Sequence[str], nodes: int, command: Sequence[str]) -> str:
     """Hand the command to sbatch; the job's id. Its output goes to slurm-ID.out here. Raises LaunchError."""
     words = [_program("sbatch"), "--parsable", f"--nodes={nodes}", "--exclusive", "--job-name=iosonde", *options]
     try:
-        done = subprocess.run([*words, f"--wrap=exec {shlex.join(command)}"], capture_output=True, text=True,
-                              errors="replace", timeout=60, stdin=subprocess.DEVNULL, check=False)  # fmt: skip
+        done = run_program([*words, f"--wrap=exec {shlex.join(command)}"], SUBMIT_S)
+    except OSError as error:
+        raise LaunchError(f"sbatch cannot be used: {error.strerror}", _OPTIONS_HINT) from error
     except subprocess.TimeoutExpired:
-        raise LaunchError("sbatch gave no answer within 60 s", "look whether Slurm is up: sinfo") from None
+        raise LaunchError(f"sbatch gave no answer within {SUBMIT_S:.0f} s", "look whether Slurm is up: sinfo") from None
     job = done.stdout.strip().partition(";")[0]  # ID, or ID;CLUSTER
     if done.returncode or not job.isdigit():
         raise _refused(nodes, done.stderr)

@@ -36,7 +36,7 @@ def lines(status: LabStatus) -> Iterator[str]:
         yield from _indented(_capacity(status.capacity), 2)
     if status.facts:
         yield from _indented("; ".join(f"{name} {value}" for name, value in status.facts.items()), 2)
-    for warning in status.emulated.get("warnings", []):
+    for warning in (*status.emulated.get("warnings", ()), *status.emulated.get("notes", ())):
         yield from _indented(f"~ {warning}", 2)
     for one in status.faults:
         yield from _indented(f"! {one.host}: {_said(one)}, {_ago(one)}; iosonde lab heal undoes it", 2)

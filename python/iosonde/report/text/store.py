@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.units import format_size
 
-from .layout import escape
+from .layout import escape, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.store import StoreCheck, StoreCopy, StoreMerge
     from iosonde.answers.store_index import StoresIndexed
     from iosonde.answers.store_prune import StorePruning
+
+_SHOWN = 12
 
 
 def check_lines(made: StoreCheck) -> Iterator[str]:
@@ -42,10 +44,24 @@ def merge_lines(made: StoreMerge) -> Iterator[str]:
 
 
 def copy_lines(made: StoreCopy) -> Iterator[str]:
-    """How much was copied, and what was replaced."""
+    """How much was copied, what was replaced, and what stays and should be looked at."""
     done = made.redacted
     said = ", ".join(_plural(number, kind) for kind, number in sorted(done.replaced.items()))
     yield f"{count(done.runs, 'run')} copied; replaced: {said or 'nothing'}"
+    yield from _remaining("words that may be names", done.remains.unsure)
+    yield from _remaining("paths that stay", done.remains.paths)
+    yield from _remaining("names that stay", done.remains.names)
+    if done.remains.unsure or done.remains.paths or done.remains.names:
+        yield "Look at them before you share the copy; --also WORD hides a word."
+
+
+def _remaining(title: str, words: dict[str, int]) -> Iterator[str]:
+    """The most frequent words, each with the number of places."""
+    if not words:
+        return
+    shown = [f"{word} {number:,}×" for word, number in list(words.items())[:_SHOWN]]
+    more = f", and {len(words) - _SHOWN:,} more (--json has all)" if len(words) > _SHOWN else ""
+    yield from wrapped(f"{title} ({len(words):,}): {', '.join(shown)}{more}", indent="  ")
 
 
 def prune_lines(made: StorePruning) -> Iterator[str]:

@@ -21,7 +21,9 @@ _MOST_KINDS = 20
 _STOPPED = {
     "precision": "Read in random order until all shares were known as well as asked for.",
     "time": "Read in random order until the time was over; what was reached is the sample.",
+    "stalled": "Incomplete: the tree did not answer any more while drawn files were read.",
 }
+_REASONS = {"short": "ended before their size", "hung": "did not answer"}  # others are said as they are
 _ALONE = 0.0005  # of files and capacity: what rounds to 0.0 % in both is summed up
 
 
@@ -81,6 +83,9 @@ def _kinds(made: Survey) -> Iterator[str]:
     names = sorted({*by_count, *by_size}, key=lambda name: (-_value(by_size.get(name)), -_value(by_count.get(name))))
     shown = [name for name in names if max(_value(by_size.get(name)), _value(by_count.get(name))) >= _ALONE]
     rows = [(name, _share(by_count.get(name)), _share(by_size.get(name))) for name in shown[:_MOST_KINDS]]
+    if not rows:
+        yield "type: ~ (no file gave an answer)"
+        return
     yield from table(("type", "of files", "of capacity"), rows, "Lrr").splitlines()
     if len(shown) > _MOST_KINDS:
         yield f"and {len(shown) - _MOST_KINDS} more types (--json)"
@@ -115,7 +120,7 @@ def _exact(made: Survey) -> Iterator[str]:
 
 def _no_answer(made: Survey) -> Iterator[str]:
     if made.no_answer:
-        why = ", ".join(f"{many} {escape(name)}" for name, many in sorted(made.no_answer.items()))
+        why = ", ".join(f"{many} {escape(_REASONS.get(name, name))}" for name, many in sorted(made.no_answer.items()))
         parts = [f"{percent_interval(one.missing.estimate)} of the {one.by}" for one in made.samples
                  if one.missing.estimate.value]  # fmt: skip
         yield (f"of the drawn files gave no answer: {why}. That stands for {' and '.join(parts)}; the shares are of "

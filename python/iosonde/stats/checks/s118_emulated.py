@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from iosonde.core.emulated import off_rates
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 
@@ -39,7 +40,7 @@ BUSY = 0.85
 def check(subject: Subject) -> list[Finding]:
     """One finding for what was emulated wrongly, one for trials that the machine's CPUs set."""
     labs = [(run, lab) for run in subject.runs if (lab := _lab(run))]
-    off = {str(one): None for _, lab in labs for one in (lab.get("emulated") or {}).get("warnings") or ()}
+    off = {one: None for _, lab in labs for one in off_rates(lab)}
     found = []
     if off:
         found.append(_finding(f"the emulated cluster is not what was asked for: {next(iter(off))}"

@@ -1,0 +1,85 @@
+"""What another program prints, within a limit of time and of bytes: no program may fill our memory or hold us up."""
+
+from __future__ import annotations
+
+import errno
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from .units import format_size
+
+MAX_OUTPUT_BYTES = 64 * 2**20
+LOOK_S = 0.2  # how often a caller is told of the wait
+_PIECE_BYTES = 2**16
+_KILL_S = 0.3  # for SIGKILL to take effect
+
+
+def run_program(
+    words: Sequence[str], limit_s: float, *, given: str | None = None, environment: Mapping[str, str] | None = None,
+    limit_bytes: int = MAX_OUTPUT_BYTES, in_child: Callable[[], object] | None = None,
+    on_look: Callable[[float], None] | None = None,
+) -> subprocess.CompletedProcess[str]:  # fmt: skip
+    """Run a program to its end; its exit code, and what it printed on stdout and stderr.
+
+    ``given`` is its standard input (None: empty), ``in_child`` is called in the child before the program starts, and
+    ``on_look`` now and then with the seconds waited. One that takes longer, prints more, or is left by an exception is
+    killed with all that it started, and left behind where it hangs in the kernel. Raises TimeoutExpired; OSError where
+    it cannot be started, or prints more than ``limit_bytes`` (EFBIG).
+    """
+    source = os.memfd_create("given")
+    try:
+        with open(source, "r+b", closefd=False) as file:
+            file.write((given or "").encode())
+            file.seek(0)
+        process = subprocess.Popen(words, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=environment, start_new_session=True, preexec_fn=in_child)  # fmt: skip
+    finally:
+        os.close(source)
+    assert process.stdout is not None and process.stderr is not None
+    with process.stdout, process.stderr:
+        try:
+            said, complaint = _read_both(process, limit_s, limit_bytes, on_look)
+        except BaseException:
+            _kill(process)
+            raise
+    return subprocess.CompletedProcess(words, process.returncode, said, complaint)
+
+
+def _read_both(
+    process: subprocess.Popen[bytes], limit_s: float, limit_bytes: int, on_look: Callable[[float], None] | None
+) -> tuple[str, str]:
+    began = time.monotonic()
+    assert process.stdout is not None and process.stderr is not None
+    printed = {process.stdout.fileno(): bytearray(), process.stderr.fileno(): bytearray()}
+    with selectors.DefaultSelector() as selector:
+        for descriptor in printed:
+            selector.register(descriptor, selectors.EVENT_READ)
+        while selector.get_map():
+            left_s = limit_s - (time.monotonic() - began)
+            if left_s <= 0:
+                raise subprocess.TimeoutExpired(process.args, limit_s)
+            ready = selector.select(min(LOOK_S, left_s))
+            for key, _ in ready:
+                piece = os.read(key.fd, _PIECE_BYTES)
+                if not piece:
+                    selector.unregister(key.fd)
+                printed[key.fd] += piece
+                if len(printed[key.fd]) > limit_bytes:
+                    raise OSError(errno.EFBIG, f"it printed more than {format_size(limit_bytes)}")
+            if on_look and not ready:
+                on_look(time.monotonic() - began)
+    process.wait(max(0.0, limit_s - (time.monotonic() - began)))
+    said, complaint = (bytes(content).decode(errors="replace") for content in printed.values())
+    return said, complaint
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_KILL_S)

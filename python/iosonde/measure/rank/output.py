@@ -1,0 +1,56 @@
+"""What a command prints, kept up to a limit: its beginning and its end, with a line that counts what was cut between.
+
+The output goes to a file and not through a pipe, so what is too much is given back while the command runs, as a hole
+in that file. Where the file system has no holes the space comes back when the command has ended.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from contextlib import suppress
+from pathlib import Path
+
+# Kept of one command in a trial, over all ranks that run it; no rank keeps less than the minimum.
+KEPT_BYTES = 64 * 2**20
+MIN_RANK_BYTES = 2**20
+_LINE_BYTES = 64 * 2**10  # the cut moves so far to fall between two lines: half a number would be another number
+_PIECE_BYTES = 2**20
+_PUNCH_HOLE = 0x01 | 0x02  # fallocate(2): with the size kept
+_MARK = b"[iosonde: %d bytes were cut here; keep_output of the step keeps more]\n"
+
+
+def limit_of(keep_output: int | None, ranks: int) -> int:
+    """The bytes that one of ``ranks`` ranks keeps of a command's output."""
+    return keep_output or max(KEPT_BYTES // ranks, MIN_RANK_BYTES)
+
+
+def free_middle(handle: int, kept_bytes: int) -> None:
+    """Give back the space of all but the first and last ``kept_bytes / 2`` that were printed so far."""
+    head = kept_bytes // 2
+    middle = os.fstat(handle).st_size - 2 * head
+    if middle > 0:
+        libc = ctypes.CDLL(None, use_errno=True)  # no error matters: see the limit on what may be printed
+        libc.fallocate(handle, _PUNCH_HOLE, ctypes.c_int64(head), ctypes.c_int64(middle))
+
+
+def cut_middle(path: Path, kept_bytes: int) -> int:
+    """Shorten an output to about ``kept_bytes``, between lines where it has any; how many bytes were cut."""
+    with suppress(OSError), open(os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC), "r+b", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size <= kept_bytes + _LINE_BYTES:
+            return 0
+        descriptor, half = file.fileno(), kept_bytes // 2
+        start = max(half - _LINE_BYTES, 0)
+        before = os.pread(descriptor, half - start, start)
+        head = start + (before.rfind(b"\n") + 1 or len(before))
+        tail = size - half
+        tail += os.pread(descriptor, _LINE_BYTES, tail).find(b"\n") + 1
+        mark = _MARK % (tail - head)
+        mark = mark if b"\n" in before else b"\n" + mark
+        to = head + os.pwrite(descriptor, mark, head)
+        for place in range(tail, size, _PIECE_BYTES):
+            to += os.pwrite(descriptor, os.pread(descriptor, min(_PIECE_BYTES, size - place), place), to)
+        os.ftruncate(descriptor, to)
+        return tail - head
+    return 0

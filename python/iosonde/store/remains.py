@@ -1,0 +1,144 @@
+"""What a redacted copy still says: words that may be names or secrets, paths, and names that people gave.
+
+Nothing here decides what is hidden. It lists what somebody should look at before the copy is shared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .hide import is_pseudonym
+from .name_patterns import HARMLESS, NUMBERED_THING
+
+_MAX_DIFFERENT = 10_000  # of each list; a store of a million runs must not fill the memory
+_PATH = re.compile(r"(?<![\w:/.}*])/(?:[\w.+@%-]+/)*[\w.+@%-]+")
+_PATH_DEPTH = 4
+_SYSTEM_PATH = re.compile(r"/(?:dev|proc|sys|usr|bin|sbin|lib\w*|etc|run|var|opt|boot|iosonde-[\w-]+)(?:/|$)")
+_NUMBERED_WORD = re.compile(rf"(?i)(?<![\w./%+-]){NUMBERED_THING}[a-z][a-z_-]+\d[\w-]*(?![\w=(]|\.\d)")
+_LONG_WORD = re.compile(r"(?<![\w/+.-])[A-Za-z0-9+_-]{16,}={0,2}(?![\w/+])")
+_DOTTED = re.compile(r"(?<![\w@/.%-])[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*){2,}(?![\w/(]|\.\w)")
+_IN_SENTENCE = re.compile(
+    r"(?i)\b(?:on|from|by|for|of|at|host|node|server|client|user|called|named|ask|asked|told|tell|with|in|via|and)\s+"
+    r"[\"'(]?(?P<word>[a-z][\w-]{2,})"
+)
+_CAPITAL = re.compile(r"(?<=[a-z\d,;.] )(?P<word>[A-Z][a-z]+[\w-]*)(?=[,;.]? [a-z]|[,;.]?$)")
+_COMMON = HARMLESS | frozenset(
+    re.findall(
+        r"\S+",
+        """about above added after again all almost also always another any are away back bad been before begin begun
+        behind below best better between big both broken but cache caches call called can case change changed changes
+        clean close cluster cold come command compile config core cores cpu data date day days default did different
+        disk disks do does done down each end ended error even every experiment failed failure fast faster file files
+        first fix found four full gave get give go going good had half has have here high home hour hours how idle
+        image into iteration iterations its job jobs just kernel kept large last later least left less level like line
+        link load long look looks low lower machine made maintenance make many mark master measured memory metadata
+        minute minutes missing mode more morning most mount much network new night nightly none nothing now number
+        odd off often old once one only open operation operations option options other our out output over own page
+        part pass path paths phase point process processes program public quick random rank ranks rate raw ready reboot
+        rebooted record records replaced release repeat repetition reset result right row rows run running runs same
+        second seconds see seen sequential series setting settings several shared should show since slow slower small
+        some started state step still stop stopped storage store stored such switch system table tag tags take task
+        tasks test tested than that their them then there these they things third this those three threads three time
+        times today tool total trial trials two under unit until update updated upgrade use used using value values
+        very wait warm was week weeks well were what when where whether which while who whole whose why will with
+        without work workload year yes yesterday you your zero average baseline bandwidth block blocks bytes
+        calls collective count create creation directories directory removal tree latency throughput operations
+        offset ops signal pid device kbytes parallel entering ent independent ordering type api access shared-file
+        single-shared-file file-per-process netperf strace darshan dd
+        iops io mpi posix hdf5 lustre nfs beegfs gpfs ceph gluster glusterfs xfs tmpfs ram memory note november december
+        january february march april may june july august september october monday tuesday wednesday thursday friday
+        saturday sunday mon tue wed thu fri sat sun""",
+    )
+)
+
+
+@dataclass
+class Remains:
+    """Counters of what stays in the texts that were read, most frequent first when asked."""
+
+    known: frozenset[str] = frozenset()  # ids of runs, and the names of what was measured: nobody chose them
+    _unsure: Counter[str] = field(default_factory=Counter)
+    _paths: Counter[str] = field(default_factory=Counter)
+    _names: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def unsure(self) -> dict[str, int]:
+        """Words that look like the name of a machine or a person, or like a token → how often."""
+        return _sorted(self._unsure)
+
+    @property
+    def paths(self) -> dict[str, int]:
+        """Directories, cut to four names → how often."""
+        return _sorted(self._paths)
+
+    @property
+    def names(self) -> dict[str, int]:
+        """Tags, names of experiments and files, and levels of factors that are text → how often."""
+        return _sorted(self._names)
+
+    def read(self, value: Any, key: str = "") -> None:
+        """Look at every text in ``value``, which stands under ``key``; keys as well."""
+        for text, under in _texts(value, key):
+            if re.search(r"sha256|digest$", under):
+                continue
+            self._read_text(text)
+
+    def read_sentence(self, text: str) -> None:
+        """Look at what a person or a tool wrote: words with a capital, and those after "on", "by", "ask"."""
+        self._read_text(text)
+        for pattern in (_IN_SENTENCE, _CAPITAL):
+            self._add(self._unsure, (found["word"] for found in pattern.finditer(text)))
+
+    def read_names(self, names: Iterable[str]) -> None:
+        """Note what people called things."""
+        for name in names:
+            words = re.findall(r"[\w.-]{3,}", name)
+            if name not in self.known and any(word.lower() not in _COMMON for word in words):
+                self._count(self._names, name)
+
+    def _read_text(self, text: str) -> None:
+        for found in _PATH.finditer(text):
+            if found[0].count("/") > 1 and not _SYSTEM_PATH.match(found[0]):
+                self._count(self._paths, "/".join(found[0].split("/")[: _PATH_DEPTH + 1]))
+        for pattern in (_NUMBERED_WORD, _LONG_WORD, _DOTTED):
+            self._add(self._unsure, (found[0] for found in pattern.finditer(text) if _may_name(found[0])))
+
+    def _add(self, counter: Counter[str], words: Iterable[str]) -> None:
+        for word in words:
+            word = word.rstrip("-_.")
+            if word.lower() not in _COMMON and word not in self.known and not _holds_pseudonym(word):
+                self._count(counter, word)
+
+    @staticmethod
+    def _count(counter: Counter[str], word: str) -> None:
+        if word in counter or len(counter) < _MAX_DIFFERENT:
+            counter[word] += 1
+
+
+def _sorted(counter: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield value, key
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield str(name), ""
+            yield from _texts(item, str(name))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _texts(item, key)
+
+
+def _may_name(word: str) -> bool:
+    """A long word of letters alone, or of digits alone, is no token."""
+    return bool(re.search(r"\d", word) and re.search(r"[A-Za-z]", word)) or "." in word
+
+
+def _holds_pseudonym(word: str) -> bool:
+    return is_pseudonym(word.lower()) or re.search(r"(?:host|domain|user|address|secret|name|id)-\d", word) is not None

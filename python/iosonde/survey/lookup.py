@@ -1,0 +1,104 @@
+"""What the file system says of names in an open tree, by several threads; no symbolic link is followed."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .calls import TreeCalls
+from .walk import THREADS, WalkStalledError
+
+# One row a name: whether it was found, and of stat(2) what is asked for here.
+_COLUMNS = [
+    ("found", "?"), ("mode", "<u4"), ("links", "<u8"), ("size", "<u8"), ("blocks", "<u8"), ("device", "<u8"),
+    ("inode", "<u8"), ("owner", "<u4"), ("modified_ns", "<i8"), ("accessed_s", "<i8"),
+]  # fmt: skip
+STATUS = np.dtype(_COLUMNS)
+StatusTable = npt.NDArray[np.void]
+LookUp = Callable[[Sequence[bytes]], StatusTable]
+# Called about ten times a second: the name that is waited for the longest, and how long.
+OnLookUp = Callable[[bytes, float], object]
+
+_PASS = os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
+_NOT_FOUND = (False,) + (0,) * (len(_COLUMNS) - 1)
+_FEWEST = 64  # names of a thread
+_JOIN_S = 0.1
+
+
+def look_up_all(root: int, names: Sequence[bytes], limit_s: float, on_look_up: OnLookUp) -> StatusTable:
+    """The status of each name, from an open directory on. Raises WalkStalledError where none answers any more."""
+    step = max(_FEWEST, len(names) // THREADS + 1)
+    threads = [_Thread(root, names[at : at + step]) for at in range(0, len(names), step)]
+    for one in threads:
+        one.start()
+    began = time.monotonic()
+    for one in threads:
+        while one.is_alive():
+            one.join(_JOIN_S)
+            _check(threads, began, limit_s, on_look_up)
+        if one.error:
+            raise one.error
+    return np.concatenate([np.array(one.rows, STATUS) for one in threads]) if threads else np.empty(0, STATUS)
+
+
+def _check(threads: Sequence[_Thread], began: float, limit_s: float, on_look_up: OnLookUp) -> None:
+    now = time.monotonic()
+    waited_s, name = max((one.calls.waited_s(now), one.name_bytes) for one in threads)
+    on_look_up(name, waited_s)
+    if waited_s >= limit_s and now - max(began, *(one.calls.heard for one in threads)) >= limit_s:
+        raise WalkStalledError(name, waited_s, 0)
+
+
+class _Thread(threading.Thread):
+    """Looks up neighbours of a list, which mostly goes directory by directory: the last one is kept open."""
+
+    def __init__(self, root: int, names: Sequence[bytes]) -> None:
+        super().__init__(daemon=True)
+        self.calls, self.rows, self.name_bytes = TreeCalls(), list[tuple[Any, ...]](), b""
+        self.error: BaseException | None = None
+        self._root, self._names = root, names
+        self._above, self._handle = b"", -1
+
+    def run(self) -> None:
+        try:
+            for name in self._names:
+                self.name_bytes = name
+                self.rows.append(self._status(name))
+                self.calls.hear()
+        except BaseException as error:
+            self.error = error
+        finally:
+            self._close()
+
+    def _status(self, name: bytes) -> tuple[Any, ...]:
+        above, _, last = name.rpartition(b"/")
+        try:
+            now: os.stat_result = self.calls(os.stat, last, dir_fd=self._directory(above), follow_symlinks=False)
+        except OSError:
+            return _NOT_FOUND
+        return (True, now.st_mode, now.st_nlink, now.st_size, now.st_blocks, now.st_dev, now.st_ino, now.st_uid,
+                now.st_mtime_ns, now.st_atime_ns // 10**9)  # fmt: skip
+
+    def _directory(self, above: bytes) -> int:
+        if not above:
+            return self._root
+        if self._handle < 0 or above != self._above:
+            self._close()
+            at = self._root
+            for part in above.split(b"/"):
+                below = self.calls(os.open, part, _PASS, dir_fd=at)
+                self._close()
+                self._handle = at = below
+            self._above = above
+        return self._handle
+
+    def _close(self) -> None:
+        if self._handle >= 0:
+            self.calls(os.close, self._handle)
+        self._above, self._handle = b"", -1

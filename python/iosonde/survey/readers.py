@@ -1,0 +1,139 @@
+"""Several threads that look at drawn files. One whose file does not answer is left to it, and another one goes on."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .calls import TreeCalls
+from .contents import Contents, LookAsked, look_at
+from .opening import HUNG, NOT_TRIED, WalkedFile
+
+AT_ONCE = 8
+MOST_STUCK = 64  # threads; a tree of which more files hang is not read any further
+LATE_S = 1.0  # after the end of the time for reading no call is waited for longer than so
+_LOOK_S = 0.1
+# Called about ten times a second: how many files are done, the one that is waited for the longest, and how long.
+OnRead = Callable[[int, bytes, float], object]
+
+
+@dataclass(frozen=True)
+class Patience:
+    """``limit_s``: how long a call to the tree may take; ``seconds``: after so long, LATE_S at most. None: no end."""
+
+    limit_s: float
+    seconds: float | None = None
+
+
+def look_at_all(
+    root: int, files: Sequence[WalkedFile], asked: LookAsked, patience: Patience, on_read: OnRead | None = None
+) -> list[Contents]:
+    """Each file's contents, several at a time; of files that do not answer, that. ``root`` is an open directory."""
+    return _Readers(root, files, asked, patience).read(on_read or (lambda *_: None))
+
+
+class _Reader(threading.Thread):
+    """``place``: of the file that it looks at. ``is_stuck``: nobody waits for it any more."""
+
+    def __init__(self, readers: _Readers) -> None:
+        super().__init__(daemon=True)
+        self.calls, self.place, self.is_stuck = TreeCalls(), -1, False
+        self._readers = readers
+
+    def run(self) -> None:
+        """Look at one file after the other."""
+        readers = self._readers
+        while not self.is_stuck and (place := readers.take()) is not None:
+            self.place = place
+            contents: Contents | BaseException
+            try:
+                contents = look_at(readers.root, readers.files[place], readers.asked, self.calls)
+            except BaseException as error:
+                contents = error
+            readers.answers.put((place, contents))
+
+
+class _Readers:
+    def __init__(self, root: int, files: Sequence[WalkedFile], asked: LookAsked, patience: Patience) -> None:
+        self.root, self.files, self.asked = root, files, asked
+        self.answers: queue.SimpleQueue[tuple[int, Contents | BaseException]] = queue.SimpleQueue()
+        self._patience, self._began = patience, time.monotonic()
+        self._heard = self._began
+        self._places, self._lock = iter(range(len(files))), threading.Lock()
+        self._contents: list[Contents | None] = [None] * len(files)
+        self._unanswered = len(files)
+        self._readers: list[_Reader] = []
+
+    def take(self) -> int | None:
+        """Return the place of the next file, None after the last."""
+        with self._lock:
+            return next(self._places, None)
+
+    def read(self, on_read: OnRead) -> list[Contents]:
+        for _ in range(min(AT_ONCE, len(self.files))):
+            self._start_reader()
+        next_look = time.monotonic() + _LOOK_S
+        try:
+            while self._unanswered:
+                self._receive()
+                if (now := time.monotonic()) >= next_look:
+                    next_look = now + _LOOK_S
+                    self._leave_stuck(now)
+                    on_read(len(self.files) - self._unanswered, *self._longest_wait(now))
+        finally:
+            with self._lock:
+                self._places = iter(())
+        return [one or Contents(None, why=NOT_TRIED) for one in self._contents]
+
+    def _start_reader(self) -> None:
+        reader = _Reader(self)
+        self._readers.append(reader)
+        reader.start()
+
+    def _receive(self) -> None:
+        try:
+            place, contents = self.answers.get(timeout=_LOOK_S)
+        except queue.Empty:
+            return
+        if isinstance(contents, BaseException):
+            raise contents
+        self._heard = time.monotonic()
+        self._answer(place, contents)  # also where it comes late
+
+    def _answer(self, place: int, contents: Contents) -> None:
+        self._unanswered -= self._contents[place] is None
+        self._contents[place] = contents
+
+    def _waiting(self) -> list[_Reader]:
+        return [one for one in self._readers if not one.is_stuck and one.is_alive()]
+
+    def _longest_wait(self, now: float) -> tuple[bytes, float]:
+        waits = [(one.calls.waited_s(now), one.place) for one in self._waiting() if one.place >= 0]
+        waited_s, place = max(waits, default=(0.0, -1))
+        return (self.files[place].path, waited_s) if waited_s else (b"", 0.0)
+
+    def _leave_stuck(self, now: float) -> None:
+        """Leave the threads whose calls take too long; all of them, once nothing of the tree answers any more."""
+        limit_s = self._limit_s(now)
+        waiting = self._waiting()
+        stuck = [one for one in waiting if one.calls.waited_s(now) >= limit_s]
+        if not stuck:
+            return
+        heard = max(self._heard, *(one.calls.heard for one in self._readers))
+        is_dead = now - heard >= limit_s and all(one.calls.since for one in waiting)
+        is_dead = is_dead or sum(one.is_stuck for one in self._readers) + len(stuck) > MOST_STUCK
+        for one in waiting if is_dead else stuck:
+            one.is_stuck = True
+            if self._contents[one.place] is None:
+                self._answer(one.place, Contents(None, why=HUNG, hung_s=one.calls.waited_s(now)))
+            if not is_dead:
+                self._start_reader()
+        if is_dead:
+            self._unanswered = 0
+
+    def _limit_s(self, now: float) -> float:
+        limit_s, seconds = self._patience.limit_s, self._patience.seconds
+        return min(limit_s, LATE_S) if seconds is not None and now - self._began >= seconds else limit_s

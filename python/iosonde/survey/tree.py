@@ -1,0 +1,160 @@
+"""A tree of files that may hang: this process makes no call to it, a child does, which can be left behind."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.words import counted
+from iosonde.foreign.child import LIMIT_S, Child, NoAnswerError, OnWait
+
+from .contents import Contents, LookAsked
+from .lookup import STATUS, StatusTable
+from .opening import HUNG, NOT_TRIED, WalkedFile
+from .transfer import array_from_text, contents_from_rows, files_to_rows, name_to_text, walked_from_json
+from .walk import WalkAsked, Walked
+
+OnCount = Callable[[int], object]
+HINT = "look whether its server runs and the network is up; what hangs ends when they answer again"
+_FILES_A_CALL = 2048
+_NAMED = 3  # files that do not answer; of more the number is said
+
+
+def _add(on_done: OnCount, before: int, done: int) -> None:
+    on_done(before + done)
+
+
+def resolve(path: Path, limit_s: float = LIMIT_S) -> Path:
+    """Return the absolute path without links. Raises NoAnswerError."""
+    child = Child("iosonde.survey.work", limit_s)
+    try:
+        whole = os.path.abspath(path)
+        return Path(child.call("resolve", str(path), f"finding {path}", path=whole))
+    finally:
+        child.close()
+
+
+class SurveyedTree:
+    """An open tree, inside ``with``. ``limit_s``: how long a call to it may take; ``on_wait`` is told what is waited
+    for, and for how long already.
+
+    ``resolved``: its absolute path without links; ``device``: of its root; ``is_readable``; ``inodes``: those in use
+    in its file system, None where that is not known.
+    """
+
+    def __init__(self, path: str, limit_s: float = LIMIT_S, on_wait: OnWait | None = None) -> None:
+        self.path, self.limit_s = path, limit_s
+        self._on_wait = on_wait
+        self._on_count: OnCount | None = None
+        self._hangs: list[tuple[bytes, float, float]] = []
+        self._child = Child("iosonde.survey.work", limit_s, self._wait, self._hear)
+        self._is_opening = True
+
+    def __enter__(self) -> SurveyedTree:
+        try:
+            whole = os.path.abspath(self.path)
+            facts = self._child.call("hold", self.path, f"opening {self.path}", path=whole, shown=self.path)
+        except OSError as error:  # the directory that we are in is gone
+            raise InputError(f"{self.path}: {error.strerror}", "name a directory that you may read") from error
+        except BaseException:
+            self._child.close()
+            raise
+        self._is_opening = False
+        self.resolved, self.device = facts["resolved"], facts["device"]
+        self.is_readable, self.inodes = facts["readable"], facts["inodes"]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:  # fmt: skip
+        self._child.close()
+
+    def walk(self, asked: WalkAsked, on_files: OnCount | None = None) -> Walked:
+        """See ``survey.walk``. Raises InputError; NoAnswerError where it does not come to an end."""
+        answer = self._ask("walk", f"walking {self.path}", on_files, limit_s=self.limit_s, **asdict(asked))
+        if "stalled" in answer:
+            raise self._stall_error(answer, answer["files"])
+        return walked_from_json(answer["walked"])
+
+    def look_up(self, names: Sequence[bytes], before: int = 0) -> StatusTable:
+        """See ``survey.lookup``; ``before``: how many files were looked up already. Raises NoAnswerError."""
+        texts = list(map(name_to_text, names))
+        answer = self._ask("look_up", f"looking up files in {self.path}", None, names=texts, limit_s=self.limit_s)
+        if "stalled" in answer:
+            raise self._stall_error(answer, before)
+        return array_from_text(answer["status"], STATUS)
+
+    def look_at_all(
+        self, files: Sequence[WalkedFile], asked: LookAsked, on_done: OnCount | None = None,
+        seconds: float | None = None,
+    ) -> list[Contents]:  # fmt: skip
+        """See ``survey.readers``: files that do not answer say so, and ``hangs`` names them. ``seconds``: the time for
+        reading that is left."""
+        began, contents = time.monotonic(), list[Contents]()
+        for at in range(0, len(files), _FILES_A_CALL):
+            if any(one.why == NOT_TRIED for one in contents):
+                break
+            some = files[at : at + _FILES_A_CALL]
+            rows = self._ask(
+                "look", f"reading files in {self.path}", on_done and partial(_add, on_done, at),
+                files=files_to_rows(some), codecs=list(asked.codecs), seed=asked.seed, every_piece=asked.every_piece,
+                limit_s=self.limit_s, seconds=seconds and max(0.0, seconds - (time.monotonic() - began)),
+            )  # fmt: skip
+            looked, now = contents_from_rows(rows), time.time()
+            self._hangs += [(file.path, now - one.hung_s, one.hung_s)
+                            for file, one in zip(some, looked, strict=True) if one.why == HUNG]  # fmt: skip
+            contents += looked
+        return contents + [Contents(None, why=NOT_TRIED)] * (len(files) - len(contents))
+
+    def hangs(self) -> tuple[str, ...]:
+        """Return what did not answer, a sentence each; after the tree was closed also which process is left there."""
+        told = [self._hang(path, since, hung_s, "reading it") for path, since, hung_s in self._hangs[:_NAMED]]
+        if len(self._hangs) > _NAMED:
+            told.append(f"and {counted(len(self._hangs) - _NAMED, 'file')} more")
+        if told and self._child.stuck_pids:
+            told[-1] += self._left_behind()
+        return tuple(told)
+
+    def _ask(self, operation: str, what: str, on_count: OnCount | None, **arguments: Any) -> Any:
+        self._on_count = on_count
+        try:
+            return self._child.call(operation, self.path, what, **arguments)
+        finally:
+            self._on_count = None
+
+    def _wait(self, what: str, waited_s: float) -> None:
+        if self._is_opening and self._on_wait:  # whatever takes longer says itself what it waits for
+            self._on_wait(what, waited_s)
+
+    def _hear(self, sign: dict[str, Any]) -> None:
+        if self._on_count:
+            self._on_count(sign["done"])
+        if self._on_wait and sign["waited_s"]:
+            self._on_wait(f"looking at {self._below(sign['path'])}", sign["waited_s"])
+
+    def _stall_error(self, answer: dict[str, Any], files: int) -> NoAnswerError:
+        self._child.close()
+        hang = self._hang(answer["stalled"], time.time() - answer["hung_s"], answer["hung_s"], "looking at it")
+        return NoAnswerError(
+            f"{hang}{self._left_behind()}; {counted(files, 'file')} had been counted, and nothing is known of the rest",
+            HINT,
+        )
+
+    def _hang(self, path: str | bytes, since: float, hung_s: float, what: str) -> str:
+        clock = time.strftime("%H:%M:%S", time.localtime(since))
+        return f"{self._below(path)} does not answer: {what} hangs since {clock} ({hung_s:.0f} s)"
+
+    def _left_behind(self) -> str:
+        pids = self._child.stuck_pids
+        return f"; process {pids[-1]} hangs in the kernel and is left behind" if pids else ""
+
+    def _below(self, path: str | bytes) -> str:
+        path = name_to_text(path) if isinstance(path, bytes) else path
+        return os.path.join(self.path, path) if path else self.path

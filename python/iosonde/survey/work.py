@@ -1,0 +1,110 @@
+"""What is done in a tree for the main process, by a child that may hang in its stead (``foreign.child_program``).
+
+Plain values go in and come out. A call to the tree that takes too long is seen here, by a thread that makes none, and
+is answered as what it is: what the others found is not lost with it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from iosonde.core.errors import InputError
+
+# All that operations need, as it is imported before a time limit counts.
+from .contents import LookAsked
+from .lookup import look_up_all
+from .readers import Patience, look_at_all
+from .transfer import array_to_text, contents_to_rows, files_from_rows, name_from_text, name_to_text, walked_to_json
+from .walk import WalkAsked, WalkStalledError
+from .walk import walk as walk_all
+
+_INODES_S = 0.3  # for a number that is only shown
+_root = -1
+_progress: dict[str, Any] = {"signs": 0, "done": 0, "path": "", "waited_s": 0.0}
+
+
+def resolve(path: str) -> str:
+    """The path without links."""
+    return os.path.realpath(path)
+
+
+def hold(path: str, shown: str) -> dict[str, Any]:
+    """Open the tree at an absolute path, which the user knows as ``shown``: everything else is done in that directory,
+    whatever is renamed."""
+    global _root
+    try:
+        _root = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or "not a path"
+        raise InputError(f"{shown}: {why}", "name a directory that you may read") from error
+    return {"resolved": os.path.realpath(path), "device": os.fstat(_root).st_dev,
+            "readable": os.access(_held(), os.R_OK | os.X_OK), "inodes": _inodes_in_use()}  # fmt: skip
+
+
+def walk(limit_s: float, **asked: Any) -> dict[str, Any]:
+    """See ``survey.walk``."""
+    asked["share"] = tuple(asked["share"])
+    try:
+        return {"walked": walked_to_json(walk_all(WalkAsked(**asked), _held(), limit_s, _tell))}
+    except WalkStalledError as stall:
+        return _stalled(stall.path, stall.hung_s, stall.files)
+
+
+def look_up(names: list[str], limit_s: float) -> dict[str, Any]:
+    """See ``survey.lookup``."""
+    try:
+        table = look_up_all(_root, list(map(name_from_text, names)), limit_s, lambda name, s: _tell(0, name, s))
+    except WalkStalledError as stall:
+        return _stalled(stall.path, stall.hung_s, stall.files)
+    return {"status": array_to_text(table)}
+
+
+def look(
+    files: list[list[Any]], codecs: list[str], seed: int, every_piece: bool, limit_s: float, seconds: float | None
+) -> list[list[Any]]:  # fmt: skip
+    """See ``survey.readers``."""
+    asked, patience = LookAsked(codecs, seed, every_piece), Patience(limit_s, seconds)
+    return contents_to_rows(look_at_all(_root, files_from_rows(files), asked, patience, _tell))
+
+
+def progress() -> dict[str, Any]:
+    """How far it is. It differs each time as long as somebody here looks after what may hang."""
+    return dict(_progress)
+
+
+def _tell(done: int, path: bytes, waited_s: float) -> None:
+
+    _progress.update(signs=_progress["signs"] + 1, done=done, path=name_to_text(path), waited_s=waited_s)
+
+
+def _stalled(path: bytes, hung_s: float, files: int) -> dict[str, Any]:
+
+    return {"stalled": name_to_text(path), "hung_s": hung_s, "files": files}
+
+
+def _held() -> str:
+    return f"/proc/self/fd/{_root}"
+
+
+def _inodes_in_use() -> int | None:
+    """Of the whole file system, if it counts them: at most so many files can be met. One that takes long to say it has
+    an archive, or a server, that is away: the number is done without."""
+    answers: list[os.statvfs_result] = []
+
+    def ask() -> None:
+        try:
+            answers.append(os.fstatvfs(_root))
+        except OSError:
+            return
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(_INODES_S)
+    if not answers or answers[0].f_files <= answers[0].f_ffree:
+        return None
+    return answers[0].f_files - answers[0].f_ffree
+
+
+OPERATIONS = {one.__name__: one for one in (resolve, hold, walk, look_up, look)}

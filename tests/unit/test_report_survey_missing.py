@@ -1,0 +1,31 @@
+"""The text of a survey of which much gave no answer."""
+
+from __future__ import annotations
+
+import os
+
+from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.report.text.survey import lines
+
+
+def test_a_tree_whose_bytes_gave_no_answer_saves_no_known_amount(tmp_path):
+    for number in range(40):
+        (tmp_path / f"{number}.txt").write_bytes(b"a line of text\n" * 20)
+    for number in range(2):
+        (tmp_path / f"released{number}").touch()
+        os.truncate(tmp_path / f"released{number}", 1 << 40)
+    answer = survey(SurveyAsked(str(tmp_path), what_if=("compress=zstd:3",)))
+    capacity = 2 * (1 << 40)
+    saved = [change.saved for change in answer.what_if]
+    saved += [each.found.estimate for each in answer.of("saved", "capacity")]
+    for estimate in saved:
+        assert estimate.value is None and estimate.low < 0.01 * capacity and estimate.high > 0.99 * capacity
+    kinds, _, codecs = "\n".join(lines(answer)).partition("\ncodec")
+    assert "TiB" not in codecs.partition("read here")[0] and "100.0 (" in kinds, "the types of files are known"
+
+
+def test_no_type_is_known_where_no_file_gave_an_answer(tmp_path):
+    for number in range(3):
+        (tmp_path / f"released{number}").touch()
+        os.truncate(tmp_path / f"released{number}", 1 << 40)
+    assert "type: ~ (no file gave an answer)" in list(lines(survey(SurveyAsked(str(tmp_path)))))
