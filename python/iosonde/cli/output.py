@@ -141,8 +141,7 @@ def talk_error(message: str, hint: str, details: Iterable[str] = ()) -> None:
 
 
 def write_figure(path: str | None, make_figure: Callable[[], Figure]) -> None:
-    """Write a figure, if it was asked for, in the format that the name ends with, and say so. Raises InputError for
-    another ending."""
+    """Write a figure, if it was asked for, in the format that the path ends with. Raises InputError for another."""
     if path is not None:
         talk(f"wrote {replace_file(Path(path), make_figure().image(report.figures.files.format_of(path)))}")
 
