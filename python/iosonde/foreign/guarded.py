@@ -75,6 +75,9 @@ def open_whole(path: Path, limit: int | None = None) -> Iterator[BinaryIO]:
             yield file
         return
     with open_file(path) as file:
+        if not file.seekable():  # a pipe promises nothing
+            yield file
+            return
         promised = min(os.fstat(file.fileno()).st_size, limit if limit is not None else 1 << 63)
         yield file
         if (count := file.tell()) < promised and not file.read(1):
