@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import product
 
 import numpy as np
@@ -305,6 +306,17 @@ def test_bring_ups_that_are_all_alike_leave_the_error_within_as_it_is():
     found = by_name(anova(table_of(rows), "y", ["fs", "nodes"], 0.95))
     assert found["nodes"] == pytest.approx((1356304.5, 1, 1356304.5 / (0.5 / 3), 3), rel=1e-4)
     assert found["fs"][2] > 1e6
+
+
+def test_bring_ups_that_are_all_alike_have_the_same_degrees_of_freedom_in_every_order_of_rows():
+    """Rounding, which differs by order and by CPU, made 2.9994 of 3."""
+    rows = [("a", "1", 0, 824.0), ("a", "1", 1, 824.0), ("a", "2", 0, 1647.0), ("a", "2", 1, 1647.0),
+            ("b", "1", 2, 842.0), ("b", "1", 3, 842.0), ("b", "2", 2, 1666.0), ("b", "2", 3, 1666.0)]  # fmt: skip
+    for seed in range(8):
+        fs, nodes, bring_up, y = zip(*random.Random(seed).sample(rows, len(rows)), strict=True)
+        table = table_of({"fs": list(fs), "nodes": list(nodes), "bring_up": list(bring_up), "y": list(y)})
+        sources = by_name(anova(table, "y", ["fs", "nodes"], 0.95))
+        assert (sources["fs"][3], sources["nodes"][3]) == (2, 3)
 
 
 def of_bring_ups(y: list[float]) -> dict[str, tuple[float, int, float, float]]:

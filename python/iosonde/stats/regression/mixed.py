@@ -23,7 +23,10 @@ Units = npt.NDArray[np.intp]
 
 _SAME = 1e-10
 _STEPS = 200
-_ALIKE = 1e-6  # of the variance of rows: units differ by no less, or the information on rows is lost beside theirs
+# Units differ by at least this share of the variance of rows. The information on units is 1/_ALIKE² of that on rows, so
+# doubles leave these a precision of 2e-16/_ALIKE² = 2e-6; _WHOLE_DF is what rounding may move degrees of freedom.
+_ALIKE = 1e-5
+_WHOLE_DF = 1e-5
 _MOST_DF = 1e6  # as good as none
 
 
@@ -98,7 +101,7 @@ class MixedModel:
         slope = np.array([float(inner @ part @ inner) for part in self.parts])
         variance = float(slope @ self.spread @ slope)
         df = min(2.0 / variance, _MOST_DF) if variance > 0 else _MOST_DF
-        return float(round(df)) if abs(df - round(df)) < 1e-6 * df else df
+        return float(round(df)) if abs(df - round(df)) < _WHOLE_DF * df else df
 
 
 def fit(y: Array, x: Array, units: Sequence[Units], start: Sequence[float]) -> MixedModel:
@@ -213,7 +216,7 @@ def _apart(x: Array, basis: Array) -> Array:
 
 def _joined(each: Sequence[float]) -> float:
     """The degrees of freedom of an F of several contrasts, from those of each."""
-    if max(each) - min(each) <= 1e-6 * min(each) or min(each) <= 2:
+    if max(each) - min(each) <= _WHOLE_DF * min(each) or min(each) <= 2:
         return float(min(each))
     total = sum(one / (one - 2) for one in each)
     return min(2 * total / (total - len(each)), _MOST_DF)
