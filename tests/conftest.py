@@ -19,7 +19,7 @@ from faults import faultfs
 # is marked where it stands: @pytest.mark.slow.
 SLOW_FILES = (
     # Commands and functions from end to end, pages and figures.
-    "test_api.py", "test_api_parity.py", "test_answers_options.py", "test_answers_path_study.py",
+    "test_api.py", "test_answers_options.py", "test_answers_path_study.py",
     "test_data_experiments.py", "test_diagnose_machines.py", "test_incomplete_runs.py", "test_answers_shared_files.py",
     "test_cli_*.py", "test_console.py", "test_example_*.py", "test_report_figures.py", "test_report_cluster_figure.py",
     "test_report_page.py", "test_report_cells.py", "test_report_png.py", "test_schemas.py", "test_importers_seam.py",
@@ -37,8 +37,16 @@ SLOW_FILES = (
     "test_stats_coverage.py",
     "test_stats_density.py", "test_stats_noise.py", "test_stats_sequential.py", "test_stats_story.py",
     "test_stats_strata.py", "test_survey_large.py",
+    # Trees, stores and archives that a test makes; many cells of many designs.
+    "test_account.py", "test_answers_corpus.py", "test_answers_compare.py", "test_answers_check_data.py",
+    "test_answers_diagnose_large.py", "test_answers_scale.py", "test_answers_survey_*.py", "test_api_*.py",
+    "test_campaign_as_iozone.py", "test_campaign_roles.py", "test_data_factors.py", "test_import_archives.py",
+    "test_import_foreign.py", "test_importers_traces.py", "test_lab_odd_answers.py", "test_measure_design_balanced.py",
+    "test_model_families.py", "test_model_queueing.py", "test_model_scaling.py", "test_report_page_*.py",
+    "test_report_survey_*.py", "test_serve*.py", "test_stats_sampling_quantiles.py", "test_stats_weighted.py",
     # Second implementations, which take seconds to import.
-    "test_stats_anova.py", "test_stats_distributions.py", "test_stats_peers.py", "test_stats_regress.py",
+    "test_model_one_column.py", "test_stats_anova.py", "test_stats_distributions.py", "test_stats_peers.py",
+    "test_stats_regress.py",
 )  # fmt: skip
 
 # Files that take most of the time: simulations, campaigns that are killed, every command asked in every way. `make

@@ -100,7 +100,8 @@ class Ended:
             if as_json:
                 assert isinstance(json.loads(self.stdout), dict | list)
         else:
-            assert not self.stdout and self.stderr.strip(), "the reason belongs on stderr, alone\n" + text
+            assert self.stderr.strip(), "the reason belongs on stderr\n" + text
+            assert not self.stdout or json.loads(self.stdout), "what is on stdout is no answer\n" + text
         assert not [name for name in self.new if not any(fnmatch(name, f"{one}*") for one in makes)], self.new
         assert not [name for name in self.at_home if not name.startswith(".cache/iosonde/")], self.at_home
         assert not self.temporary and not self.processes, (self.temporary, self.processes)

@@ -163,6 +163,7 @@ def may_import(room: str, other: str | None) -> bool:
     return not nothing and other in {"core"} | MAP[room]
 
 
+@pytest.mark.slow
 def test_the_drawn_rooms_are_those_of_the_imports():
     rooms = rooms_figure.imported()
     assert set(rooms) == set(MAP)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from iosonde.foreign import mounts, reach
+from iosonde.foreign.waiting import forget_mounts, waiting_mount
 
 TABLE = """\
 1 0 8:1 / / rw - ext4 /dev/vda rw
@@ -18,13 +20,15 @@ TABLE = """\
 
 
 @pytest.fixture
-def table(tmp_path, monkeypatch) -> Path:
+def table(tmp_path, monkeypatch) -> Iterator[Path]:
     file = tmp_path / "mountinfo"
     file.write_text(TABLE.format(tmp_path))
     monkeypatch.setattr(mounts, "_TABLE", file)
     for name in ("mnt", "local"):
         (tmp_path / name).mkdir()
-    return tmp_path
+    forget_mounts()
+    yield tmp_path
+    forget_mounts()
 
 
 def test_the_mount_that_a_path_leads_to_is_known_without_touching_it(table, monkeypatch):
@@ -34,11 +38,11 @@ def test_the_mount_that_a_path_leads_to_is_known_without_touching_it(table, monk
     monkeypatch.chdir(table)
     mount = str(table / "mnt")
     for path in ("mnt", "mnt/store", "direct/s", "chain", "absolute/s", "up", "local/../mnt/s"):
-        assert reach.network_mount_of(Path(path)) == mount, path
-    assert reach.network_mount_of(Path("/net/my nfs/results")) == "/net/my nfs"
-    assert reach.network_mount_of(Path("/auto/home")) == "/auto"
+        assert waiting_mount(Path(path)) == mount, path
+    assert waiting_mount(Path("/net/my nfs/results")) == "/net/my nfs"
+    assert waiting_mount(Path("/auto/home")) == "/auto"
     for path in ("store", "local/store", "loop/x", "nowhere/at/all", "/"):
-        assert reach.network_mount_of(Path(path)) is None, path
+        assert waiting_mount(Path(path)) == "", path
 
 
 def test_a_local_path_starts_no_process(table, monkeypatch):

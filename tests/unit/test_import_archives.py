@@ -81,6 +81,7 @@ PACKERS = {
     "zip": lambda content: zipped(("r/ior.txt", content)),
     "stored zip": lambda content: zipped(("r/ior.txt", content), method=zipfile.ZIP_STORED),
     "LZMA zip": lambda content: zipped(("r/ior.txt", content), method=zipfile.ZIP_LZMA),
+    "bzip2 zip": lambda content: zipped(("r/ior.txt", content), method=zipfile.ZIP_BZIP2),
 }
 
 

@@ -17,7 +17,8 @@ from iosonde.cli.commands.parse import command as parse_command
 from iosonde.core.errors import DataError, IosondeError, SystemFaultError
 from iosonde.foreign import guarded
 from iosonde.foreign.child import NoAnswerError
-from iosonde.foreign.guarded import open_whole, waiting_mount
+from iosonde.foreign.guarded import open_whole
+from iosonde.foreign.waiting import waiting_mount
 from iosonde.store import Store
 
 MDTEST = Path(__file__).parents[1] / "golden" / "fixtures" / "mdtest" / "gen-mdtest400-3iter.txt"
@@ -40,6 +41,31 @@ def test_what_is_no_regular_file_is_refused_by_name_and_the_import_goes_on(tmp_p
     assert isinstance(error, IosondeError) and error.exit_code == 2
     parsed = CliRunner().invoke(parse_command, [str(fifo)], standalone_mode=False)
     assert isinstance(parsed.exception, IosondeError) and str(fifo) in str(parsed.exception)
+
+
+@pytest.mark.parametrize("place", ["/dev/fd", "/proc/self/fd"])
+def test_a_pipe_that_a_shell_opened_is_read_like_standard_input(tmp_path, place):
+    """As of ``iosonde parse <(command)``, with more than a pipe holds."""
+    with subprocess.Popen(["cat", str(MDTEST), "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as cat:
+        cat.stdin.close()
+        path = f"{place}/{cat.stdout.fileno()}"
+        parsed = CliRunner().invoke(parse_command, [path, "--json"])
+    assert json.loads(parsed.stdout)["format"] == "mdtest"
+    good = tmp_path / "m.txt"
+    good.write_bytes(MDTEST.read_bytes() + b"\n")
+    with subprocess.Popen(["cat", str(MDTEST)], stdout=subprocess.PIPE) as cat:
+        path = f"{place}/{cat.stdout.fileno()}"
+        made, error = imported(path, good, "--store", tmp_path / "s")
+    assert error is None and [one["file"] for one in made["imported"]] == [path, str(good)] and made["runs"] == 2
+
+
+def test_an_empty_or_closed_pipe_is_refused_by_name(tmp_path):
+    descriptor, end = os.pipe()
+    os.close(end)
+    for path in (f"/dev/fd/{descriptor}", "/dev/fd/999999"):
+        parsed = CliRunner().invoke(parse_command, [path], standalone_mode=False)
+        assert isinstance(parsed.exception, IosondeError) and path in str(parsed.exception)
+    os.close(descriptor)
 
 
 def test_a_directory_that_may_not_be_read_is_named(tmp_path, monkeypatch):
@@ -72,7 +98,7 @@ def test_only_a_network_or_fuse_mount_is_waited_for(tmp_path, monkeypatch):
     """Nothing below such a mount is touched to know it, and links that lead there are seen."""
     mounts = {"/": ("ext4", "/dev/a"), "/srv/nfs": ("nfs4", "server:/x"), str(tmp_path / "f"): ("fuse.sshfs", "h:"),
               "/srv/disk": ("xfs", "/dev/b")}  # fmt: skip
-    monkeypatch.setattr(guarded, "mount_types", lambda: mounts)
+    monkeypatch.setattr("iosonde.foreign.mounts.mount_types", lambda: mounts)
     guarded.forget_silence()
     (tmp_path / "link").symlink_to("/srv/nfs/a")
     (tmp_path / "loop").symlink_to("loop")

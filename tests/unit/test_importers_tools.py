@@ -387,3 +387,16 @@ def test_the_sizes_of_iors_command_are_exact_where_its_text_is_rounded():
     assert factors["aggregate_size"] == 30 * (9920000 << 20)
     other = of(SIZES.format(block="1 MiB")).runs[0].factors  # of another test of a script: the text is right
     assert other["block_size"] == 1 << 20
+
+
+@pytest.mark.parametrize("begin", ["  read:", "  write:", "    clat"])
+def test_latencies_of_a_direction_whose_line_is_lost_are_not_those_of_another(begin):
+    whole = (FIXTURES / "fio" / "gen-fio333-normal-text.txt").read_text()
+    place = whole.index(f"\n{begin}") + 1
+    cut = whole[:place] + whole[whole.index("\n", place) + 1 :]
+    rows, expected = ({(row.operation, row.metric, row.value) for run in of(text).runs for row in run.rows}
+                      for text in (cut, whole))  # fmt: skip
+    assert rows < expected
+    if begin == "  write:":
+        line = whole[:place].count("\n") + 1
+        assert f"a line is missing before line {line}" in missing(of(cut))

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.foreign.guarded import open_whole, waiting_mount
+from iosonde.foreign.guarded import open_whole
+from iosonde.foreign.waiting import waiting_mount
 from iosonde.importers import Note, Parsed, Row, Text, Understood, read, understand
 from iosonde.importers.columns import understand_columns
 from iosonde.importers.columns_map import ColumnsMap, read_map

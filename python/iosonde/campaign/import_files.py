@@ -10,12 +10,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, BinaryIO
 
 from iosonde.core.errors import DataError, InputError, IosondeError, SystemFaultError, UnknownFormatError
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.core.words import counted
 from iosonde.foreign.guarded import forget_silence, look, open_whole
+from iosonde.foreign.pipes import copy_pipe, open_pipe
 from iosonde.foreign.removal import scratch_directory
 from iosonde.foreign.unpacking import ArchiveFile, is_archive, unpack
 from iosonde.importers import Text, Understood, columns, read, understand
@@ -223,8 +224,22 @@ def found_files(names: Sequence[str], recursive: bool, store: Path) -> Iterator[
     with ExitStack() as stack:
         found: list[Found] = []
         for one in _named_files(names, recursive, store):
-            found += _files_of_archive(one, stack) if is_archive(one.path) and not one.damage else [one]
+            if one.named and (pipe := open_pipe(one.path)):
+                found.append(_file_of_pipe(one, pipe, stack))
+            elif is_archive(one.path) and not one.damage:
+                found += _files_of_archive(one, stack)
+            else:
+                found.append(one)
         yield found
+
+
+def _file_of_pipe(named: Found, pipe: BinaryIO, stack: ExitStack) -> Found:
+    """What a pipe gives, in a file that is there until ``stack`` ends: importers read a file more than once."""
+    try:
+        copy = stack.enter_context(scratch_directory("iosonde-import-")) / "pipe"
+        return replace(named, path=copy, size=copy_pipe(pipe, named.path, copy), name=str(named.path))
+    except (IosondeError, OSError) as error:
+        return replace(named, damage=_reason(error, str(named.path)), fault=_is_fault(error))
 
 
 def _files_of_archive(archive: Found, stack: ExitStack) -> list[Found]:

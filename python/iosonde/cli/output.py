@@ -36,20 +36,16 @@ class Emitted(Protocol):
 def emit(result: Emitted, lines: Iterable[str], as_json: bool, then: Callable[[], object] | None = None) -> None:
     """Print a result, as its stable JSON or as the lines of its text, and only ``then`` write figures and pages, which
     may fail. Ends with exit code 1 where an answer found a problem."""
-    reader_gone = None
     try:
         if as_json:
             show_json(result.to_dict())
         else:
             show(lines)
-        if then and sys.stdout:
+        if sys.stdout:
             sys.stdout.flush()
-    except BrokenPipeError as error:  # no reason to write less
-        reader_gone = error
-    if then:
-        then()
-    if reader_gone:
-        raise reader_gone
+    finally:  # a reader who went away is no reason to write less
+        if then:
+            then()
     if getattr(result, "problem", False):
         raise click.exceptions.Exit(PROBLEM_FOUND)
 
@@ -145,8 +141,7 @@ def talk_error(message: str, hint: str, details: Iterable[str] = ()) -> None:
 
 
 def write_figure(path: str | None, make_figure: Callable[[], Figure]) -> None:
-    """Write a figure, if it was asked for, in the format that the name ends with, and say so. Raises InputError for
-    another ending."""
+    """Write a figure, if it was asked for, in the format that the path ends with. Raises InputError for another."""
     if path is not None:
         talk(f"wrote {replace_file(Path(path), make_figure().image(report.figures.files.format_of(path)))}")
 

@@ -7,30 +7,25 @@ and 0.3 ms a file.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from iosonde.core.errors import InputError, IosondeError
-from iosonde.core.filesystems import is_fuse, is_network
 from iosonde.core.units import format_size
 
 from . import guarded_operations as operations
 from .child import LIMIT_S, Child, NoAnswerError
-from .mounts import mount_types
 from .reading import open_file
+from .waiting import forget_mounts, waiting_mount
 
 # Seconds without progress on a mount after which nothing of it is read any more.
 limit_s = LIMIT_S
 # A copy is held in memory.
 MAX_COPY_BYTES = 2 << 30
-_MAX_LINKS = 40
-# The kernel's table costs more than a small file: it is read again after this time.
-_TABLE_S = 10
 _silent_mounts: dict[str, NoAnswerError] = {}
 
 
@@ -65,8 +60,7 @@ def look(path: Path, leave_out: Path) -> Look:
 def forget_silence() -> None:
     """Try again where an earlier call waited in vain."""
     _silent_mounts.clear()
-    _follow.cache_clear()
-    _mount_types.cache_clear()
+    forget_mounts()
 
 
 @contextmanager
@@ -81,6 +75,9 @@ def open_whole(path: Path, limit: int | None = None) -> Iterator[BinaryIO]:
             yield file
         return
     with open_file(path) as file:
+        if not file.seekable():  # a pipe promises nothing
+            yield file
+            return
         promised = min(os.fstat(file.fileno()).st_size, limit if limit is not None else 1 << 63)
         yield file
         if (count := file.tell()) < promised and not file.read(1):
@@ -117,36 +114,3 @@ def _call(mount: str, operation: str, path: Path, what: str, **arguments: object
 def _child(pid: int) -> Child:
     """Return the child of this process; a forked one must not share it."""
     return Child("iosonde.foreign.guarded_operations")
-
-
-def waiting_mount(path: Path) -> str:
-    """Return the mount point of a network or FUSE file system that a path leads to, or '' if it is local. Nothing of
-    such a file system is touched."""
-    absolute, moment = os.path.join(os.getcwd(), path), int(time.monotonic() / _TABLE_S)
-    if mount := _follow(os.path.dirname(absolute), moment):
-        return mount
-    needs_all = absolute in _mount_types(moment) or ".." in absolute or os.path.islink(absolute)
-    return _follow(absolute, moment) if needs_all else ""
-
-
-@lru_cache(maxsize=1024)
-def _follow(path: str, moment: int) -> str:
-    """Follow a path from the root on, until it enters a file system that may not answer."""
-    types, at, rest, links = _mount_types(moment), "/", list(Path(path).parts[1:]), 0
-    while rest:
-        name = rest.pop(0)
-        at = os.path.dirname(at) if name == ".." else os.path.join(at, name)
-        if at in types:
-            type, source = types[at]
-            if is_fuse(type) or is_network(type, source) or type == "autofs":
-                return at
-        elif os.path.islink(at) and links < _MAX_LINKS:
-            target, links = Path(os.readlink(at)), links + 1
-            rest = list(target.parts[1:] if target.is_absolute() else target.parts) + rest
-            at = "/" if target.is_absolute() else os.path.dirname(at)
-    return ""
-
-
-@lru_cache(maxsize=1)
-def _mount_types(moment: int) -> dict[str, tuple[str, str]]:
-    return mount_types()

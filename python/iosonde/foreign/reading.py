@@ -9,6 +9,8 @@ from typing import BinaryIO
 
 from iosonde.core.errors import DataError, InputError, SystemFaultError
 
+from .pipes import open_pipe
+
 _KINDS = {
     stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
     stat.S_IFDIR: "a directory",
@@ -18,10 +20,13 @@ _USERS = (FileNotFoundError, PermissionError, NotADirectoryError, IsADirectoryEr
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a regular file for reading, without ever waiting for a writer or waking a device.
+    """Open a regular file for reading, without ever waiting for a writer or waking a device; or a pipe that this
+    process has open (``pipes.py``).
 
     Raises InputError if it is missing, not readable or of another kind; SystemFaultError if the system fails.
     """
+    if pipe := open_pipe(path):
+        return pipe
     try:
         _check_kind(path, os.stat(path))
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)

@@ -26,7 +26,8 @@ _PERCENTILE = re.compile(r"(?<![\d.])([\d.]++)th=\[\s*(\d+)\]")
 # What the lines with numbers begin with.
 _NUMBERED = ("read", "write", "trim", "clat", "slat", "lat (")
 _UNIT = re.compile(r"([kmgtp]?)(i?)b$", re.IGNORECASE)
-_NAMES = {"clat": "completion_latency", "slat": "submission_latency", "lat": "latency"}
+# In the order in which fio prints them, each once for each direction.
+_NAMES = {"slat": "submission_latency", "clat": "completion_latency", "lat": "latency"}
 NOT_STEADY = "the steady state that was asked for was not reached: the values are of a system still changing"
 _OPEN = re.compile(r"(\S.*?): \(g=(\d+)\): rw=(\w+), bs=(?:\(R\) )?([\d.]+\w*)-.*ioengine=(\w+), iodepth=(\d+)")
 
@@ -46,6 +47,7 @@ class _Reader:
         self._done, self._last, self._jobs = False, 0, list[str]()
         self._factors: dict[str, str | int | float | bool | None] = {}
         self._direction, self._in_percentiles = "", 0.0
+        self._latency_blocks: list[str] = []  # of this direction
 
     def _current(self, new: bool = False) -> Parsed:
         if not self.runs or self._done or new:
@@ -109,14 +111,24 @@ class _Reader:
             self._current().lacks(at, GLUED)
             self._direction = ""
         elif (found := _LATENCY.match(line)) and self._direction:
-            factor = PER_SECOND[found.group(2)]
-            for statistic, word in zip(("min", "max", "mean", "sd"), found.groups()[2:], strict=True):
-                self._add(at, f"{_NAMES[found.group(1)]}_{statistic}", _count(word), "s", factor)
+            self._latencies(at, found)
         elif found := _PERCENTILES.match(line):
             self._in_percentiles = PER_SECOND[found.group(1)]
         else:
             return False
         return True
+
+    def _latencies(self, at: int, found: re.Match[str]) -> None:
+        block, unit, *words = found.groups()
+        order = list(_NAMES)
+        if self._latency_blocks and order.index(block) <= order.index(self._latency_blocks[-1]):
+            # The line that begins the next direction was lost.
+            self._current().lacks(at, f"a line is missing before line {at}: {self._direction} has a second {block}")
+            self._direction = ""
+            return
+        self._latency_blocks.append(block)
+        for statistic, word in zip(("min", "max", "mean", "sd"), words, strict=True):
+            self._add(at, f"{_NAMES[block]}_{statistic}", _count(word), "s", PER_SECOND[unit])
 
     def _percentiles(self, at: int, line: str) -> None:
         if self._in_percentiles and self._direction:
@@ -126,7 +138,7 @@ class _Reader:
 
     def _rates(self, at: int, direction: str, rates: tuple[str, str, str], amount: float | None, runtime: str) -> None:
         iops, value, unit = rates
-        self._direction, self._in_percentiles = direction, 0.0
+        self._direction, self._in_percentiles, self._latency_blocks = direction, 0.0, []
         run = self._current()
         if "i" not in unit:
             run.warn(at, f"{unit}/s was read in units of 1024, as fio 2 counts")

@@ -33,7 +33,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _IOZONE_SLIP = re.compile(r"\biozone\b.*?\s(-i\s*[A-Za-z]\w*)")
 # Settings are tried at so many cells: more would not find more.
 _CELLS = 2000
-_MAX_TRIED = 100_000  # cells that are looked at for those that no constraint forbids
+_MAX_TRIED = 20_000  # cells that are looked at for those that no constraint forbids
 
 
 def problems(document: Document, importers: Collection[str]) -> list[Problem]:

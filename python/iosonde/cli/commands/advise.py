@@ -57,13 +57,12 @@ def command(
     made = answers.advise.advise(
         source, asked.asked, how, None if workload is None else pairs_of(workload, "--for"), new
     )
-
-    def write() -> None:
+    try:
+        emit(made, report.text.advise.lines(made), asked.as_json)
+    finally:
         write_figure(plot, lambda: report.figures.depth.figure(made))
         if directory is not None and system is not None:
             _write(Path(directory), made.files(system, dict(pair_of(text, "--as") for text in renamed)))
-
-    emit(made, report.text.advise.lines(made), asked.as_json, write)
 
 
 def _write(directory: Path, files: Mapping[str, str]) -> None:

@@ -52,13 +52,11 @@ def command(
     if made.alone and not asked.as_json:
         for warning in made.warnings:
             talk(f"~ {warning}")
-    draw = partial(_draw, made, plot, plot_kind, against)
+    draw = partial(_draw, made, plot, plot_kind, against) if plot else None
     emit(made, report.text.bound.lines(made, system.amount or ""), asked.as_json, draw)
 
 
-def _draw(made: answers.bound.answer.Bounds, plot: str | None, kind: str, against: str) -> None:
-    if not plot:
-        return
+def _draw(made: answers.bound.answer.Bounds, plot: str, kind: str, against: str) -> None:
     figures = report.figures.bound
     n_panels = len(made.rooflines(against)) if kind == "roofline" else 0
     if n_panels > figures.MOST_PANELS:

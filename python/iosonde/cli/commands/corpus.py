@@ -35,10 +35,9 @@ def command(asked: DataOptions, plot: str | None, page: str | None, **how: Any) 
     tell("corpus", source.table)
     clusters = tuple(split_names(how.pop("cluster")))
     made = answers.corpus.corpus(source, asked.asked, answers.corpus.HowCorpus(clusters, **how))
-
-    def write() -> None:
+    try:
+        emit(made, report.text.corpus.lines(made), asked.as_json)
+    finally:
         write_figure(plot, lambda: report.figures.corpus.figure(made))
         if page:
             report.page.corpus.save_corpus(answers.corpus_page.corpus_page(made), page, talk)
-
-    emit(made, report.text.corpus.lines(made), asked.as_json, write)

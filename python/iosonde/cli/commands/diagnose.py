@@ -32,10 +32,9 @@ def command(asked: DataOptions, bandwidth: str, plot: str | None, confirm: str |
     made = answers.diagnose.answer.diagnose(source, asked.level, asked.metric, asked.response, width)
     if names is not None:
         made = answers.diagnose.names.named(made, pairs_of(names, "--name", "write it as 'class 1=cached'"))
-
-    def write() -> None:
+    try:
+        emit(made, report.text.diagnose.lines(made), asked.as_json)
+    finally:
         write_figure(plot, lambda: report.figures.diagnose.figure(made))
         if confirm is not None:
             talk(f"wrote {answers.diagnose.confirm.write(source, made, Path(confirm))}")
-
-    emit(made, report.text.diagnose.lines(made), asked.as_json, write)

@@ -46,10 +46,9 @@ def command(
         made = answers.fit.fit(source, asked.asked, how, constraints, progress)
     finally:
         progress.clear()
-
-    def write() -> None:
+    try:
+        emit(made, report.text.fit.lines(made, rules), asked.as_json)
+    finally:
         if output:
             talk(f"wrote {replace_file(Path(output), made.model_text().encode())}")
         draw(report.fit_plots.fit_plot, made)
-
-    emit(made, report.text.fit.lines(made, rules), asked.as_json, write)

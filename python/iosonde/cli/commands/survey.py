@@ -105,12 +105,8 @@ def tree(store: str | None, page: str | None, as_json: bool, **given: Any) -> No
     _tell_hangs(made.hangs)
     if kept:
         talk(f"kept as {kept.keep(made, asked)} in {store}")
-
-    def write() -> None:
-        if page:
-            report.page.survey.save_survey(answers.survey.page.survey_page(made), page, talk)
-
-    emit(made, report.text.survey.lines(made), as_json, write)
+    page_of, save = answers.survey.page.survey_page, report.page.survey.save_survey
+    emit(made, report.text.survey.lines(made), as_json, (lambda: save(page_of(made), page, talk)) if page else None)
 
 
 @command.command(epilog="Example: iosonde survey simulate /usr --repetitions 1000")

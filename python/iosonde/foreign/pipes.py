@@ -1,0 +1,45 @@
+"""Pipes that this process has open and a shell names by a path, as ``/dev/fd/63`` for ``<(command)``.
+
+They are read like standard input. A FIFO that has a name in a file system is none of them: nobody may ever write there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import format_size
+
+MAX_BYTES = 2 << 30
+_BLOCK_BYTES = 1 << 20
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})", re.ASCII)
+
+
+def open_pipe(path: Path) -> BinaryIO | None:
+    """Open the pipe of this process that ``path`` names; None if it names anything else."""
+    match = _DESCRIPTOR.fullmatch("/dev/fd/0" if str(path) == "/dev/stdin" else str(path))
+    try:
+        if match is None or not stat.S_ISFIFO(os.fstat(number := int(match[1])).st_mode):
+            return None
+        return os.fdopen(os.dup(number), "rb")
+    except OSError:  # no such descriptor
+        return None
+
+
+def copy_pipe(source: BinaryIO, path: Path, copy: Path) -> int:
+    """Copy what the pipe ``path`` gives to a file of ours, as it can be read only once. Return the number of bytes.
+
+    Raises InputError for more than ``MAX_BYTES``, OSError.
+    """
+    count = 0
+    with source, copy.open("wb") as file:
+        while block := source.read(_BLOCK_BYTES):
+            count += len(block)
+            if count > MAX_BYTES:
+                raise InputError(f"{path} gives more than {format_size(MAX_BYTES)}", "split it")
+            file.write(block)
+    return count

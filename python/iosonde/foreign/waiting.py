@@ -1,0 +1,63 @@
+"""Mounts that may not answer: which network or FUSE file system a path leads to, without touching it."""
+
+from __future__ import annotations
+
+import os
+import time
+from functools import lru_cache
+from pathlib import Path
+
+from iosonde.core.filesystems import is_fuse, is_network
+
+from . import mounts
+
+_MAX_LINKS = 40
+# The kernel's table costs more than a small file: it is read again after this time.
+_TABLE_VALID_S = 10
+
+
+def waiting_mount(path: Path) -> str:
+    """Return the mount point of the network or FUSE file system that a path leads to, or '' if it is local.
+
+    Only directories of local file systems are looked at on the way there.
+    """
+    moment = int(time.monotonic() / _TABLE_VALID_S)
+    points = _waiting_points(moment)
+    if not points:
+        return ""
+    absolute = os.path.join(os.getcwd(), path)
+    if mount := _follow(os.path.dirname(absolute), moment):  # once for all files of a directory
+        return mount
+    needs_all = absolute in points or ".." in absolute or os.path.islink(absolute)
+    return _follow(absolute, moment) if needs_all else ""
+
+
+def forget_mounts() -> None:
+    """Read the table of mounts again at the next call."""
+    _follow.cache_clear()
+    _waiting_points.cache_clear()
+
+
+@lru_cache(maxsize=1024)
+def _follow(path: str, moment: int) -> str:
+    """Follow a path from the root on, until it enters a file system that may not answer."""
+    points, at, rest, links = _waiting_points(moment), "/", list(Path(path).parts[1:]), 0
+    while rest:
+        name = rest.pop(0)
+        at = os.path.dirname(at) if name == ".." else os.path.join(at, name)
+        if at in points:
+            return at
+        if os.path.islink(at) and links < _MAX_LINKS:
+            target, links = Path(os.readlink(at)), links + 1
+            rest = list(target.parts[1:] if target.is_absolute() else target.parts) + rest
+            at = "/" if target.is_absolute() else os.path.dirname(at)
+    return ""
+
+
+@lru_cache(maxsize=1)
+def _waiting_points(moment: int) -> frozenset[str]:
+    return frozenset(
+        point
+        for point, (kind, source) in mounts.mount_types().items()
+        if is_fuse(kind) or is_network(kind, source) or kind == "autofs"
+    )
