@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,8 @@ from iosonde.measure.workloads.envelope import Settings
 from iosonde.store import Store
 
 PAGE = (ROOT / "docs" / "store.md").read_text(encoding="utf-8")
-RECIPES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+SNIPPETS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+RECIPES = [snippet for snippet in SNIPPETS if "def digest" not in snippet]
 
 
 def columns_below(title: str) -> list[str]:
@@ -48,6 +50,16 @@ def test_a_recipe_gives_what_iosonde_gives(tmp_path: Path, number: int) -> None:
         values = store.results(where=parse_where([*where, f"nodes={nodes}"]))["value"].to_pylist()
         assert len(values) == 2
         assert f"{sum(values) / len(values):.1f}" in done.stdout
+
+
+def test_the_digest_of_an_experiment_is_that_of_its_runs(tmp_path: Path) -> None:
+    sample_store.main(str(tmp_path / "results"))
+    names: dict[str, Any] = {}
+    (snippet,) = (snippet for snippet in SNIPPETS if "def digest" in snippet)
+    exec(snippet, names)
+    document = Store.open(tmp_path / "results").document("envelope-7f3a-0000")
+    experiment = tmp_path / "results" / "experiments" / f"{document['experiment']}.json"
+    assert names["digest"](experiment, document["experiment_trials"]) == document["experiment_sha256"]
 
 
 def test_the_columns_are_those_of_the_code(tmp_path: Path) -> None:

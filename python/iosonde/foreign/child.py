@@ -67,12 +67,12 @@ class Child:
             raise NoAnswerError(
                 f"{where} does not answer: {what} hangs since {since} ({silence.seconds:.0f} s)"
                 + (f"; process {pid} hangs in the kernel and is left behind" if pid else ""),
-                "look whether its server runs and the network is up; what hangs ends when they answer again",
+                "check its server and the network; a process that hangs ends when they answer again",
             ) from None
         except (OSError, ValueError, EOFError):
             self._abandon()
             raise errors.SystemFaultError(
-                f"the process that looks after {where} ended ({what})", "look whether memory was short; try again"
+                f"the process that looks after {where} ended ({what})", "check whether memory was short; try again"
             ) from None
         except BaseException:  # an interrupt: its answer would be taken for that of the next request
             self._abandon()

@@ -74,7 +74,7 @@ def copy(path: str, to: str, limit: int) -> int:
 def check_whole(path: Path, count: int, promised: int) -> None:
     """Raise DataError where a file ended before the size that it had when it was opened."""
     if count < promised:
-        raise DataError(f"{path} ends after {count} of {promised} bytes", "see whether it is still written")
+        raise DataError(f"{path} ends after {count} of {promised} bytes", "see if it is still being written")
 
 
 def _advance() -> None:

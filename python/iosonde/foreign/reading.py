@@ -53,7 +53,7 @@ def read_bytes(path: Path, limit: int | None = None) -> bytes:
         except OSError as error:
             raise _explain(path, error) from error
     if len(content) < promised:
-        raise DataError(f"{path} ends after {len(content)} of {promised} bytes", "see whether it is still written")
+        raise DataError(f"{path} ends after {len(content)} of {promised} bytes", "see if it is still being written")
     return content
 
 
@@ -73,4 +73,4 @@ def _explain(path: Path, error: OSError) -> InputError | SystemFaultError:
     message = f"{path}: {error.strerror or error}"
     if isinstance(error, _USERS):
         return InputError(message, "name a file that you may read")
-    return SystemFaultError(message, "look whether its file system is well")
+    return SystemFaultError(message, "check its file system")

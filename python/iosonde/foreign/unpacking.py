@@ -192,7 +192,7 @@ def _tar_entries(stream: _Stream) -> Iterator[_Entry]:
         stream.drain()
     if not stream.data_end <= end <= stream.position - tarfile.BLOCKSIZE:
         # A damaged header ends the list of files without a word, and so does the end of the file.
-        raise tarfile.ReadError(f"its list of files ends at byte {end}, and not with the mark of an archive's end")
+        raise tarfile.ReadError(f"its list of files ends at byte {end}, without the mark of an archive's end")
 
 
 class _Stream:

@@ -122,7 +122,7 @@ def _ask_all(lab: Lab) -> tuple[dict[str, ServerState], tuple[str, ...], dict[st
 def _cut_short(lab: Lab, state: str) -> list[str]:
     if state != CUT_SHORT:
         return []
-    return [f"its bring-up was cut short: iosonde lab down {lab.name} removes what there is of it"]
+    return [f"its bring-up was cut short: iosonde lab down {lab.name} removes what is left of it"]
 
 
 def _of_host(lab: Lab, host: hosts.LabHost, running: bool, serves: ServerState | None) -> HostStatus:

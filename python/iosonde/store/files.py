@@ -37,7 +37,7 @@ _CURES = {
     errno.EROFS: "mount its file system for writing, or use another store",
     errno.ENOSPC: "make room there, or use another store",
     errno.EDQUOT: "make room in your quota, or use another store",
-    errno.ENOENT: "look whether the store was moved or removed",
+    errno.ENOENT: "check whether the store was moved or removed",
 }
 
 
@@ -264,7 +264,7 @@ def locked_directory(directory: Path) -> Iterator[None]:
 
 def write_failure(what: str, error: OSError) -> SystemFaultError:
     """Return the error that says what could not be written, why, and what helps against that."""
-    return SystemFaultError(f"{what}: {error.strerror}", _CURES.get(error.errno or 0, "look at the disk under it"))
+    return SystemFaultError(f"{what}: {error.strerror}", _CURES.get(error.errno or 0, "check the disk under it"))
 
 
 def make_directories(disk: Disk, path: Path) -> None:

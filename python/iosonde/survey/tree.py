@@ -22,7 +22,7 @@ from .transfer import array_from_text, contents_from_rows, files_to_rows, name_t
 from .walk import WalkAsked, Walked
 
 OnCount = Callable[[int], object]
-HINT = "look whether its server runs and the network is up; what hangs ends when they answer again"
+HINT = "check its server and the network; a process that hangs ends when they answer again"
 _FILES_A_CALL = 2048
 _NAMED = 3  # files that do not answer; of more the number is said
 

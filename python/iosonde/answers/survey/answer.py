@@ -222,7 +222,7 @@ def check_asked(asked: SurveyAsked) -> None:
         raise InputError("parts of a tree are drawn from in a walk, and in numbers that are known before",
                          "leave out --by, or --files-from, --until and --for")  # fmt: skip
     if not asked.idle_timeout > 0:
-        raise InputError("a limit of no time cannot be held", "write --idle-timeout 30s")
+        raise InputError("the idle timeout must be above 0 s", "write --idle-timeout 30s")
     if asked.rate < 0 or (asked.rate and asked.files_from):
         raise InputError("a rate is that of a walk, in looks a second", "write --rate 1000, without --files-from")
     StopRule(asked.until, asked.seconds)

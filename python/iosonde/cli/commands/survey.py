@@ -59,7 +59,7 @@ def _codecs(text: str) -> tuple[str, ...]:
 _TREE = "tree"
 _HELP = ("-h", "--help")
 _IDLE = click.option("--idle-timeout", type=Duration(), metavar="TIME", default=f"{LIMIT_S:g}s",
-                     help=f"Give up a file or directory that does not answer for so long ({LIMIT_S:g}s).")  # fmt: skip
+                     help=f"Give up a file or directory that is silent for this long ({LIMIT_S:g}s).")  # fmt: skip
 
 
 @click.group(cls=_OfPath, epilog="Example: iosonde survey /projects --precision 2%")
