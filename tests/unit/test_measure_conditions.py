@@ -96,10 +96,10 @@ def test_a_file_system_that_does_not_answer_in_time_is_not_known(error, tmp_path
     with Keeper() as keeper:
 
         def call(operation, *_, **__):
-            assert (operation, keeper._helper.limit_s) == ("condition", 2.0)
+            assert (operation, keeper._child.limit_s) == ("condition", 2.0)
             raise error
 
-        monkeypatch.setattr(keeper._helper, "call", call)
+        monkeypatch.setattr(keeper._child, "call", call)
         assert keeper.condition(tmp_path, 2.0) is None
 
 

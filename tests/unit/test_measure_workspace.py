@@ -170,7 +170,7 @@ def test_a_target_on_which_ranks_hung_has_little_time_until_it_answers(tmp_path)
 
     class Recorded(Keeper):
         def on(self, workspace, operation, what, **more):
-            limits.append(self._helper.limit_s)
+            limits.append(self._child.limit_s)
 
     with Recorded(30.0) as keeper:
         workspace = keeper.workspace(tmp_path, "x")

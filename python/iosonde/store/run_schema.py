@@ -7,6 +7,7 @@ also says that it must be there. Items of lists and of ``{"*": …}`` are not nu
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, Protocol
 
 from iosonde.core.errors import DataError
@@ -40,12 +41,24 @@ _MACHINE = {
     "devices": [_OBJECT],
     "lab": _LAB,
 }
-_PROBE = {
+_ESTIMATE = {"value": NUMBER, "low": NUMBER, "high": NUMBER, "level": NUMBER, "n": WHOLE, "warnings": [TEXT]}
+# What one repetition of a probe found.
+_PROBE_REPETITION = {
     "nodes!": [{"host": TEXT, "rank": WHOLE, "cores": NUMBER, "copy_one!": NUMBER, "copy_all!": NUMBER,
                 "cpu": {"write!": NUMBER, "read!": NUMBER}, "disk": _OBJECT}],
     "pairs!": [{"a!": WHOLE, "b!": WHOLE}],
     "servers": [_OBJECT],
     "tcp": [{"error": TEXT}],
+}  # fmt: skip
+# What all repetitions found, as every run on these nodes keeps it.
+_PROBE_SUMMARY = {
+    "nodes!": [{"host": TEXT, "cores": NUMBER, "disk_write": _ESTIMATE, "disk_read": _ESTIMATE, "cpu_write": _ESTIMATE,
+                "cpu_read": _ESTIMATE, "memory_copy_one_core": _ESTIMATE, "memory_copy_all_cores": _ESTIMATE}],
+    "pairs!": [{"ranks!": [WHOLE], "hosts!": _TEXTS, "medium!": TEXT, "latency": _ESTIMATE, "bandwidth": _ESTIMATE,
+                "bandwidth_back": _ESTIMATE}],
+    "servers": [_OBJECT],
+    "tcp": [_OBJECT],
+    "warnings": _TEXTS,
 }  # fmt: skip
 _PLANNED = {"kind!": TEXT, "on!": TEXT, "at_s": NUMBER, "for_s": NUMBER, "rate": TEXT, "during": TEXT}
 _FAULT = {
@@ -72,7 +85,7 @@ _FACTS = {
     "mounts": [{"host": TEXT, "source": TEXT, "type": TEXT}],
     "nodes": [WHOLE],
     "order": WHOLE,
-    "probe": _PROBE,
+    "probe": (_PROBE_SUMMARY, _PROBE_REPETITION),
     "remounts": [{"mount": TEXT, "host": TEXT}],
     "servers": {"profile": {"by_server": {"*": {"*": SCALAR}}}},
     "software": _OBJECT,
@@ -159,6 +172,19 @@ class _Choice:
             raise _MismatchError(f"not one of {', '.join(self._words)}")
 
 
+class _Either:
+    """One of several schemas; the mismatch with the last one is raised."""
+
+    def __init__(self, schemas: Iterable[Schema]) -> None:
+        *self._others, self._last = schemas
+
+    def check(self, value: Any) -> None:
+        for schema in self._others:
+            with suppress(_MismatchError):
+                return schema.check(value)
+        return self._last.check(value)
+
+
 class _Anything:
     """What iosonde does not read by its keys; it is shown, written and searched, and must not be too deep for that."""
 
@@ -231,7 +257,7 @@ def compiled(described: Any) -> Schema:
     if isinstance(described, frozenset):
         return _Leaf(described)
     if isinstance(described, tuple):
-        return _Choice(described)
+        return _Either(map(compiled, described)) if isinstance(described[0], dict) else _Choice(described)
     if isinstance(described, list):
         return _Items(list, compiled(described[0]))
     return _Items(dict, compiled(described["*"])) if "*" in described else _Fields(described)
