@@ -85,7 +85,11 @@ FIXED = {
                  "import: archive, a bit flipped: tgz #37", "import: archive, a bit flipped: lzma.zip #0"],
     "stores": ["store: file damaged: FIFO #0", "store: run forged: files lead outside",
                "store: question or marker changed: other seed", "store: run forged: missing is true"],
-    "kills": ["store: killed, then again: merge into, SIGTERM, between changes #0"],
+    "kills": ["store: killed, then again: merge into, SIGTERM, between changes #0",
+              "store: killed, then again: merge, SIGKILL, between changes #0",
+              "store: killed, then again: prune, SIGINT, between changes #6",
+              "store: killed, then again: redact, SIGINT, between changes #0",
+              "store: killed, then again: export csv, SIGKILL, between changes #0"],
     "serving": ["serve: page of unlike experiments: /history?store=1"],
 }  # fmt: skip
 

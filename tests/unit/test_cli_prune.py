@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
+import signal
 
 import pytest
 
@@ -108,16 +110,59 @@ def test_a_store_that_may_not_be_written_says_so(store, monkeypatch):
     assert done.returncode == 3 and "cannot remove nightly-20260701" in done.stderr
 
 
-def test_the_same_command_removes_what_a_killed_one_left(store, monkeypatch):
-    runs = [run["id"] for run in store.runs() if run["experiment"] == "nightly-20260701"]
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(files, "remove_tree", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        patch.setattr(files, "_start_time", lambda pid: 1)  # another process: it lives no more when looked for
-        prune.remove(store, "nightly-20260701", runs)
-    assert len([path for path in (store.path / "runs").iterdir() if files.is_temporary(path.name)]) == len(runs) == 4
+@pytest.mark.parametrize("place", ["runs", "experiments"])
+def test_the_same_command_removes_what_a_killed_one_left(store, monkeypatch, place):
+    """Killed before files of runs are removed, or between the last run and its experiment."""
+    name, unlink = "nightly-20260701", prune._unlink
+
+    def kill(_, path, place=place):
+        if path.parent.name in (place, "runs"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        unlink(_, path)
+
+    pid = os.fork()
+    if not pid:
+        monkeypatch.setattr(files, "remove_tree", kill)
+        monkeypatch.setattr(prune, "_unlink", kill)
+        prune.remove(store, name, store.run_ids(name))
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+    assert len([path for path in (store.path / "runs").iterdir() if files.is_temporary(path.name)]) == 4
+    assert not Store.open(store.path).run_ids(name)
+    assert (store.path / "experiments" / f"{name}.json").exists() == (place == "experiments")
     said(store, "--older-than", "36500d", "--remove")  # nothing goes but what is left
-    assert not [path for path in (store.path / "runs").iterdir() if files.is_temporary(path.name)]
-    assert not (store.path / "experiments" / "nightly-20260701.json").exists()
+    assert not list(store.path.rglob(".*"))
+    assert not (store.path / "experiments" / f"{name}.json").exists()
+
+
+def test_an_experiment_that_was_not_yet_measured_stays(store):
+    store.save_experiment(dataclasses.replace(store.experiments()[0], id="new"))
+    said(store, "--older-than", "36500d", "--remove")
+    assert store.experiment("new")
+
+
+def test_an_interrupted_removal_leaves_nothing_half_removed(store, monkeypatch):
+    """Whichever step the first Ctrl-C comes before."""
+    for number, experiment in enumerate(store.experiments()[:12]):
+        steps = iter([False] * 2 * number + [True])
+        disk = files.Disk()
+        for name in ("rename", "remove_file", "remove_directory", "sync_directory"):
+            monkeypatch.setattr(disk, name, interrupted(getattr(disk, name), steps))
+        with pytest.raises(KeyboardInterrupt):
+            prune.remove(Store.open(store.path, disk), experiment.id, store.run_ids(experiment.id))
+        assert not list(store.path.rglob(".*"))
+        assert not (store.path / "experiments" / f"{experiment.id}.json").exists()
+
+
+def interrupted(do, steps):
+    """The same effect, before which the Ctrl-C comes that the shared ``steps`` say."""
+
+    def done(*words):
+        if next(steps, False):
+            raise KeyboardInterrupt
+        return do(*words)
+
+    return done
 
 
 def test_nothing_is_removed_through_a_mount_point(store, monkeypatch):

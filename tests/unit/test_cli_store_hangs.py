@@ -11,7 +11,10 @@ import pytest
 
 import sample_store
 
-PROGRAM = "from iosonde.foreign import reach; reach.LIMIT_S = {}; from iosonde.cli.main import main; main()"
+PROGRAM = (
+    "from iosonde.foreign import guarded, reach; guarded.limit_s = reach.LIMIT_S = {}; "
+    "from iosonde.cli.main import main; main()"
+)
 COMMANDS = (
     "summary {}", "show {}", "store check {}", "verify {}", "report {} -o /dev/null", "compare {} {}", "serve {}",
     "explain-difference {}:a {}:b", "store merge {} {}", "store prune {} --keep-last 1", "run true --store {}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 
@@ -49,3 +50,31 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path, place):
     with pytest.raises(InputError, match="cannot write .*: ") as said:
         replace_file(tmp_path / place, b"x")
     assert "a directory that is there" in said.value.hint and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["out", "x" * 250])
+def test_the_next_one_removes_what_a_killed_one_left(tmp_path, name):
+    pid = os.fork()
+    if not pid:
+        with whole_file(tmp_path / name):
+            os.kill(os.getpid(), signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 1
+    replace_file(tmp_path / name, b"new")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_files_of_others_and_of_a_live_process_stay(tmp_path):
+    """Two write one file at once, and names begin alike."""
+    pid = os.fork()
+    if not pid:
+        with whole_file(tmp_path / "out-a"):
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    (tmp_path / ".out-mine").touch()
+    with whole_file(tmp_path / "out") as first, whole_file(tmp_path / "out") as last:
+        first.write(b"first")
+        last.write(b"last")
+    assert (tmp_path / "out").read_bytes() == b"first"
+    (killed,) = [path.name for path in tmp_path.iterdir() if path.name not in ("out", ".out-mine")]
+    assert killed.startswith(".out-a-")

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from iosonde.answers.sides import sides
 from iosonde.cli.commands.import_ import command as import_command
 from iosonde.cli.commands.parse import command as parse_command
-from iosonde.core.errors import DataError, IosondeError, SystemFaultError
+from iosonde.core.errors import DataError, InputError, IosondeError, SystemFaultError
 from iosonde.foreign import guarded
 from iosonde.foreign.child import NoAnswerError
 from iosonde.foreign.guarded import open_whole
@@ -164,6 +165,21 @@ def test_parse_of_a_file_that_hangs_ends(mounted):
     mounted.set({"on": "open", "do": "hang"})
     done = CliRunner().invoke(parse_command, [str(mounted.path / "in" / "a.txt")], standalone_mode=False)
     assert isinstance(done.exception, NoAnswerError) and "a.txt" in done.exception.message
+
+
+@pytest.mark.parametrize("operation", ["any", "read"])
+def test_a_number_in_a_file_that_hangs_is_not_waited_for(mounted, operation):
+    """Also where the mount answered a moment ago."""
+    text = str(mounted.path / "in" / "a.txt")
+    with pytest.raises(InputError, match="#9"):
+        sides(f"{text}#9", None)
+    assert sides(f"{text}#0", None)
+    guarded.forget_silence()
+    mounted.set({"on": operation, "do": "hang", "path": "*"})
+    with pytest.raises(NoAnswerError, match="a.txt"):
+        sides(f"{text}#1", None)
+    mounted.clear()
+    assert sides(f"{text}#0", None)
 
 
 def test_ctrl_c_ends_an_import_that_waits(mounted, tmp_path):

@@ -130,6 +130,16 @@ def test_a_run_that_names_files_outside_is_refused(store: Store) -> None:
         assert f"it names the file '{name}'" in problem.sentence
 
 
+def test_a_run_that_names_no_results_is_damaged(store: Store) -> None:
+    from iosonde.store.runfile import seal
+
+    path = store.path / "runs" / "bad" / "run.json"
+    path.write_bytes(seal({**json.loads(path.read_bytes()), "self_sha256": "0" * 64, "files": {}}))
+    assert [problem.code for problem in store.problems()] == ["D101"] and store.run_ids() == ["good"]
+    with pytest.raises(DataError, match="names no results.parquet"):
+        store.run("bad")
+
+
 def test_a_newer_schema_is_refused_in_one_sentence(store: Store) -> None:
     from iosonde.store.runfile import seal
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import store_samples
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.store import Store
+from iosonde.store.files import Disk
 from iosonde.store.merge import merge
 
 
@@ -86,3 +88,23 @@ def test_a_file_that_changes_while_it_is_copied_is_not_taken(tmp_path: Path) -> 
     with pytest.raises(DataError, match="changed while it was copied"):
         target.add_run("one", lambda to: module.copy_run(target.disk, directory, document, to))
     assert os.listdir(target.path / "runs") == []
+
+
+def test_the_same_again_removes_what_a_killed_merge_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed before its second file gets its name, that of the experiment; then before the third, that of the notes."""
+    source = make(tmp_path / "a", "one")
+    source.save_experiment(store_samples.experiment())
+    source.notes.change("one", add=["baseline"])
+    for part in ("experiments", "notes"):
+        pid = os.fork()
+        if not pid:
+            rename = Disk.rename
+            monkeypatch.setattr(
+                Disk, "rename", lambda disk, old, new, part=part, rename=rename: os.kill(os.getpid(), signal.SIGKILL)
+                if new.parent.name == part else rename(disk, old, new)
+            )  # fmt: skip
+            merge(Store.create(tmp_path / "all"), [source])
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+        assert len(list((tmp_path / "all" / part).glob(".tmp-*"))) == 1
+    assert merge(Store.create(tmp_path / "all"), [source]).runs_there == 1
+    assert not list((tmp_path / "all").rglob(".tmp-*"))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from pathlib import Path
 
 import pytest
 import store_samples
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.types import Factor, Finding, Observation, Severity
 from iosonde.store import Store
 from iosonde.store.hide import Names
@@ -208,3 +210,29 @@ def test_servers_that_were_down_are_hidden_wherever_they_are_named() -> None:
     assert "vault" not in str(hidden)
     assert hidden["factors"]["health"] == "ok, then host-2 down"
     assert hidden["facts"]["conditions"]["after"]["health"] == ["host-2 down"]
+
+
+def test_the_same_again_replaces_what_a_killed_copy_left(tmp_path, monkeypatch):
+    """It removes only what it made itself."""
+    store = plant(tmp_path / "store")
+    (tmp_path / ".tmp-copy-of-mine").mkdir()
+    pid = os.fork()
+    if not pid:
+        monkeypatch.setattr(Store, "append_with_digest", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        redact(store, tmp_path / "copy")
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+    assert not (tmp_path / "copy").exists() and len(os.listdir(tmp_path)) == 3
+    assert redact(store, tmp_path / "copy").runs == 2
+    assert sorted(os.listdir(tmp_path)) == [".tmp-copy-of-mine", "copy", "store"]
+    assert Store.open(tmp_path / "copy").problems() == []
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_a_copy_that_fails_leaves_nothing(tmp_path, monkeypatch, error):
+    store = plant(tmp_path / "store")
+    (tmp_path / "copy").mkdir()
+    monkeypatch.setattr(store.disk, "rename", lambda *_: (_ for _ in ()).throw(error))
+    with pytest.raises((KeyboardInterrupt, IosondeError)) as raised:
+        redact(store, tmp_path / "copy")
+    assert ".tmp-" not in str(raised.value)
+    assert os.listdir(tmp_path / "copy") == [] and sorted(os.listdir(tmp_path)) == ["copy", "store"]

@@ -8,7 +8,7 @@ from typing import Any
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Run
-from iosonde.foreign.reach import check_reachable
+from iosonde.foreign.guarded import forget_silence, kind_of
 from iosonde.importers.runs import runs_of
 from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import FIRST_DONE, LAST_DONE, PARTS, Clock, Work, rate
@@ -32,17 +32,26 @@ def sides(text: str, store: str | None) -> dict[str, Side]:
     if at and definition not in DEFINITIONS:
         raise InputError(f"'{definition}' is not a definition", f"after @ there can be: {', '.join(DEFINITIONS)}")
     path, _, number = base.rpartition("#")
-    check_reachable(Path(base))
-    if Path(base).is_file() or (path and Path(path).is_file()):
+    forget_silence()
+    if _is_file(base):
+        path, number = base, ""
+    if path == base or (path and _is_file(path)):
         if at:
             raise InputError(
                 f"'{text}': a tool's text has its own definition", "@ is for runs whose operations were recorded"
             )
-        return _of_file(base if Path(base).is_file() else path, "" if Path(base).is_file() else number)
+        return _of_file(path, number)
     place, _, run_id = (store, "", base) if store else base.rpartition(":")
     if not place:
         raise InputError(f"'{text}' is neither a file nor STORE:RUN", "name a file that is there, or give --store DIR")
     return _of_store(place, run_id, definition)
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return kind_of(Path(name)) == "file"
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror}", "name a file that you may read, or STORE:RUN") from error
 
 
 def _of_store(place: str, run_id: str, definition: str) -> dict[str, Side]:

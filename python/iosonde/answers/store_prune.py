@@ -84,7 +84,7 @@ def prune_store(name: str, keep_last: int | None, older_than_s: float | None, re
         raise InputError("nothing says what is old", "give --keep-last N, --older-than 400d, or both")
     store = Store.open(name)
     if remove:
-        prune.clean_leftovers(store)
+        prune.finish_removals(store)
     runs: dict[str, list[StoredRun]] = {}
     for one in map(StoredRun, store.runs()):
         runs.setdefault(one.experiment, []).append(one)

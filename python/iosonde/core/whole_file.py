@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from .errors import InputError
+from .temporary_names import dead_names, name_of_writer
+
+_LONGEST_BYTES = 150  # of a name, so that there is room for that of its writer
 
 
 def replace_file(path: Path, content: bytes) -> Path:
@@ -31,22 +34,26 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             with place.open("wb") as file:
                 yield file
             return
-        handle, beside = tempfile.mkstemp(prefix=f".{place.name}-", dir=place.parent)
+        name = os.fsdecode(os.fsencode(place.name)[:_LONGEST_BYTES])
+        _remove_leftovers(place.parent, name)
+        beside = place.parent / name_of_writer(".", name)
         try:
-            with os.fdopen(handle, "wb") as file:
+            with beside.open("xb") as file:
                 yield file
-            Path(beside).chmod(0o666 & ~_umask())
-            Path(beside).replace(place)
+            beside.replace(place)
         finally:
             with suppress(FileNotFoundError):
-                Path(beside).unlink()
+                beside.unlink()
     except OSError as error:
         raise InputError(
             f"cannot write {path}: {error.strerror}", "name a file in a directory that is there, yours and has room"
         ) from error
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _remove_leftovers(directory: Path, name: str) -> None:
+    """Remove what processes of this user left that were killed while they wrote a file of this name there."""
+    with suppress(OSError):
+        for path in dead_names(directory, ".", name):
+            about = path.lstat()
+            if stat.S_ISREG(about.st_mode) and about.st_uid == os.geteuid():
+                path.unlink(missing_ok=True)

@@ -57,6 +57,13 @@ def look(path: Path, leave_out: Path) -> Look:
     )
 
 
+def kind_of(path: Path) -> str:
+    """Return ``directory``, ``file`` for anything else, or ``missing``. Raises as ``look``."""
+    if mount := waiting_mount(path):
+        return str(_call(mount, "kind", path, f"looking at {path}"))
+    return operations.kind(str(path))
+
+
 def forget_silence() -> None:
     """Try again where an earlier call waited in vain."""
     _silent_mounts.clear()

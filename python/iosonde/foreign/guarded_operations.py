@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -13,12 +14,24 @@ from .reading import open_file
 from .walking import walk_files
 
 _BLOCK_BYTES = 1 << 20
+# Such a path leads to nothing.
+_MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP)
 _progress = 0
 
 
 def progress() -> int:
     """Return another number whenever something was done."""
     return _progress
+
+
+def kind(path: str) -> str:
+    """Return ``directory``, ``file`` for anything else, or ``missing``."""
+    try:
+        return "directory" if stat.S_ISDIR(os.stat(path).st_mode) else "file"
+    except OSError as error:
+        if error.errno in _MISSING:
+            return "missing"
+        raise
 
 
 def look(path: str, leave_out: str) -> dict[str, Any]:
@@ -69,4 +82,4 @@ def _advance() -> None:
     _progress += 1
 
 
-OPERATIONS = {"look": look, "copy": copy}
+OPERATIONS = {"look": look, "copy": copy, "kind": kind}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import DataError, SchemaTooNewError
+from iosonde.core.temporary_names import writer_is_dead
 from iosonde.core.types import Finding, Severity
 
 from . import files, rundir
@@ -54,9 +55,9 @@ def _marker(store: Path) -> Iterator[Finding]:
 def _runs(store: Path, contents: bool, read: Reader, whole: list[Document]) -> Iterator[Finding]:
     for path in _entries(store / "runs"):
         if files.is_temporary(path.name):
-            if files.writer_is_dead(path):
+            if writer_is_dead(path):
                 sentence = f"{path.name} was left half-written by a process that ended; it is not a run"
-                yield _finding("D102", Severity.INFO, sentence, path, "the next run that is stored removes it")
+                yield _finding("D102", Severity.INFO, sentence, path, "the next command that writes here removes it")
         elif path.is_symlink() or not any((path / name).exists() for name in (rundir.DOCUMENT, rundir.RESULTS)):
             sentence = f"{path.name} is not a run of this store"
             yield _finding("D103", Severity.WARNING, sentence, path, f"move {path} out of the store")

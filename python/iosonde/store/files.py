@@ -3,8 +3,7 @@
 A file or a directory is made beside its final name, flushed, renamed, and its parent flushed. ``Disk`` is the
 whole seam: tests put a recorder in its place and replay every crash (tests/unit/test_store_power_loss.py).
 
-What is being made is called ``.tmp-<name>-<writer>-<random>``. ``<writer>`` says which process makes it, so
-that what a dead one left behind can be told from what a live one is still writing.
+What is being made is called ``.tmp-<name>-<writer>-<random>`` (``core/temporary_names.py``).
 """
 
 from __future__ import annotations
@@ -15,15 +14,13 @@ import fcntl
 import hashlib
 import io
 import os
-import re
-import secrets
 import stat
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.core.errors import SystemFaultError
+from iosonde.core.temporary_names import dead_names, name_of_writer
 from iosonde.foreign.mounts import mount_points_in
 
 if TYPE_CHECKING:
@@ -32,9 +29,6 @@ if TYPE_CHECKING:
 _COPY_BYTES = 1 << 20
 MARKER = "store.json"  # a directory that holds it is a store
 TEMPORARY_PREFIX = ".tmp-"
-_TEMPORARY = re.compile(r"^\.tmp-.+-([0-9a-f]{8})\.(\d+)\.(\d+)\.(\d+)-[0-9a-f]{8}$", re.DOTALL)
-# Leftovers of another host, or of this one before it was restarted: nobody can ask if the writer lives.
-_FOREIGN_LEFTOVER_SECONDS = 24 * 3600.0
 
 
 _CURES = {
@@ -214,8 +208,8 @@ def new_directory(disk: Disk, path: Path) -> Iterator[Path]:
     behind. Raises OSError; FileExistsError or ENOTEMPTY where ``path`` exists.
     """
     temporary = path.parent / temporary_name(path.name)
-    disk.make_directory(temporary)
     try:
+        disk.make_directory(temporary)
         yield temporary
         for directory, _, _ in os.walk(temporary, topdown=False):
             disk.sync_directory(Path(directory))
@@ -306,15 +300,17 @@ def remove_tree(disk: Disk, path: Path) -> None:
             disk.remove_directory(here)
 
 
-def clean_leftovers(disk: Disk, directory: Path) -> None:
-    """Remove what dead writers left in ``directory``."""
-    for path in directory.iterdir():
-        if is_temporary(path.name) and writer_is_dead(path):
-            if path.is_dir() and not path.is_symlink():
-                remove_tree(disk, path)
-            else:
-                with contextlib.suppress(OSError):
-                    disk.remove_file(path)
+def clean_leftovers(disk: Disk, directory: Path, name: str | None = None) -> None:
+    """Remove what dead writers left in ``directory``; of ``name`` alone, and of this user, where the directory is not a
+    store's."""
+    for path in dead_names(directory, TEMPORARY_PREFIX, name):
+        if name is not None and path.lstat().st_uid != os.geteuid():
+            continue
+        if path.is_dir() and not path.is_symlink():
+            remove_tree(disk, path)
+        else:
+            with contextlib.suppress(OSError):
+                disk.remove_file(path)
 
 
 def is_temporary(name: str) -> bool:
@@ -323,35 +319,5 @@ def is_temporary(name: str) -> bool:
 
 
 def temporary_name(name: str) -> str:
-    """The name to make ``name`` under; says who makes it: boot, PID namespace, PID, its start time."""
-    boot, namespace = _here()
-    writer = f"{boot}.{namespace}.{os.getpid()}.{_start_time(os.getpid())}"
-    return f"{TEMPORARY_PREFIX}{name}-{writer}-{secrets.token_hex(4)}"
-
-
-def writer_is_dead(path: Path) -> bool:
-    """Whether the maker of a temporary file or directory surely lives no more."""
-    found = _TEMPORARY.match(path.name)
-    if not found:
-        return False
-    boot, namespace, pid, start_time = found.group(1), *map(int, found.groups()[1:])
-    if (boot, namespace) == _here():
-        return _start_time(pid) != start_time
-    try:
-        return time.time() - path.lstat().st_mtime > _FOREIGN_LEFTOVER_SECONDS
-    except OSError:
-        return False
-
-
-def _here() -> tuple[str, int]:
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
-    return boot, Path("/proc/self/ns/pid").stat().st_ino
-
-
-def _start_time(pid: int) -> int:
-    """Start of a live process in clock ticks after boot, field 22 of proc(5) stat; 0 if there is none."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return 0
-    return 0 if fields[0] in "ZX" else int(fields[19])
+    """The name to make ``name`` under."""
+    return name_of_writer(TEMPORARY_PREFIX, name)

@@ -35,7 +35,7 @@ When it is wrong
     for a day.
 
 What to do
-    Nothing: the next run that is stored removes it. The same 'iosonde run'
+    Nothing: the next command that writes here removes it. The same 'iosonde run'
     command measures the trial again.
 """,
     "D103": """D103: not of this store

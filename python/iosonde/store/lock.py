@@ -11,11 +11,13 @@ from pathlib import Path
 from iosonde.core.errors import InputError
 from iosonde.core.held import holder_of
 
+LOCKS = "locks"  # the directory of a store that holds them
+
 
 @contextmanager
 def only_one(store: Path, experiment: str) -> Iterator[None]:
     """Hold the experiment's lock. Raises InputError if another process holds it; a dead one holds nothing."""
-    folder = store / "locks"
+    folder = store / LOCKS
     folder.mkdir(exist_ok=True)
     path = folder / experiment
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -39,4 +41,4 @@ def only_one(store: Path, experiment: str) -> Iterator[None]:
 def holder(store: Path, experiment: str) -> int | None:
     """The process of this machine that measures an experiment, None where none is known. Nothing is locked to find out,
     which could turn a campaign away that begins in this moment."""
-    return holder_of(store / "locks" / experiment)
+    return holder_of(store / LOCKS / experiment)

@@ -10,7 +10,7 @@ from typing import Any
 
 from iosonde.core.errors import DataError
 
-from .files import Disk, locked_directory, make_part, read_plain, replace_file, write_failure
+from .files import Disk, clean_leftovers, locked_directory, make_part, read_plain, replace_file, write_failure
 from .runfile import SELF_SHA256, decode, is_sealed, seal
 
 
@@ -55,6 +55,7 @@ class Notes:
     def add(self, run_id: str, content: dict[str, list[Any]], remove: set[str] | None = None) -> None:
         """Join ``content`` with what is there; an equal note is not repeated."""
         with self._alone():
+            clean_leftovers(self._disk, self._directory)
             old = self.of(run_id)
             tags = sorted({*old["tags"], *content["tags"]} - (remove or set()))
             notes = old["notes"] + [item for item in content["notes"] if item not in old["notes"]]

@@ -11,14 +11,15 @@ import contextlib
 import dataclasses
 import getpass
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.types import Finding, Observation, Run, Severity
 
+from . import files
 from .experiment_digest import digest_of_run
 from .hide import Names
 from .remains import Remains
@@ -37,13 +38,42 @@ class Redacted:
 
 
 def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redacted:
-    """A redacted copy of ``source`` at ``target``, which must not hold a run yet. ``also``: more words to hide.
+    """A redacted copy of ``source`` at ``target``, which appears whole or not at all. ``also``: more words to hide.
 
-    Damaged runs are left out, and named in the result; so are raw files that are no text. Raises InputError.
+    Damaged runs are left out, and named in the result; so are raw files that are no text. Raises InputError where
+    something is at ``target``, SystemFaultError where the disk fails.
     """
-    copy = Store.create(target)
-    if copy.run_ids() or copy.experiments():
+    place, disk = _check_place(Path(target)), source.disk
+    try:
+        with contextlib.suppress(FileNotFoundError):  # the copy may go into a directory that is not there yet
+            files.clean_leftovers(disk, place.parent, place.name)
+        files.make_directories(disk, place.parent)
+        with files.new_directory(disk, place) as directory, _errors_name(directory, target):
+            return _write_copy(source, Store.create(directory, disk), also)
+    except OSError as error:
+        raise files.write_failure(f"cannot make the copy {target}", error) from error
+
+
+def _check_place(target: Path) -> Path:
+    """Return where a copy is made. Raises InputError."""
+    Store.check_place(target)
+    if target.is_dir() and any(target.iterdir()):
         raise InputError(f"{target} is not empty", "name a new directory for the copy")
+    if target.is_mount():
+        raise InputError(f"{target} is a mount point", f"name a new directory in it, as {target / 'copy'}")
+    return target.resolve()
+
+
+@contextlib.contextmanager
+def _errors_name(directory: Path, target: str | Path) -> Iterator[None]:
+    """Have errors about ``directory`` name what it is to become."""
+    try:
+        yield
+    except IosondeError as error:
+        raise type(error)(error.message.replace(str(directory), str(target)), error.hint) from error
+
+
+def _write_copy(source: Store, copy: Store, also: Iterable[str]) -> Redacted:
     names = Names(also)
     names.learn(_here())
     problems = source.problems()

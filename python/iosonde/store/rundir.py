@@ -136,6 +136,8 @@ def read_document(directory: Path) -> dict[str, Any]:
             raise DataError(f"run.json is that of run {document['id']}")
         for name, expected in document["files"].items():
             _check_size(place, name, expected["bytes"])
+        if RESULTS not in document["files"]:
+            raise DataError(f"it names no {RESULTS}")
     except FileNotFoundError:
         raise damaged(directory, f"{DOCUMENT} is missing") from None
     except OSError as error:

@@ -5,6 +5,7 @@ Layout, columns and crash safety: docs/store.md.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,6 +22,7 @@ from iosonde.foreign.reach import check_reachable
 from . import files, rundir
 from .experiment_digest import ExperimentDigest
 from .experiments import Experiments
+from .lock import LOCKS
 from .marker import check_marker, holds_data, missing_marker, write_marker
 from .notes import Notes
 from .runfile import run_from
@@ -62,15 +64,18 @@ class Store:
                 # Whoever made it may have been killed before its names were on disk.
                 disk.sync_directory(path)
                 disk.sync_directory(path.parent)
+                store.clean_leftovers()
                 return store
             _check_free(path)
             for name in _DIRECTORIES:
                 files.make_directories(disk, path / name)
             write_marker(disk, path, _now())
             disk.sync_directory(path.parent)
+            store = cls(path, disk)
+            store.clean_leftovers()
         except OSError as error:
             raise InputError(f"cannot make a store at {path}: {error.strerror}", "name another directory") from error
-        return cls(path, disk)
+        return store
 
     @classmethod
     def check_place(cls, path: str | Path) -> None:
@@ -109,6 +114,12 @@ class Store:
         return store
 
     # Writing
+
+    def clean_leftovers(self) -> None:
+        """Remove what killed processes left half-written. Raises OSError."""
+        for directory in (self.path, *(self.path / name for name in (*_DIRECTORIES, LOCKS))):
+            with contextlib.suppress(FileNotFoundError):
+                files.clean_leftovers(self.disk, directory)
 
     def append(self, run: Run) -> None:
         """Store ``run`` whole; it is on disk on return. Raises InputError if its id is there already.

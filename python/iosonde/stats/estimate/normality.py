@@ -1,6 +1,6 @@
 """Do numbers look normal? Normal quantiles of many places at once, and the test of Shapiro and Wilk.
 
-``scipy.stats`` has them too, and costs a second of CPU before the first number (``special.py``).
+``scipy.stats`` has the test, too, and costs a second of CPU before the first number.
 """
 
 from __future__ import annotations
@@ -16,20 +16,6 @@ Array = npt.NDArray[np.float64]
 
 MOST = 5000  # values: the p of Shapiro and Wilk was fitted to simulations up to so many
 
-# Wichura, Algorithm AS 241 (Applied Statistics 37, 1988, 477-484): ratios of polynomials, the highest power first.
-_MIDDLE = (
-    (2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457,
-     13731.693765509461125, 1971.5909503065514427, 133.14166789178437745, 3.387132872796366608),
-    (5226.495278852854561, 28729.085735721942674, 39307.89580009271061, 21213.794301586595867,
-     5394.1960214247511077, 687.1870074920579083, 42.313330701600911252, 1.0),
-)  # fmt: skip
-_TAIL = (
-    (7.7454501427834140764e-4, 0.0227238449892691845833, 0.24178072517745061177, 1.27045825245236838258,
-     3.64784832476320460504, 5.7694972214606914055, 4.6303378461565452959, 1.42343711074968357734),
-    (1.05075007164441684324e-9, 5.475938084995344946e-4, 0.0151986665636164571966, 0.14810397642748007459,
-     0.68976733498510000455, 1.6763848301838038494, 2.05319162663775882187, 1.0),
-)  # fmt: skip
-
 # Royston, Algorithm AS R94 (Applied Statistics 44, 1995, 547-551), the highest power first: in 1/√n what is added to
 # the two largest weights; in n (few values) and ln n (many) the mean and the log of the sd of a normal W.
 _LARGEST = (-2.706056, 4.434685, -2.07119, -0.147981, 0.221157, 0.0)
@@ -42,13 +28,10 @@ _MANY_MEAN, _MANY_SD = (0.0038915, -0.083751, -0.31082, -1.5861), (0.0030302, -0
 
 
 def normal_scores(p: Array) -> Array:
-    """The quantiles of the standard normal distribution; each ``p`` from 1e-11 to 1 - 1e-11."""
-    q = p - 0.5
-    square = 0.180625 - q * q
-    middle = q * np.polyval(_MIDDLE[0], square) / np.polyval(_MIDDLE[1], square)
-    r = np.sqrt(-np.log(np.minimum(p, 1 - p))) - 1.6
-    tail = np.copysign(np.polyval(_TAIL[0], r) / np.polyval(_TAIL[1], r), q)
-    return np.where(np.abs(q) <= 0.425, middle, tail)
+    """The quantiles of the standard normal distribution."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri(p))
 
 
 def shapiro_wilk(values: Array) -> tuple[float, float]:

@@ -24,7 +24,7 @@ LEAST_DF = 4  # of noise
 NO_NOISE = "no interval: nothing tells noise from effects; repeat every setting, 3 times or more"
 _LARGE = 2_000.0  # of χ'²: beyond it √χ'² is normal to all digits that matter
 _LARGE_F = 500.0
-_LAMBDA_TOLERANCE = 1e-9
+_HALVINGS = 48  # of an interval, down to the rounding of its ends
 
 
 @dataclass(frozen=True)
@@ -162,11 +162,12 @@ def _solve_f(x: float, df: int, noise_df: int, p: float) -> float:
 
 def _solve_falling(excess: Callable[[float], float], start: float) -> float:
     """Return the λ >= 0 at which a falling function is 0; 0 where it is not above 0 anywhere."""
-    from scipy.optimize import brentq
-
     if not excess(0.0) > 0:
         return 0.0
-    high = max(start, 1.0)
+    low, high = 0.0, max(start, 1.0)
     while excess(high) > 0:
-        high *= 2
-    return float(brentq(excess, 0.0, high, xtol=_LAMBDA_TOLERANCE))
+        low, high = high, 2 * high
+    for _ in range(_HALVINGS):  # scipy.optimize has better, and takes longer to load than all halvings
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    return (low + high) / 2

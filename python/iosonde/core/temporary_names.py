@@ -1,0 +1,62 @@
+"""Names of what is being made: ``<prefix><name>-<writer>-<random>``.
+
+``<writer>`` says which process makes it, so that what a dead one left can be told from what a live one still writes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import time
+from pathlib import Path
+
+_WRITER = re.compile(r"-([0-9a-f]{8})\.(\d+)\.(\d+)\.(\d+)-[0-9a-f]{8}$")
+# Leftovers of another host, or of this one before it was restarted: nobody can ask if the writer lives.
+_FOREIGN_LEFTOVER_SECONDS = 24 * 3600.0
+
+
+def name_of_writer(prefix: str, name: str) -> str:
+    """The name under which this process makes ``name``: boot, PID namespace, PID, its start time, something random."""
+    boot, namespace = _here()
+    writer = f"{boot}.{namespace}.{os.getpid()}.{_start_time(os.getpid())}"
+    return f"{prefix}{name}-{writer}-{secrets.token_hex(4)}"
+
+
+def dead_names(directory: Path, prefix: str, name: str | None = None) -> list[Path]:
+    """What lies in ``directory`` under such a name and is made by nobody any more; of ``name`` alone where it is given.
+    Raises OSError."""
+    start = prefix if name is None else f"{prefix}{name}-"
+    with os.scandir(directory) as entries:
+        paths = [directory / entry.name for entry in entries if entry.name.startswith(start)]
+    return [
+        path for path in paths if writer_is_dead(path) and name in (None, _WRITER.sub("", path.name)[len(prefix) :])
+    ]
+
+
+def writer_is_dead(path: Path) -> bool:
+    """Whether the maker of a temporary file or directory surely lives no more."""
+    found = _WRITER.search(path.name)
+    if not found:
+        return False
+    boot, namespace, pid, start_time = found.group(1), *map(int, found.groups()[1:])
+    if (boot, namespace) == _here():
+        return _start_time(pid) != start_time
+    try:
+        return time.time() - path.lstat().st_mtime > _FOREIGN_LEFTOVER_SECONDS
+    except OSError:
+        return False
+
+
+def _here() -> tuple[str, int]:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
+    return boot, Path("/proc/self/ns/pid").stat().st_ino
+
+
+def _start_time(pid: int) -> int:
+    """Start of a live process in clock ticks after boot, field 22 of proc(5) stat; 0 if there is none."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return 0 if fields[0] in "ZX" else int(fields[19])
