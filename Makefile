@@ -71,8 +71,8 @@ test-docs: .venv/.dev ## every example in README.md, docs/ and examples/ runs, a
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/docs $(PYTEST_OPTIONS)
 
 # Commands that wait for a file system use no CPU, so more run at once than there are CPUs.
-test-rooms: .venv/.dev ## every command on a new account, as a plain user, with unlike experiments, on a file system that hangs (about 4 min; as root: all)
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n 4 --dist worksteal tests/rooms $(PYTEST_OPTIONS)
+test-rooms: .venv/.dev ## every command on a new account, as a plain user, with unlike experiments, on a file system that hangs (about 5 min; as root: all)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n 8 --dist worksteal tests/rooms $(PYTEST_OPTIONS)
 
 test-mpi: .venv/.dev ## tests with real MPI ranks
 	@PATH="$$PWD/.venv/bin:$$PATH" command -v mpiexec >/dev/null || \

@@ -19,6 +19,7 @@ from iosonde.core.units import parse_rate, parse_size
 from iosonde.core.yaml_text import Key
 from iosonde.explain.upgrade import Cluster, Quantity, UpgradeCandidate, UpgradeLimits, after
 from iosonde.explain.upgrade_tables import Configuration, ListedCpu
+from iosonde.foreign.reach import check_reachable
 from iosonde.model.bound.bound import NothingKnownError
 from iosonde.model.bound.probed import Ends
 from iosonde.model.bound.system import LESS_IS_BETTER, idle
@@ -84,6 +85,8 @@ def read_cluster(given: str | Mapping[str, Any]) -> ClusterFile:
     """What a file holds, or a mapping with its keys. Raises InputError for what is no such file, SpecError with all its
     mistakes."""
     first = "describe today and candidates: iosonde upgrade -h"
+    if not isinstance(given, Mapping):
+        check_reachable(Path(given))
     document = (
         yaml_text.Document(dict(given), "the cluster") if isinstance(given, Mapping)
         else yaml_text.load(Path(given), "cluster file", first)

@@ -13,13 +13,15 @@ from iosonde.core.units import parse_rate, parse_seconds, parse_size
 from iosonde.data.asked import Asked
 from iosonde.data.responses import one_response
 from iosonde.data.source import Source
+from iosonde.foreign.reach import check_reachable
 from iosonde.model.fit.document import MOST_BYTES, from_text
 from iosonde.model.fit.features import Feature
 from iosonde.model.fit.fitted import Model
 
 
 def read_model(path: str) -> Model:
-    """A model file. Raises InputError, DataError."""
+    """A model file. Raises InputError, DataError; NoAnswerError where its file system does not answer."""
+    check_reachable(Path(path))
     try:
         with Path(path).open("rb") as file:
             text = file.read(MOST_BYTES + 1)

@@ -10,6 +10,7 @@ from typing import Any
 from iosonde.core import yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_rate, parse_seconds
+from iosonde.foreign.reach import check_reachable
 from iosonde.model.time_model import PARTS, TimePart
 
 # Option → (part, whether its value is a rate).
@@ -51,6 +52,7 @@ def _with_shared_latency(parts: list[TimePart]) -> list[TimePart]:
 
 def of_file(path: str) -> list[TimePart]:
     """The parts in a YAML or JSON file. Raises InputError with the line."""
+    check_reachable(Path(path))
     document = yaml_text.load(Path(path), "parts file", "write p: 10GB/s: see docs/commands/time-model.md")
     return of_document(document.data, lambda name: f"{path}:{document.place((name,))}: ")
 

@@ -13,6 +13,7 @@ from iosonde.core.problems import SpecError, nearest
 from iosonde.core.questions import AskedQuestion
 from iosonde.core.stored import PLACES
 from iosonde.core.yaml_text import Document
+from iosonde.foreign.reach import check_reachable
 
 from .campaign import Campaign
 from .spec import schema
@@ -21,6 +22,7 @@ from .spec.check import RESERVED
 
 def questions_of(file: Path) -> list[AskedQuestion]:
     """What an experiment file, or one with this key alone, asks. Raises InputError."""
+    check_reachable(file)
     if not file.is_file():
         raise InputError(f"there is no file {file}", "give the path of a file with the key questions")
     found = yaml_text.load(file)

@@ -17,6 +17,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.faults import NONE
 from iosonde.core.problems import nearest
 from iosonde.core.yaml_text import Document
+from iosonde.foreign.reach import check_reachable
 from iosonde.ranks.machine import emulated
 
 from . import benchmarks, extent, path_study, targets
@@ -94,7 +95,10 @@ def _no_lab_to_hit(found: Document, keys: list[str]) -> InputError:
 def is_file(word: str) -> bool:
     """Whether an argument means an experiment file and not a command."""
     path = Path(word)
-    return path.suffix in SUFFIXES and (path.exists() or not any(char.isspace() for char in word))
+    if path.suffix not in SUFFIXES:
+        return False
+    check_reachable(path)
+    return path.exists() or not any(char.isspace() for char in word)
 
 
 def _source(asked: Request, say: Callable[[str], None]) -> Document:
@@ -127,6 +131,7 @@ def _source(asked: Request, say: Callable[[str], None]) -> Document:
 
 
 def _there(path: Path) -> Path:
+    check_reachable(path)
     if path.is_file():
         return path
     if path.exists():

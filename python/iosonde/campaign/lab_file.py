@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core import yaml_text
+from iosonde.foreign.reach import check_reachable
 
 from .document import is_file
 from .spec import lab
@@ -27,6 +28,8 @@ def lab_file(spec_file: str | None, what: str | None) -> LabFile:
     """Of the options that name a file, if it is there."""
     named = spec_file or what
     file = Path(named) if named and (spec_file or is_file(named)) else None
+    if file is not None:
+        check_reachable(file)
     if file is None or not file.is_file():
         return LabFile("lab")
     data = yaml_text.load(file).data

@@ -182,7 +182,7 @@ def _zip_entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
 
 
 def _tar_entries(stream: _Stream) -> Iterator[_Entry]:
-    with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]
+    with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]  # any object that reads will do
         while member := archive.next():
             archive.members.clear()  # a list of all would be as large as the archive
             content = archive.extractfile(member) if member.isreg() else None
