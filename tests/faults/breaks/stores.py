@@ -202,7 +202,8 @@ def _attack_by_forgery(seed: int, quick: bool, name: str, folder: Path) -> list[
         breaches += judge(ended, deadline_s=WALL_S)
         if SECRET in ended.out + ended.err:
             breaches.append(f"{ended.command}: shows a file outside the store")
-        if "\x1b" in ended.out + ended.err:
+        # An export into a pipe is exact; only for a terminal it is escaped.
+        if "\x1b" in ended.err + ("" if "--export" in ended.command else ended.out):
             breaches.append(f"{ended.command}: a name steers the terminal")
     written = {entry.name for entry in folder.iterdir()} - {"st", "secret", "home", "tmp", "page.html"}
     if written or digest(store) != before:
