@@ -35,8 +35,8 @@ When it is wrong
     for a day.
 
 What to do
-    Nothing: the next command that writes here removes it. The same 'iosonde run'
-    command measures the trial again.
+    Nothing: the next command that writes here removes it. The same command
+    'iosonde run' measures the trial again.
 """,
     "D103": """D103: not of this store
 
