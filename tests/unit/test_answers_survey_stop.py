@@ -16,6 +16,7 @@ from iosonde.core.errors import InputError
 from iosonde.stats.sampling.population import CAPACITY, COUNT, Population
 from iosonde.stats.sampling.shares import count_sample, share, size_sample
 from iosonde.stats.sampling.stopping import StopRule
+from iosonde.survey.contents import Contents
 from iosonde.survey.scan import TreeScan
 from iosonde.survey.walk import DrawnFiles
 
@@ -104,7 +105,7 @@ def until(whole: Population, margin: float, seed: int, most: int):
             for kind in whole.kinds:
                 yield by, kind, share(sample, whole.has(kind, one.columns["at"]), 0.95).estimate
 
-    found = read_in_order(drawn, StopRule(margin, None), lambda files, before: [None] * len(files),
+    found = read_in_order(drawn, StopRule(margin, None), lambda files, before, seconds: [Contents("text")] * len(files),
                           lambda some, contents: (one for _, _, one in shares(some, contents)))  # fmt: skip
     return list(shares(found.drawn, found.contents)), len(found.drawn[COUNT, ""])
 
