@@ -101,8 +101,8 @@ def test_an_mpi_program_runs_as_a_step_with_the_machinefile(target):  # noqa: F8
 
 @two_nodes
 def test_any_output_comes_home_from_another_node_in_order_of_rank(target, another_node, tmp_path):  # noqa: F811
-    """40 MB of every byte there is, through MPI; nothing of it stays on the node."""
-    command = CommandStep("head -c 40000000 /dev/urandom | tee ${TARGET_ROOT}/copy-${RANK}; hostname >&2", on=ALL)
+    """30 MB of every byte there is, through MPI; nothing of it stays on the node."""
+    command = CommandStep("head -c 30000000 /dev/urandom | tee ${TARGET_ROOT}/copy-${RANK}; hostname >&2", on=ALL)
 
     def check(done):
         assert done.complete, done.missing
