@@ -21,13 +21,11 @@ from iosonde.cli.group import cli
 
 from . import inputs
 from .commands import COMMANDS, HUNG, OK
-from .known import FAILING
 from .room import EXIT_CODES, PLAIN_UID, Room, as_plain_user
 
 DEADLINE_S = 90.0  # an order of magnitude above the slowest on a busy machine
 HUNG_DEADLINE_S = 45.0  # a command waits up to 30 s for a file system before it names it
 FILES_OR_JSON = ("report", "plot")  # with --json they write no file
-KNOWN_HUNG_S = 6.0
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
@@ -46,15 +44,10 @@ def commands() -> Iterator[tuple[str, click.Command]]:
     return below(cli, ())
 
 
-def cases(room: str, names: Mapping[str, str | None] | None = None) -> list[object]:
-    """A parameter for each command that has words in this room; one that is known to fail must fail."""
-    chosen = {name: case for name, case in COMMANDS.items() if names is None or names[name] is not None}
-    failing = {name: why for (where, name), why in FAILING.items() if where == room}
-    return [
-        pytest.param(name, id=name.replace(" ", "-"),
-                     marks=[pytest.mark.xfail(reason=failing[name], strict=True)] if name in failing else [])
-        for name in chosen
-    ]  # fmt: skip
+def cases(names: Mapping[str, str | None] | None = None) -> list[object]:
+    """A parameter for each command that has words in a room."""
+    chosen = [name for name in COMMANDS if names is None or names[name] is not None]
+    return [pytest.param(name, id=name.replace(" ", "-")) for name in chosen]
 
 
 @pytest.fixture(scope="session")
@@ -94,11 +87,6 @@ def test_every_command_has_its_words_in_each_room():
             assert bool(takes_path) == (case.hung is not None), name
 
 
-def test_what_is_known_to_fail_are_commands_in_rooms():
-    rooms = {"empty", "unwritable", "unset", "unlike", "hung"}
-    assert {(room, name) for room, name in FAILING} <= {(room, name) for room in rooms for name in COMMANDS}
-
-
 @pytest.fixture
 def place():
     """A directory that every user may enter: pytest's own are closed."""
@@ -108,7 +96,7 @@ def place():
     shutil.rmtree(root, ignore_errors=True)
 
 
-@pytest.mark.parametrize("name", cases("empty"))
+@pytest.mark.parametrize("name", cases())
 def test_on_a_new_account(name, place, prepared):
     case, room = COMMANDS[name], Room(place, prepared)
     ended = room.run(words_of(name, case.plain, room.work), DEADLINE_S, case.waits)
@@ -118,7 +106,7 @@ def test_on_a_new_account(name, place, prepared):
 @pytest.mark.parametrize(
     ("home", "name"),
     [pytest.param(home, *one.values, id=f"{home}-{one.id}", marks=one.marks) for home in ("unwritable", "unset")
-     for one in cases(home)],
+     for one in cases()],
 )  # fmt: skip
 def test_as_a_plain_user(home, name, place, prepared):
     """Whose home directory cannot be written, or who has none and is not known to the machine."""
@@ -137,7 +125,7 @@ def test_as_a_plain_user(home, name, place, prepared):
     ended.check((*case.codes, 130) if case.waits else case.codes, case.makes, "--json" in case.plain)
 
 
-@pytest.mark.parametrize("name", cases("unlike", {name: case.unlike for name, case in COMMANDS.items()}))
+@pytest.mark.parametrize("name", cases({name: case.unlike for name, case in COMMANDS.items()}))
 def test_with_a_store_of_unlike_experiments(name, place, prepared):
     case, room = COMMANDS[name], Room(place, prepared)
     ended = room.run(words_of(name, case.unlike, room.work), DEADLINE_S, case.waits)
@@ -157,19 +145,15 @@ def hung(tmp_path_factory, prepared):
 
 
 @pytest.mark.parametrize("operations", ["any", "read"])
-@pytest.mark.parametrize("name", cases("hung", {name: case.hung for name, case in COMMANDS.items()}))
+@pytest.mark.parametrize("name", cases({name: case.hung for name, case in COMMANDS.items()}))
 def test_with_a_file_system_that_gives_no_answer(name, operations, place, prepared, hung):
     case, room = COMMANDS[name], Room(place, prepared)
     if operations == "read" and "HUNG --" in case.hung and "survey" not in name:
         pytest.skip("reads nothing there")
-    known = ("hung", name) in FAILING
-    if known and operations != "any":
-        pytest.skip("the same as any")
-    deadline_s = KNOWN_HUNG_S if known else HUNG_DEADLINE_S
     words = words_of(name, case.hung, room.work, hung.path)
     hung.set({"on": operations, "do": "hang"})
     try:
-        ended = room.run(words, deadline_s, free=hung.clear)
+        ended = room.run(words, HUNG_DEADLINE_S, free=hung.clear)
     finally:
         hung.clear()
     ended.check(tuple(EXIT_CODES), (*case.makes, "new"), "--json" in case.hung)
