@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from iosonde.core.verdict import Verdict
+
 
 class Answer(ABC):
     """What a question came to. ``schema`` is the version of its JSON; it rises when a key changes its meaning."""
@@ -17,9 +19,16 @@ class Answer(ABC):
     def content(self) -> dict[str, Any]:
         """Its numbers as dicts, lists, texts and numbers; Estimates as ``docs/schemas/`` says."""
 
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Every claim that its sentences make, each in one of five states. An answer that claims nothing has none."""
+        return ()
+
     def to_dict(self) -> dict[str, Any]:
-        """What ``--json`` prints: the content, with null where a number does not exist."""
-        return {"schema": self.schema, **finite(self.content())}
+        """What ``--json`` prints: the content, with null where a number does not exist, and the verdicts."""
+        claims = type(self).verdicts is not Answer.verdicts
+        verdicts = {"verdicts": [verdict.to_json() for verdict in self.verdicts]} if claims else {}
+        return {"schema": self.schema, **finite({**self.content(), **verdicts})}
 
     def records(self) -> list[dict[str, Any]]:
         """One flat dict for each thing that was asked about: the rows of ``to_frame``."""
