@@ -18,6 +18,7 @@ BENCH_OPTIONS ?=
 # A checkout of another version, with its .venv, whose CPU time is measured beside today's.
 BEFORE ?=
 PYTEST_OPTIONS ?=
+TRUTH_OPTIONS ?=
 FAULTS_OPTIONS ?=
 LAB_FAULTS_OPTIONS ?=
 
@@ -44,7 +45,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help run quick test test-long test-docs test-rooms test-mpi test-nodes test-lab test-lab-law lab-deps lab-hdfs test-faults test-faults-breaks test-faults-lab \
-	test-faults-ci test-browser test-postgres bench golden lint lock clean \
+	test-faults-ci test-browser test-postgres truth bench golden lint lock clean \
 	setup
 
 help: ## this list
@@ -60,7 +61,7 @@ quick: .venv/.dev ## the fast tests, on every save: no processes, no load on the
 	@$(PY) -m pytest -n 2 --dist loadfile --quick tests/unit $(PYTEST_OPTIONS)
 
 test: .venv/.dev ## unit and golden tests, then the engine's own
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m 'not long' -n auto --dist worksteal tests/unit tests/golden tests/property $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m 'not long' -n auto --dist worksteal tests/unit tests/golden tests/property tests/truth $(PYTEST_OPTIONS)
 	@echo "testing: native engine (cargo test)"
 	@cargo test --quiet --locked --no-default-features
 
@@ -171,6 +172,10 @@ test-postgres: .venv/.dev ## the index of runs in a real PostgreSQL
 	@PATH="$$PATH:$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)"; for need in initdb postgres; do \
 		command -v $$need >/dev/null || { echo "missing: $$need; install it with: apt install postgresql"; exit 1; }; done; \
 		PATH="$$PATH" $(PY) -m pytest tests/postgres $(PYTEST_OPTIONS)
+
+# TRUTH_OPTIONS='--only compare --table docs/method/truth.md'; it writes nothing unless it is asked to.
+truth: .venv/.dev ## every command's verdicts held against data with a known answer (TRUTH_OPTIONS=--quick for a tenth of the draws)
+	@PYTHONPATH=tests:python $(PY) -m truth.bench $(TRUTH_OPTIONS)
 
 bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=--quick for a look)
 	@$(PY) benches/bench.py $(BENCH_OPTIONS)

@@ -1,0 +1,61 @@
+"""A command asked in this process, by the public functions: its answer as JSON has it."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import iosonde
+from iosonde.answers.plot.ask import PlotAsked, drawn
+from iosonde.core.errors import IosondeError
+from iosonde.report.figures.kinds import fits
+
+from .scores import Truth
+
+
+@dataclass(frozen=True)
+class Question:
+    """One command with its words, and what is true of its answer."""
+
+    command: str
+    words: Mapping[str, Any]
+    truths: tuple[Truth, ...]
+
+
+def question(command: str, *truths: Truth, **words: Any) -> Question:
+    """A Question, written short."""
+    return Question(command, words, truths)
+
+
+def answer_of(command: str, data: Any, words: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The answer's JSON; None where the command refuses the data."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return _asked(command, data, words)
+        except IosondeError:
+            return None
+
+
+def _asked(command: str, data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
+    if command == "plot":
+        return _drawn(data, **words)
+    if command == "report":
+        return _page(data, words)
+    function = getattr(iosonde, "compare" if command == "gate" else command)
+    return cast(dict[str, Any], function(data, **words).to_dict())
+
+
+def _drawn(data: Any, response: str = "", on: tuple[str, ...] | None = None) -> dict[str, Any]:
+    """As ``iosonde plot --json`` prints it: in Python a plot is a figure."""
+    asked = PlotAsked(on=on, response=(response,) if response else ())
+    return drawn(iosonde.open(data), asked, fits).to_dict()
+
+
+def _page(data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="iosonde-truth-") as directory:
+        return iosonde.write_report(data, Path(directory) / "page.html", **words).to_dict()

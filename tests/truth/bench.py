@@ -1,0 +1,145 @@
+"""Every command that says a verdict, held against the truth.
+
+    nice .venv/bin/python -m truth.bench [--only WORDS] [--quick | --draws SHARE] [--table FILE.md]
+
+(with PYTHONPATH=tests:python). Ends with code 1 where a trap has a wrong or overconfident verdict, or where a cell
+that promises something does not keep it; ``--only`` takes the commands or truths whose names hold one of the words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from . import factors, laws, sides
+from .ask import answer_of
+from .cells import AT_ONCE, Cell, Tally, broken_promises, tally
+from .scores import SEVERITY, Score, score_answer
+from .traps import Trap, all_traps
+
+QUICK = 0.1
+BAD = (Score.NO_VERDICT, Score.WRONG, Score.OVERCONFIDENT)
+HEAD = "| command | truth | draws | right | inconclusive | overconfident | wrong | warned | interval holds |"
+
+
+def all_cells(scale: float = 1.0) -> list[Cell]:
+    """Every cell that is drawn."""
+    return [*sides.cells(scale), *factors.cells(scale), *laws.cells(scale)]
+
+
+def score_trap(trap: Trap) -> list[tuple[str, Score]]:
+    """Each command that is asked about a trap, with the worst score of its verdicts."""
+    scores: dict[str, Score] = {}
+    with tempfile.TemporaryDirectory(prefix="iosonde-truth-") as directory:
+        path = Path(directory) / "table.csv"
+        path.write_text(trap.csv, encoding="utf-8")
+        for question in trap.questions:
+            answer = answer_of(question.command, path, question.words)
+            found = [score_answer(answer, truth) for truth in question.truths]
+            worst = [scores.get(question.command, Score.RIGHT), *found]
+            scores[question.command] = max(worst, key=SEVERITY.__getitem__)
+    return list(scores.items())
+
+
+def is_chosen(command: str, name: str, words: Sequence[str]) -> bool:
+    """Whether a cell is asked for."""
+    return not words or any(word in f"{command} {name}" for word in words)
+
+
+def score_traps(words: Sequence[str] = ()) -> dict[tuple[str, str], Score]:
+    """(command, trap) → score."""
+    return {
+        (command, trap.name): score
+        for trap in all_traps()
+        if any(is_chosen(one.command, trap.name, words) for one in trap.questions)
+        for command, score in score_trap(trap)
+        if is_chosen(command, trap.name, words)
+    }
+
+
+def _tally_chunk(place: int, scale: float, chunk: int, draws: int) -> tuple[int, Tally]:
+    return place, tally(all_cells(scale)[place], chunk, draws)
+
+
+def tally_cells(scale: float, words: Sequence[str], workers: int) -> list[tuple[Cell, Tally]]:
+    """Every chosen cell with its tally, chunks spread over ``workers`` processes."""
+    cells = all_cells(scale)
+    jobs = [
+        (place, scale, chunk, min(AT_ONCE, cell.draws - chunk * AT_ONCE))
+        for place, cell in enumerate(cells) if is_chosen(*cell.key, words)
+        for chunk in range(-(-cell.draws // AT_ONCE))
+    ]  # fmt: skip
+    tallies: dict[int, Tally] = {}
+    with ProcessPoolExecutor(workers) as pool:
+        for place, part in pool.map(_tally_chunk, *zip(*jobs, strict=True)) if jobs else ():
+            tallies[place] = tallies[place] + part if place in tallies else part
+    return [(cells[place], tallies[place]) for place in sorted(tallies)]
+
+
+def cell_rows(tallies: Iterable[tuple[Cell, Tally]], promised: bool) -> Iterator[str]:
+    """The table of the cells that promise something, or of the others."""
+    yield HEAD
+    yield "|---|---|" + "---:|" * 7
+    for cell, counts in tallies:
+        if bool(cell.promises) is not promised:
+            continue
+        shares = [f"{100 * counts.share(score):.1f}" for score in
+                  (Score.RIGHT, Score.INCONCLUSIVE, Score.OVERCONFIDENT, Score.WRONG)]  # fmt: skip
+        if counts.scores[Score.NO_VERDICT]:
+            shares = ["no verdict", "", "", ""]
+        held = f"{100 * counts.held / counts.intervals:.1f}" if counts.intervals else "–"
+        warned = f"{100 * counts.warned / counts.draws:.1f}"
+        yield f"| {cell.question.command} | {cell.name} | {counts.draws} | {' | '.join(shares)} | {warned} | {held} |"
+
+
+def trap_rows(scores: dict[tuple[str, str], Score]) -> Iterator[str]:
+    """A row for each trap."""
+    yield "| trap | right | inconclusive | not good enough |"
+    yield "|---|---|---|---|"
+    for trap in dict.fromkeys(name for _, name in scores):
+        of = {command: score for (command, name), score in scores.items() if name == trap}
+        listed = [", ".join(command for command, score in of.items() if score is wanted) or "–"
+                  for wanted in (Score.RIGHT, Score.INCONCLUSIVE)]  # fmt: skip
+        bad = ", ".join(f"{command}: {score}" for command, score in of.items() if score in BAD) or "–"
+        yield f"| {trap} | {' | '.join(listed)} | {bad} |"
+
+
+def failures(scores: dict[tuple[str, str], Score], tallies: Iterable[tuple[Cell, Tally]]) -> dict[tuple[str, str], str]:
+    """(command, truth) → why it is beyond its limits."""
+    beyond = {key: str(score) for key, score in scores.items() if score in BAD}
+    for cell, counts in tallies:
+        if broken := broken_promises(cell, counts):
+            beyond[cell.key] = "; ".join(broken)
+    return beyond
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--only", default="", metavar="WORD,…", help="commands or truths whose name holds a word")
+    options.add_argument("--draws", type=float, default=1.0, metavar="SHARE", help="this share of the draws")
+    options.add_argument("--quick", action="store_true", help=f"the same as --draws {QUICK}")
+    options.add_argument("--table", type=Path, metavar="FILE.md", help="record the tables in this page")
+    asked = options.parse_args(words)
+    chosen = [word for word in asked.only.split(",") if word]
+    begin = time.perf_counter()
+    scores = score_traps(chosen)
+    tallies = tally_cells(QUICK if asked.quick else asked.draws, chosen, os.cpu_count() or 1)
+    text = "\n".join(["Traps\n", *trap_rows(scores), "\nPromised\n", *cell_rows(tallies, True), "\nPublished beside\n",
+                      *cell_rows(tallies, False)])  # fmt: skip
+    print(text)
+    beyond = failures(scores, tallies)
+    print(f"\n{len(scores)} traps asked, {len(tallies)} cells; {len(beyond)} beyond their limits; "
+          f"{time.perf_counter() - begin:.0f} s, {sum(os.times()[:4]):.0f} s of CPU")  # fmt: skip
+    for (command, name), why in beyond.items():
+        print(f"beyond: {command}, {name}: {why}")
+    return 1 if beyond else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""Noise with a mean of 1: what trials at one setting are multiplied with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+
+
+def normal(cv: float) -> Draw:
+    return lambda rng, n: 1 + cv * rng.standard_normal(n)
+
+
+def lognormal(sigma: float) -> Draw:
+    return lambda rng, n: np.exp(sigma * rng.standard_normal(n) - sigma**2 / 2)
+
+
+def bimodal(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Three in ten at 0.6 of the others."""
+    return (np.where(rng.random(n) < 0.3, 0.6, 1.0) + 0.02 * rng.standard_normal(n)) / 0.88
+
+
+def rare_slow(rng: np.random.Generator, n: int) -> np.ndarray:
+    """One in ten at 0.3 of the others."""
+    return (np.where(rng.random(n) < 0.1, 0.3, 1.0) + 0.02 * rng.standard_normal(n)) / 0.93
+
+
+def ticks(rng: np.random.Generator, n: int) -> np.ndarray:
+    """A clock whose tick is three standard deviations; its grid lies anywhere."""
+    tick = 0.03
+    phase = tick * rng.random()
+    return np.round((1 + 0.01 * rng.standard_normal(n) - phase) / tick) * tick + phase
+
+
+def dependent(rng: np.random.Generator, n: int) -> np.ndarray:
+    """AR(0.5), one after the other."""
+    series = rng.standard_normal(n)
+    for place in range(1, n):
+        series[place] = 0.5 * series[place - 1] + np.sqrt(0.75) * series[place]
+    return 1 + 0.05 * series
+
+
+INDEPENDENT: dict[str, Draw] = {
+    "normal, cv 3 %": normal(0.03), "normal, cv 10 %": normal(0.1),
+    "log-normal, σ 0.1": lognormal(0.1), "log-normal, σ 0.3": lognormal(0.3),
+}  # fmt: skip
+DIFFICULT: dict[str, Draw] = {
+    "log-normal, σ 1": lognormal(1.0), "bimodal": bimodal, "one in ten at 0.3": rare_slow, "ticks of 3 σ": ticks,
+    "AR(0.5)": dependent,
+}  # fmt: skip
