@@ -9,6 +9,8 @@ Prints the tables of docs/method/watching.md. A year of one series is a look eac
 of the smallest p of a change among the newest 14 points, up or down, that any look of a year shows: where p keeps its
 promise, a share of at most p of the years. A store of 48 series alarms where one of them has p ≤ 5 % ÷ 48.
 
+Ends with code 1 where p is small more often than it says, or where fewer steps are found than ``FOUND`` says.
+
 ``--alarms`` adds years of one noise to those that a file has, and draws all of them beside the promise.
 """
 
@@ -17,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -26,6 +29,7 @@ from pathlib import Path
 
 import numpy as np
 
+import limits
 from iosonde.report.figures.figure import Figure
 from iosonde.report.figures.vocabulary import SERIES as SERIES_COLOURS
 from iosonde.stats.changes.find import Search, find, newest_chance
@@ -57,6 +61,8 @@ def bimodal(rng: np.random.Generator, n: int) -> np.ndarray:
     return np.where(rng.random(n) < 0.7, 100.0, 90.0) + rng.standard_normal(n)
 
 
+# (trials a night, series with the step, nights before, nights after) → the share of steps that is found at least.
+FOUND = {(2, 1, 60, 20): 0.85, (2, 1, 200, 10): 0.8, (3, 1, 200, 10): 0.9, (6, 1, 60, 20): 0.9, (6, 1, 200, 10): 0.95}
 DRAWS: dict[str, Draw] = {"normal": normal, "AR(0.5)": autoregressive, "skewed": skewed, "bimodal": bimodal}
 
 
@@ -179,7 +185,43 @@ def figure(path: Path, steps: int) -> None:
     Figure(spec, "", "The share of steps of 5 % that is found, over the nights after them.").save(path)
 
 
-def main() -> None:
+def false_alarms(names: list[str], count: int) -> list[str]:
+    """Print how often p is small without a change; what is beyond its limit."""
+    broken, levels = [], (0.2, 0.05, 0.01, 0.05 / SERIES)
+    heads = " | ".join(f"p ≤ {100 * p:.2g} %" for p in levels)
+    print(f"| noise | years of one series | {heads} |")
+    print("|---|" + "---:|" * (1 + len(levels)))
+    for name in names:
+        found = years(DRAWS[name], count)
+        shares = " | ".join(f"{100 * (found <= p).mean():.2g} %" for p in levels)
+        print(f"| {name} | {count} | {shares} |", flush=True)
+        broken += [f"{name}: p ≤ {100 * p:.2g} % in {(found <= p).sum()} of {count} years" for p in levels
+                   if limits.too_many(int((found <= p).sum()), count, p)]  # fmt: skip
+    return broken
+
+
+def is_too_late(of: tuple[int, int, int, int], share: float, steps: int) -> bool:
+    """Whether fewer steps are found than is promised here."""
+    return limits.too_many(round((1 - share) * steps), steps, 1 - FOUND.get(of, 0.0))
+
+
+def steps_found(steps: int) -> list[str]:
+    """Print how soon a step is found; what is beyond its limit."""
+    broken = []
+    print("\n| trials a night | series with the step | nights before | found within 10 nights | within 20 |")
+    print("|---:|---:|---:|---:|---:|")
+    for trials, of in ((1, 1), (1, 12), (2, 1), (3, 1), (6, 1)):
+        for before in (60, 200):
+            found = {after: power(trials, of, before, after, steps) for after in (10, 20)}
+            shares = " | ".join(f"{100 * share:.0f} %" for share in found.values())
+            print(f"| {trials} | {of} of {SERIES} | {before} | {shares} |", flush=True)
+            late = [after for after, share in found.items() if is_too_late((trials, of, before, after), share, steps)]
+            broken += [f"{trials} a night, {of} of {SERIES}, {before} before: {100 * found[after]:.0f} % within {after}"
+                       for after in late]  # fmt: skip
+    return broken
+
+
+def main() -> int:
     options = argparse.ArgumentParser()
     options.add_argument("--years", type=int, default=300)
     options.add_argument("--steps", type=int, default=60)
@@ -198,33 +240,19 @@ def main() -> None:
             asked.alarms.write_text(json.dumps(kept))
         if asked.figure:
             alarms_figure(kept, asked.figure)
-        return
+        return 0
     if asked.figure:
         figure(asked.figure, asked.steps)
-        return
+        return 0
     count, steps = (30, 5) if asked.quick else (asked.years, asked.steps)
-    levels = (0.2, 0.05, 0.01, 0.05 / SERIES)
-    heads = " | ".join(f"p ≤ {100 * p:.2g} %" for p in levels)
-    print(f"| noise | years of one series | {heads} |")
-    print("|---|" + "---:|" * (1 + len(levels)))
-    for name, draw in DRAWS.items():
-        if asked.noise in (None, name):
-            found = years(draw, count)
-            shares = " | ".join(f"{100 * (found <= p).mean():.2g} %" for p in levels)
-            print(f"| {name} | {count} | {shares} |", flush=True)
-    if asked.noise:
-        return
-    print("\n| trials a night | series with the step | nights before | found within 10 nights | within 20 |")
-    print("|---:|---:|---:|---:|---:|")
-    for trials, of in ((1, 1), (1, 12), (2, 1), (3, 1), (6, 1)):
-        for before in (60, 200):
-            found = [power(trials, of, before, after, steps) for after in (10, 20)]
-            print(f"| {trials} | {of} of {SERIES} | {before} | {' | '.join(f'{100 * p:.0f} %' for p in found)} |",
-                  flush=True)  # fmt: skip
-    begun = time.perf_counter()
-    find([normal(np.random.default_rng(n), DAYS) for n in range(SERIES)], Search())
-    print(f"\n{SERIES} series of {DAYS} points: {time.perf_counter() - begun:.2f} s without reading the store")
+    broken = false_alarms([asked.noise] if asked.noise else list(DRAWS), count)
+    if not asked.noise:
+        broken += steps_found(steps)
+        begun = time.perf_counter()
+        find([normal(np.random.default_rng(n), DAYS) for n in range(SERIES)], Search())
+        print(f"\n{SERIES} series of {DAYS} points: {time.perf_counter() - begun:.2f} s without reading the store")
+    return limits.report(broken)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
