@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import sqrt
+from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -14,14 +17,15 @@ import pyarrow as pa
 from .ask import Question, answer_of
 from .scores import SEVERITY, Score, has_warning, holds_truth, score_answer
 
-Columns = Mapping[str, object]
+Columns = Mapping[str, Any]
 AT_ONCE = 250  # draws with a seed of their own
 
 
 @dataclass(frozen=True)
 class Cell:
     """``draw`` makes a table; ``values`` is the number that the verdict's interval should hold. ``promises``: which
-    limits it is held to; without any it is published beside the others."""
+    limits it is held to; without any it is published beside the others. ``holds``: whether an answer holds the truth,
+    where that is no verdict's estimate; ``write``: puts what was drawn into a store."""
 
     name: str
     question: Question
@@ -29,7 +33,8 @@ class Cell:
     draws: int
     value: float | None = None
     promises: frozenset[str] = frozenset()
-    holds: Callable[[Mapping[str, object]], bool | None] | None = None
+    holds: Callable[[Mapping[str, Any]], bool | None] | None = None
+    write: Callable[[Columns, Path], Path] | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -94,7 +99,7 @@ def tally(cell: Cell, chunk: int, draws: int) -> Tally:
     rng = np.random.default_rng([crc32("|".join(cell.key).encode()), chunk])
     scores, warned, held, intervals = Counter[Score](), 0, 0, 0
     for _ in range(draws):
-        answer = answer_of(cell.question.command, pa.table(dict(cell.draw(rng))), cell.question.words)
+        answer = _answer(cell, cell.draw(rng))
         scores[max((score_answer(answer, one) for one in cell.question.truths), key=SEVERITY.__getitem__)] += 1
         if answer is None:
             continue
@@ -104,6 +109,15 @@ def tally(cell: Cell, chunk: int, draws: int) -> Tally:
         held += holds is True
         intervals += holds is not None
     return Tally(scores, warned, held, intervals)
+
+
+def _answer(cell: Cell, columns: Columns) -> dict[str, Any] | None:
+    """What the command says of what was drawn."""
+    command, words = cell.question.command, cell.question.words
+    if cell.write is None:
+        return answer_of(command, pa.table(dict(columns)), words)
+    with tempfile.TemporaryDirectory(prefix="iosonde-truth-") as directory:
+        return answer_of(command, cell.write(columns, Path(directory) / "store"), words)
 
 
 def broken_promises(cell: Cell, tally: Tally) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 # Commands whose answers hold no verdicts yet.
 WITHOUT_VERDICTS = frozenset({
     "compare", "gate", "summary", "rank", "anova", "plot", "report", "regress", "fit", "advise", "scale",
+    "diagnose", "watch", "corpus",
 })  # fmt: skip
 
 # (command, truth) → the review that describes it.

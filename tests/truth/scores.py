@@ -37,7 +37,7 @@ class Truth:
     ``block``: factors that the data cannot tell apart, so that a true claim names all of them. ``faults``: doubts any
     of which names what is wrong with the data. ``denials``: states that deny what these data show beyond doubt.
     ``accuses``: a false claim names a cause that another recorded column explains as well. ``absent``: no verdict may
-    be about it at all.
+    be about it at all. ``optional``: to say nothing is right, too.
     """
 
     question: str
@@ -51,6 +51,7 @@ class Truth:
     denials: frozenset[VerdictState] = frozenset()
     accuses: bool = False
     absent: bool = False
+    optional: bool = False
 
 
 def truth(question: str, *right: VerdictState, faults: Iterable[str] = (), denials: Iterable[VerdictState] = (),
@@ -108,7 +109,7 @@ def score_answer(answer: Mapping[str, Any] | None, truth: Truth) -> Score:
     if truth.absent:
         return Score.WRONG if concerned else Score.RIGHT
     if not concerned:
-        return Score.NO_VERDICT
+        return Score.RIGHT if truth.optional else Score.NO_VERDICT
     return max((score_verdict(verdict, truth) for verdict in concerned), key=SEVERITY.__getitem__)
 
 
