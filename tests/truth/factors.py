@@ -49,7 +49,7 @@ def of_design(command: str, has_effect: bool) -> Question:
 
 def draws_of(command: str, scale: float) -> int:
     """As many as a few seconds allow, 2,000 at most."""
-    return max(round(scale * min(2000, 4000 / MILLISECONDS[command])), 1)
+    return max(round(scale * min(2000, 3000 / MILLISECONDS[command])), 1)
 
 
 def designs(scale: float) -> Iterator[Cell]:

@@ -44,10 +44,10 @@ def store_of_pairs(columns: Columns, path: Path) -> Path:
         rows = [Observation(name, "bandwidth_last_done", float(columns[f"{side}_{name}"][place]), "bytes/s")
                 for name in OPERATIONS]  # fmt: skip
         begin = f"2030-01-01T00:00:{trial.index:02}Z"
-        store.append(Run(
-            f"{experiment.id}-{trial.index:04}", experiment.id, "iosonde commands", begin, 1.0, {**trial.factors, "repetition": trial.repetition, "block": trial.block}, rows,
-            facts={"order": trial.index}, headlines={name: ["bandwidth"] for name in OPERATIONS},
-        ))  # fmt: skip
+        factors = {**trial.factors, "repetition": trial.repetition, "block": trial.block}
+        store.append(Run(f"{experiment.id}-{trial.index:04}", experiment.id, "iosonde commands", begin, 1.0, factors,
+                         rows, facts={"order": trial.index},
+                         headlines={name: ["bandwidth"] for name in OPERATIONS}))  # fmt: skip
     return path
 
 

@@ -158,4 +158,4 @@ def two_sides_named(rng: np.random.Generator, n: int) -> Columns:
 def cells(scale: float = 1.0) -> list[Cell]:
     """Every cell of two sides; ``scale`` times as many draws."""
     many, few = max(round(2000 * scale), 1), max(round(400 * scale), 1)
-    return [*promised(many), *with_columns(many), *published(few), *gates(few)]
+    return [*promised(many), *with_columns(many), *published(few), *gates(few // 2 or 1)]
