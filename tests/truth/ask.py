@@ -59,3 +59,16 @@ def _drawn(data: Any, response: str = "", on: tuple[str, ...] | None = None) -> 
 def _page(data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="iosonde-truth-") as directory:
         return iosonde.write_report(data, Path(directory) / "page.html", **words).to_dict()
+
+
+def answer_and_text(csv: str, question: Question) -> tuple[dict[str, Any] | None, str]:
+    """The answer's JSON and what the terminal shows; None and nothing where the command refuses the table."""
+    with tempfile.TemporaryDirectory(prefix="iosonde-truth-") as directory, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = Path(directory) / "table.csv"
+        path.write_text(csv, encoding="utf-8")
+        try:
+            result = getattr(iosonde, question.command)(path, **question.words)
+        except IosondeError:
+            return None, ""
+        return result.to_dict(), str(result)

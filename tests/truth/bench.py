@@ -24,6 +24,7 @@ from .scores import SEVERITY, Score, score_answer
 from .traps import Trap, all_traps
 
 QUICK = 0.1
+TABLES = "## Traps"  # where they begin on the page
 BAD = (Score.NO_VERDICT, Score.WRONG, Score.OVERCONFIDENT)
 HEAD = "| command | truth | draws | right | inconclusive | overconfident | wrong | warned | interval holds |"
 
@@ -119,6 +120,12 @@ def failures(scores: dict[tuple[str, str], Score], tallies: Iterable[tuple[Cell,
     return beyond
 
 
+def record(page: Path, text: str) -> None:
+    """The page with these tables in the place of those that it has."""
+    before, _, _ = page.read_text(encoding="utf-8").partition(TABLES)
+    page.write_text(before + text, encoding="utf-8")
+
+
 def main(words: Sequence[str] | None = None) -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--only", default="", metavar="WORD,…", help="commands or truths whose name holds a word")
@@ -130,9 +137,13 @@ def main(words: Sequence[str] | None = None) -> int:
     begin = time.perf_counter()
     scores = score_traps(chosen)
     tallies = tally_cells(QUICK if asked.quick else asked.draws, chosen, os.cpu_count() or 1)
-    text = "\n".join(["Traps\n", *trap_rows(scores), "\nPromised\n", *cell_rows(tallies, True), "\nPublished beside\n",
-                      *cell_rows(tallies, False)])  # fmt: skip
+    text = "\n".join([
+        TABLES, "", *trap_rows(scores), "", "## Promised, in per cent of the draws", "", *cell_rows(tallies, True), "",
+        "## Published beside them", "", *cell_rows(tallies, False), "",
+    ])  # fmt: skip
     print(text)
+    if asked.table:
+        record(asked.table, text)
     beyond = failures(scores, tallies)
     print(f"\n{len(scores)} traps asked, {len(tallies)} cells; {len(beyond)} beyond their limits; "
           f"{time.perf_counter() - begin:.0f} s, {sum(os.times()[:4]):.0f} s of CPU")  # fmt: skip

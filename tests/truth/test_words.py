@@ -1,0 +1,66 @@
+"""A text and its states say the same: no sentence claims what no verdict of the answer holds."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+import iosonde
+from iosonde.cli.group import cli
+
+from .ask import answer_and_text
+from .pending import WITHOUT_VERDICTS
+from .scores import DIFFERENT, EQUAL, INCONCLUSIVE, NOT_SEPARABLE, NOT_TESTED, VerdictState
+from .traps import all_traps
+
+# The words by which a command claims a state of the questions that they are about.
+CLAIMS: dict[str, tuple[tuple[str, ...], dict[VerdictState, str]]] = {
+    "compare": (("difference",), {
+        DIFFERENT: r"\bis (faster|slower|more|less) than\b",
+        EQUAL: r"\bpractically equal\b",
+        INCONCLUSIVE: r"\bCannot tell whether\b|\binconclusive\b",
+    }),
+    "scale": (("limit",), {EQUAL: r"\bno limit is seen\b"}),
+    "summary": (("effect",), {
+        DIFFERENT: r"\bmatters?( most)?: ",
+        NOT_TESTED: r"\b[Nn]ot tested\b",
+        NOT_SEPARABLE: r"\bcannot be (separated|told apart)\b|\bgo together\b",
+    }),
+    "rank": (("effect",), {DIFFERENT: r" first \(", NOT_TESTED: r"\b[Nn]ot tested\b"}),
+    "regress": (("slope",), {DIFFERENT: r"effects that can be told from 0: "}),
+}  # fmt: skip
+
+
+def asked(command: str) -> list[tuple[str, set[str], str]]:
+    """(trap, states of the command's questions, text on one line) of every trap."""
+    questions, _ = CLAIMS[command]
+    found = []
+    for trap in all_traps():
+        for one in trap.questions:
+            answer, text = answer_and_text(trap.csv, one) if one.command == command else (None, "")
+            if answer is not None:
+                states = {verdict["state"] for verdict in answer["verdicts"] if verdict["question"] in questions}
+                found.append((trap.name, states, " ".join(text.split())))
+    return found
+
+
+@pytest.mark.parametrize("command", sorted(set(CLAIMS) - WITHOUT_VERDICTS))
+def test_no_sentence_claims_what_no_verdict_holds(command):
+    answers = asked(command)
+    for state, words in CLAIMS[command][1].items():
+        claimed = [name for name, states, text in answers if re.search(words, text) and state not in states]
+        assert not claimed, f"{words} without a verdict '{state}'"
+        assert any(re.search(words, text) for _, _, text in answers), f"nothing claims '{state}' by {words}"
+
+
+@pytest.mark.skipif("compare" in WITHOUT_VERDICTS, reason="it has no verdicts yet")
+def test_the_terminal_prints_the_verdicts_that_python_gives(tmp_path):
+    trap = next(trap for trap in all_traps() if trap.name == "simpson")
+    path = tmp_path / "simpson.csv"
+    path.write_text(trap.csv)
+    words = ["compare", str(path), "--group", "fs", "A", "B", "--response", "MBps", "--json"]
+    printed = json.loads(CliRunner().invoke(cli, words).stdout)["verdicts"]
+    assert printed == iosonde.compare(path, "fs", ["A", "B"], response="MBps").to_dict()["verdicts"] and printed
