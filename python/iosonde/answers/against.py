@@ -17,6 +17,7 @@ from iosonde.core.gate import Gate, GateVerdict, gate_of
 from iosonde.core.metrics import metric_of
 from iosonde.core.pair_rule import PairRule, pair_rule
 from iosonde.core.types import Experiment, Metric
+from iosonde.core.verdict import Verdict
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
 from iosonde.stats.estimate.pair_words import sentence, untold_limit
@@ -54,6 +55,11 @@ class PairVerdicts(Answer):
             return (f"Cannot tell whether {self.rule.b} differs from {self.rule.a}: {self.lacking}.",)
         return tuple(sentence(one) for one in self.primary)
 
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The claim of each number and cell, by its anytime-valid interval."""
+        return tuple(one.claim(len(self.items)) for one in self.items)
+
     def content(self) -> dict[str, Any]:
         """As ``iosonde compare --json``: what decides stands at the top, too, where it is one number."""
         listed = [{**one.to_json(), "sentence": sentence(one)} for one in self.items]
@@ -70,7 +76,8 @@ class PairVerdicts(Answer):
         """One row for each number and cell."""
         return [
             {**one.cell, "operation": one.name[0], "metric": one.name[1], "unit": one.name[2], "primary": one.primary,
-             "a": self.rule.a, "b": self.rule.b, "pairs": one.n, **one.ratio.flat("ratio"), "verdict": one.verdict}
+             "a": self.rule.a, "b": self.rule.b, "pairs": one.n, **one.ratio.flat("ratio"), "verdict": one.verdict,
+             "state": str(one.state)}
             for one in self.items
         ]  # fmt: skip
 

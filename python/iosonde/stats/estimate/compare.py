@@ -89,6 +89,7 @@ class Comparison:
     cells: int = 1
     cells_differ: bool = False  # beyond chance, which more trials would not change
     by_level: tuple[tuple[float, str], ...] = ()
+    doubts: tuple[str, ...] = ()  # codes of the assumptions that do not hold
 
     @property
     def decides(self) -> str:

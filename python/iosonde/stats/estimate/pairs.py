@@ -15,9 +15,10 @@ from iosonde.core.gate import Threshold, gate_of
 from iosonde.core.metrics import metric_of
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.types import Better, Estimate, Factor, FactorValue, level_text
+from iosonde.core.verdict import Direction, Verdict, VerdictState
 
 from . import sequential
-from .compare import CANNOT_TELL, verdict
+from .compare import CANNOT_TELL, DIFFERENT, verdict
 from .summarise import standard_deviation
 
 Row = tuple[str, str, str, float]  # operation, metric, unit, value
@@ -59,6 +60,20 @@ class PairVerdict:
     def verdict(self) -> str:
         """What the interval says against 1 and the margin."""
         return verdict(self.ratio, self.rule.margin)
+
+    @property
+    def state(self) -> VerdictState:
+        """The same as the state of a claim."""
+        states = {DIFFERENT: VerdictState.DIFFERENT, CANNOT_TELL: VerdictState.INCONCLUSIVE}
+        return states.get(self.verdict, VerdictState.EQUAL)
+
+    def claim(self, family: int) -> Verdict:
+        """That B differs from A, one claim of a ``family``."""
+        above = self.ratio.value is not None and self.ratio.value > 1
+        direction = None if self.state is not VerdictState.DIFFERENT else Direction.UP if above else Direction.DOWN
+        cell = ", ".join(f"{name}={level}" for name, level in self.cell.items())
+        return Verdict("difference", " ".join(self.name[:2]), (self.rule.a, self.rule.b), self.state, direction, cell,
+                       self.ratio, None, family)  # fmt: skip
 
     @property
     def lower_is_better(self) -> bool:
@@ -124,6 +139,7 @@ class PairVerdict:
             "ratio": self.ratio.to_json(),
             "margin": self.rule.margin,
             "verdict": self.verdict,
+            "state": str(self.state),
             "overlap": None, "t": None, "df": None, "p": None,
             "warnings": list(self.ratio.warnings),
         }  # fmt: skip

@@ -100,7 +100,7 @@ def compare_within(
         difference=plain, method=METHOD, rank_test=None, effect_size=None, margin=margin, difference_margin=wide,
         verdict=said, paired=False, n_needed=enough(2 * made.variance, half, level) if open_to_trials else None,
         warnings=(*estimate.warnings, *unlike), cells=len(cells), cells_differ=bool(unlike),
-        by_level=at_levels(verdict_at),
+        by_level=at_levels(verdict_at), doubts=("cells-differ",) if unlike else (),
     )  # fmt: skip
 
 
