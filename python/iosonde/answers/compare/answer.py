@@ -10,6 +10,7 @@ import numpy as np
 from iosonde.answers.against import PairVerdicts, against, sealed_pairs
 from iosonde.answers.caveats import some
 from iosonde.answers.columns import with_computed
+from iosonde.answers.gated import gate_cells
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_shown
 from iosonde.core.metrics import lowest
@@ -162,10 +163,7 @@ def _made(found: _Found, asked: Asked, sides: Sides) -> Comparisons:
         [*found.left_out, *map(_single, single), *(text for one in ready for text in one.left_out)]
     )
     pairs = [one.pair for one in ready]
-    judged = None
-    several = len({item.sides for item in items}) > 1
-    if sides.gate is not None:
-        judged = sides.gate.judged([(item.name(several), item.comparison, item.metric) for item in items])
+    judged = None if sides.gate is None else gate_cells(sides.gate, items, asked.level)
     together = [_with_caveats(one, items) for one in overall(pairs, asked.level, sides.margin, sides.group or "")]
     return Comparisons(
         items, sides.group, asked.level, tuple(dict.fromkeys([*(each.text for each in found.caveats), *said])),

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from iosonde.answers.answer import Answer
 from iosonde.core.gate import GateVerdict
+from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import level_texts
 from iosonde.core.table import show
 from iosonde.core.types import Metric
@@ -117,6 +118,15 @@ class ComparedCell:
         a, b = self.sides
         return ", ".join([*shown, *([f"{b} against {a}"] if several or not shown else [])])
 
+    def title(self, several: bool) -> str:
+        """The same as a gate says it: ``write bandwidth, nodes=2``."""
+        if "operation" not in self.cell or not self.metric.name:
+            return self.name(several)
+        what = f"{self.cell['operation']} {metric_words(self.metric.name)}"
+        setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
+        sides = [f"{self.sides[1]} against {self.sides[0]}"] if several else []
+        return ", ".join([what, *level_texts(setting, self.units), *sides])
+
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         return {"by": self.cell, "unit": self.unit, **self.comparison.to_json(), "adjusted": list(self.adjusted),
@@ -147,9 +157,10 @@ class Comparisons(Answer):
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """The claim of each comparison, and of each geometric mean."""
+        """The claim of each comparison, of each geometric mean, and of each condition of the gate."""
         compared = (one.verdict(len(self.items)) for one in self.items)
-        return (*compared, *self.untested, *(one.claim for one in self.overall))
+        gate = () if self.judged is None else self.judged.verdicts
+        return (*compared, *self.untested, *(one.claim for one in self.overall), *gate)
 
     @property
     def problem(self) -> bool:

@@ -19,7 +19,8 @@ from iosonde.core.verdict import Direction, Verdict, VerdictState
 
 from . import sequential
 from .compare import CANNOT_TELL, DIFFERENT, verdict
-from .summarise import standard_deviation
+from .logs import exp_of
+from .summarise import mean, standard_deviation
 
 Row = tuple[str, str, str, float]  # operation, metric, unit, value
 Cell = tuple[tuple[str, FactorValue], ...]
@@ -62,6 +63,19 @@ class PairVerdict:
         return verdict(self.ratio, self.rule.margin)
 
     @property
+    def gated_ratio(self) -> Estimate | None:
+        """With the interval that passes a gate: of what decides that which is shown, of others that of one look."""
+        return self.ratio if self.primary else self.ratio_at(self.rule.level)
+
+    def ratio_at(self, level: float) -> Estimate | None:
+        """The ratio at another level. What decides has an interval that holds at every look. The others are looked at
+        once, when it has ended: theirs is Student's (docs/method/against.md says what that costs)."""
+        if self.ratio.value is None or self.n < sequential.LEAST:
+            return self.ratio
+        logs = np.log(self.b) - np.log(self.a)
+        return sequential.interval(logs, level, self.rule.most) if self.primary else exp_of(mean(logs, level))
+
+    @property
     def state(self) -> VerdictState:
         """The same as the state of a claim."""
         states = {DIFFERENT: VerdictState.DIFFERENT, CANNOT_TELL: VerdictState.INCONCLUSIVE}
@@ -90,7 +104,7 @@ class PairVerdict:
     @property
     def untold(self) -> tuple[Threshold, ...]:
         """Those of them whose limit the interval holds."""
-        return tuple(one for one in self.limits if one.holds(self, metric_of(*self.name[1:])) is None)
+        return tuple(one for one in self.limits if one.holds(self.ratio, metric_of(*self.name[1:])) is None)
 
     @property
     def told(self) -> bool:
@@ -112,7 +126,7 @@ class PairVerdict:
 
     def _distance(self, limit: Threshold) -> float:
         """Of the logarithms of the ratio and of a limit, the nearer one where there are two."""
-        ways = limit.ends(self, metric_of(*self.name[1:]))
+        ways = limit.ends(self.ratio, metric_of(*self.name[1:]))
         return min(abs(math.log(low * high) / 2 - math.log1p(limit.share)) for low, high in ways)
 
     def typical(self) -> tuple[float, float] | None:

@@ -190,6 +190,7 @@ def compare_within(
         verdict=said, paired=False, n_needed=enough(made.variance, half, level) if open_to_trials else None,
         warnings=(*estimate.warnings, *unlike), cells=len(cells), cells_differ=bool(unlike),
         by_level=at_levels(verdict_at), doubts=("cells-differ",) if unlike else (),
+        at=(lambda other: exp_of(made.interval(other, n))) if logs else None,
     )  # fmt: skip
 
 
