@@ -2,12 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from iosonde.core.errors import IosondeError
 from iosonde.data.asked import LAST_DONE, Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
+from iosonde.stats.overview.story import effects_of_cells
+from iosonde.stats.regression.effects import ResponseEffects, correct
+
+from .trials import cells_of
+
+
+Prepared = tuple[Response, list[str], list[str]]
+
+
+def tested_effects(
+    source: Source, asked: Asked, shown: Sequence[Response], prepare: Callable[[Response], Prepared]
+) -> dict[str, ResponseEffects]:
+    """Title of each response that is ``shown`` → the effects of its factors, corrected over these and the headlines.
+    ``prepare`` gives (the response, its factors, …)."""
+    factors = asked.on or tuple(dict.fromkeys(name for one in shown for name in one.names))
+    titles = {one.title for one in shown}
+    family = [*shown, *(one for one in headline_responses(source, asked, factors) if one.title not in titles)]
+    prepared = {one.title: prepare(one) for one in family}
+    effects = {title: _effects(one, names, asked.level) for title, (one, names, _) in prepared.items() if names}
+    return dict(zip(effects, correct(list(effects.values())), strict=True))
+
+
+def _effects(response: Response, names: Sequence[str], level: float) -> ResponseEffects:
+    """Of the trials that say all of these factors."""
+    known = ~np.logical_or.reduce([np.isnan(response.values), *(response.rows.column(name).missing for name in names)])
+    rows = response.rows.take(known)
+    at = None if response.at is None else response.at[known]
+    return effects_of_cells(cells_of(replace(response, rows=rows, at=at).on(names)), level)
 
 
 def headline_responses(source: Source, asked: Asked, factors: Sequence[str]) -> list[Response]:

@@ -35,7 +35,7 @@ from .content.timeline import Timeline
 from .experiment import Chosen
 from .findings import at_the_top, findings_of
 from .first_screen import clock_of, first_screen
-from .influences import influences_of_store
+from .influences import InfluenceOptions, influences_of_store
 from .latency import Shapes, latencies_of
 from .machine import facts_of
 from .measured import asked_of, target_of
@@ -95,8 +95,8 @@ def page_of_store(
                              {} if told else {(one.operation, one.metric): one.includes for one in bars}),
         models=models,
         influences=influences_of_store(
-            trials, columns_of(on, trials) if on else _scattered(source, trials, overview.by), level, titles,
-            KeptConstraints(constraints, source), effects_by_response(overview),
+            trials, columns_of(on, trials) if on else _scattered(source, trials, overview.by), titles,
+            InfluenceOptions(level, KeptConstraints(constraints, source), effects_by_response(overview)),
         ),
         bound=bounding.section(),
         faults=Section(hit.over_trials(overview.by, source.units())),

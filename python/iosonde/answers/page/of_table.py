@@ -29,7 +29,7 @@ from .content.tables import Section
 from .content.words import FirstScreen, Reproduce
 from .findings import at_the_top, said, wrong
 from .first_screen import interval_words
-from .influences import influences_of_table
+from .influences import InfluenceOptions, influences_of_table
 from .regressions import models_of_table
 from .summaries import summaries_of
 
@@ -77,8 +77,9 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
         summary=summaries_of(made),
         models=explained,
         influences=influences_of_table(
-            table, seen.responses, seen.settings, level, KeptConstraints(asked.constraints), effects_by_response(made)
-        ),
+            table, seen.responses, seen.settings,
+            InfluenceOptions(level, KeptConstraints(asked.constraints), effects_by_response(made)),
+        ),  # fmt: skip
         verdicts=verdicts_of(made),
     )
 

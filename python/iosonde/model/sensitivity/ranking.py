@@ -57,6 +57,11 @@ class FactorRank:
     effect: FactorEffect | None = None
 
     @property
+    def p_of_effect(self) -> float | None:
+        """Of the test that decides."""
+        return self.p if self.effect is None else self.effect.p
+
+    @property
     def change(self) -> tuple[Cell, Cell] | None:
         """From which level to which the slope of a category goes; None of a number, which rises."""
         ends = self.effects.levels if self.slope and self.effects else ()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from iosonde.stats.regression.effect_verdicts import block_sentences
+from iosonde.stats.regression.effects import FactorEffect
 
 from .adjusted import Adjusted
 from .aliases import MOST_FACTORS, Alias, named
@@ -72,9 +73,17 @@ def _numbers(ranking: Ranking) -> dict[str, str]:
     numbers = {factor.name: _number(factor) for factor in ranking.factors}
     if ranking.by_levels:
         st = {factor.name: total_text(factor.over_all) for factor in ranking.factors}
-        numbers |= {effect.name: f"{effect.text.replace(' (', ', ').rstrip(')')}{st.get(effect.name, '')}"
+        first = ranking.effects.effect_of(ranking.order[0][0])
+        numbers |= {effect.name: f"{_share_text(effect, effect is first)}{st.get(effect.name, '')}"
                     for effect in ranking.effects.effects}  # fmt: skip
     return numbers
+
+
+def _share_text(effect: FactorEffect, is_first: bool) -> str:
+    """``55 % of the variation, 49–60 %``."""
+    value, _, interval = effect.text.partition(" (")
+    said = f"{value} of the variation" if is_first else value
+    return f"{said}, {interval.rstrip(')')}" if interval else said
 
 
 def _number(factor: FactorRank) -> str:

@@ -104,6 +104,8 @@ def _by_response(cells: Sequence[TrialCell]) -> dict[tuple[str, str], list[Trial
 
 def effects_of_cells(cells: Sequence[TrialCell], level: float) -> ResponseEffects:
     """The effects of the factors of these cells on their one response, not yet corrected."""
+    if not cells:
+        return ResponseEffects(())
     names = tuple(cells[0].by)
     trials = [cell for cell in cells if cell.values.size and not cell.within_run]
     if not trials and any(cell.values.size for cell in cells):

@@ -49,15 +49,11 @@ def block_sentences(effects: Sequence[FactorEffect]) -> list[str]:
     """What of each block can be separated, and what cannot."""
     said = []
     for block in (effect for effect in effects if effect.is_block):
-        names = block.factors
-        together = f"{listed(list(names))} go together" if len(names) <= _MOST_FACTORS else f"{block.name} go together"
-        own = [one for one in block.own if one.is_significant]
+        few = len(block.factors) <= _MOST_FACTORS
+        names = listed(list(block.factors)) if few else f"the {len(block.factors)} factors that go together"
+        own = [f"{one.name} explains {one.text}" for one in block.own if one.is_significant]
         if own:
-            said.append(f"{together}: beyond all others {listed([f'{one.name} explains {one.text}' for one in own])}")
+            said.append(f"of {names}, which go together, {listed(own)} beyond all others")
         else:
-            said.append(f"{together}: which of the {_count(len(names))} matters cannot be separated here")
+            said.append(f"which of {names} matters cannot be separated here")
     return said
-
-
-def _count(n: int) -> str:
-    return {2: "two", 3: "three"}.get(n, str(n))
