@@ -20,6 +20,8 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
 
+from .outcomes import find_outcomes
+
 _NUMBERING = frozenset(("repetition", "repeat", "repeats", "rep", "reps", "replicate", "iteration", "iter", "trial",
                         "run", "try", "attempt", "sample", "index", "idx", "id", "seq", "order", "block", "seed",
                         "number"))  # fmt: skip
@@ -62,6 +64,7 @@ def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None 
     measured = named or _measured(table, left)
     # Beside a response that was named, another one is no setting.
     others = [c.name for c in left if c.name not in measured and _surely_measured(c)]
+    others += _outcomes(table, [c for c in left if c.name not in (*measured, *others)], numbering)
     settings = [c.name for c in left if c.name not in (*measured, *others)] if given is None else given
     return Roles(tuple(measured), tuple(settings), tuple(numbering), tuple(remarks), tuple(others))
 
@@ -88,9 +91,15 @@ def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
                      f"name it with --response: {', '.join(table.names)}")  # fmt: skip
 
 
+def _outcomes(table: Table, columns: Sequence[Column], numbering: Sequence[str]) -> list[str]:
+    """Sizes and counts that no setting repeats."""
+    distinct = [column for column in columns if column.numeric and _distinct_share(column) > _LEAST_DISTINCT]
+    return find_outcomes(table, distinct, [column for column in columns if column not in distinct], numbering)
+
+
 def _surely_measured(column: Column) -> bool:
     """Numbers of which hardly any comes twice, with the unit of a rate or a time, or with decimals and no unit. Sizes
-    and counts are set, also where each row has its own."""
+    and counts are set, also where each row has its own, but for ``_outcomes``."""
     if not column.numeric or column.missing.all():
         return False
     return _distinct_share(column) > _LEAST_DISTINCT and (_has_unit(column) or not (column.unit or _whole(column)))
