@@ -7,8 +7,10 @@ from itertools import product
 import numpy as np
 import pytest
 
+from iosonde.core.errors import DataError
 from iosonde.core.table import Column, Table, table_of
 from iosonde.data.roles import guess
+from iosonde.data.source import open_data
 
 RNG = np.random.default_rng
 
@@ -60,3 +62,61 @@ def test_sizes_that_were_drawn_for_each_trial_are_settings(seed):
 
 def test_an_outcome_that_is_asked_for_is_the_response():
     assert guess(table({"received": "bytes"}, **repeated(3, 4)), ["received"]).responses == ("received",)
+
+
+# Values that are written with their units
+
+
+def read(tmp_path, header: str, cells: list[str], delimiter: str = ","):
+    lines = [f"{'ab'[i % 2]}{delimiter}{2 ** (i % 3)}{delimiter}{cell}" for i, cell in enumerate(cells)]
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join([delimiter.join(("fs", "clients", header)), *lines]) + "\n")
+    return open_data(str(path)).table
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "unit", "first"),
+    [
+        ("bandwidth", ["99.8 MB/s", "0.1091 GB/s", "98MB/s", "101 MiB/s"], "bytes/s", 99.8e6),
+        ("result [MB/s]", ["99.8 MB/s", "0.1091 GB/s", "98 MB/s", ""], "bytes/s", 99.8e6),
+        ("latency", ["12 ms", "900 us", "0.1 s", "12 ms"], "s", 0.012),
+        ("reached", ["3.4 kop/s", "900 IOPS", "1.1k iops", "901 op/s"], "operations/s", 3400.0),
+    ],
+)
+def test_cells_with_units_are_the_response(tmp_path, header, cells, unit, first):
+    table = read(tmp_path, header, cells)
+    assert guess(table).responses == (header,) and guess(table).settings == ("fs", "clients")
+    assert table.column(header).unit == unit and table.numbers(header)[0] == pytest.approx(first)
+    assert any(header in warning for warning in table.warnings)
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "row"),
+    [
+        ("Bandbreite [MB/s]", ["99,8", "109,1", "98,2", "99,1"], "line 2"),
+        ("bandwidth", ["99.8 MB/s", "109.1", "98 MB/s", "97 MB/s"], "line 3"),
+        ("bandwidth", ["99.8 MB/s", "109 MB/s", "12 ms", "97 MB/s"], "line 4"),
+        ("reached", ["99.8 MB/s", "109.1", "98 MB/s", "97 MB/s"], "line 3"),
+        ("iops", ["about 100", "1.200,5", "1.100,5", "1.300,5"], "line 2"),
+    ],
+)
+def test_a_metric_that_cannot_be_read_stops_the_guess(tmp_path, header, cells, row):
+    with pytest.raises(DataError) as refused:
+        guess(read(tmp_path, header, cells, ";"))
+    assert row in refused.value.message and header in refused.value.message and refused.value.hint
+    assert refused.value.exit_code == 2
+
+
+def test_clients_are_no_response_where_a_column_is_named_for_a_metric():
+    rows = {"fs": ["a", "b"] * 4, "clients": [1, 2, 3, 4, 5, 6, 7, 8], "iops": [100, 100, 101, 101, 102, 100, 101, 102]}
+    roles = guess(table({}, **rows))
+    assert roles.responses == ("iops",)
+
+
+def test_levels_with_units_are_settings_where_something_else_was_measured(tmp_path):
+    path = tmp_path / "runs.csv"
+    rows = [f"{limit},{100 + i / 7:.3f}" for i, limit in enumerate(["100 MB/s", "1 GB/s"] * 4)]
+    path.write_text("\n".join(["bandwidth,speed", *rows]) + "\n")
+    roles = guess(open_data(str(path)).table)
+    assert roles.responses == ("speed",) and roles.settings == ("bandwidth",)
+    assert set(open_data(str(path)).table.column("bandwidth").values) == {"100 MB/s", "1 GB/s"}
