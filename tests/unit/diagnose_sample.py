@@ -46,8 +46,8 @@ def classes_of(made: np.ndarray):
     return density_classes(histogram.of_values(made["duration_ns"]))
 
 
-def store(path, trials: list[np.ndarray], **changes) -> Store:
-    """A store with one phase ``read`` and so many trials."""
+def store(path, trials: list[np.ndarray], facts: dict | None = None, **changes) -> Store:
+    """A store with one phase ``read`` and so many trials; ``facts`` of each run."""
     made = Store.create(path)
     for place, one in enumerate(trials):
         ends = one["start_ns"] + one["duration_ns"]
@@ -67,6 +67,7 @@ def store(path, trials: list[np.ndarray], **changes) -> Store:
                 elapsed / 1e9,
                 {"nodes": 2, "repetition": place},
                 [rate],
+                facts=facts or {},
                 operations=one,
                 phases=[{**phase, **changes}],
             )

@@ -191,7 +191,7 @@ def test_a_sealed_limit_is_told_before_it_ends(tmp_path):
     shorter, longer = plain.run().measured, limited.run().measured
     assert shorter < longer
     said = limited.answer()
-    assert said.judged is not None and said.judged.failed == (("slower>5%", "step-01, seconds"),) and said.problem
+    assert said.judged is not None and said.judged.failed == (("slower>5%", "step-01 time"),) and said.problem
     assert said.items[0].ratio.low > 1.05 and plain.answer().items[0].ratio.low < 1.05
     sealed = Store.open(limited.path).experiments()[0].settings[decision.KEY]
     assert sealed["pairs"]["fail_if"] == ["slower>5%"] and "says yes or no to slower>5%" in sealed["stopping"]

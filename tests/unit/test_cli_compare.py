@@ -83,10 +83,15 @@ def test_a_difference_that_chance_may_show_among_many_is_marked_in_text_and_mark
     path.write_text("op,level,y\n" + "\n".join(rows) + "\n")
     args = (str(path), "--response", "y", "--group", "level", "--by", "op")
     text = invoke(*args)
-    assert text.count("chance alone may show") == 1 and text.count("more ?\n") == 6
-    assert "Of 6 comparisons: 6 more (6 of them ?)." in text and "? among so many chance alone" in text
+    assert "chance alone may show" not in text and text.count("more ?\n") == 6
+    assert "Of 6 comparisons: 6 more (not significant)." in text and "? not significant after Holm's" in text
     assert invoke(*args, "--markdown").count("| more ? |") == 6
-    assert all("chance alone" in " ".join(one["warnings"]) for one in as_json(*args)["comparisons"])
+    made = as_json(*args)
+    assert all("chance alone" in " ".join(one["warnings"]) for one in made["comparisons"])
+    for one, verdict in zip(made["comparisons"], made["verdicts"], strict=True):
+        assert one["verdict"] == "different" and one["said"] == "more (not significant)"
+        assert one["state"] == verdict["state"] == "inconclusive" and verdict["direction"] is None
+        assert "not significantly more" in one["sentence"] and (verdict["family"], verdict["p"]) == (6, one["p_holm"])
 
 
 def test_texts_fit_a_terminal():
@@ -204,7 +209,7 @@ def exit_code(*args: str) -> int:
 
 def test_two_files_are_a_base_and_another(files):
     made = as_json(*files, "--response", "write")
-    assert made["schema"] == 2 and made["base"] == "it is given first" and made["group"] is None
+    assert made["schema"] == 3 and made["base"] == "it is given first" and made["group"] is None
     assert [(c["a"]["name"], c["b"]["name"], c["said"]) for c in made["comparisons"]] == [
         ("before.csv", "after.csv", "slower")
     ] * 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import sys
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 import ci_sample
 from iosonde.cli.group import cli
+from iosonde.core.verdict import VerdictState
 from iosonde.store import Store
 
 pytestmark = [
@@ -41,7 +43,7 @@ def gate(tmp_path: Path, branch: str, *words: str) -> tuple[int, str]:
 
 def test_a_careless_change_fails_the_gate(tmp_path):
     code, text = gate(tmp_path, "careful", "--fail-if", "slower>5%", "--markdown")
-    assert code == 1 and "head is slower" in text and "failed: step-01, seconds: slower\\>5%" in text
+    assert code == 1 and "head is slower" in text and "failed: step-01 time: slower\\>5%" in text
     assert "| \\> | step-01 seconds |" in text
 
 
@@ -55,5 +57,38 @@ def test_pairs_that_do_not_exist_pass_no_gate(tmp_path):
     from iosonde.core.gate import gate_of
 
     for strict in (True, False):  # a side that never came to its end passes no gate
-        made = gate_of(["slower>5%"], strict).untold("the pairs")
-        assert made.problem and made.sentences == ("failed, as it cannot be told: the pairs: slower>5%",)
+        made = gate_of(["slower>5%"], strict).inconclusive("the pairs")
+        assert made.problem and made.sentences == ("failed as inconclusive: the pairs: slower>5%",)
+        assert [one.state for one in made.verdicts] == [VerdictState.INCONCLUSIVE]
+
+
+IOR = """import random, sys
+noise = lambda: random.uniform(0.995, 1.005)
+print("IOR-4.1.0: MPI Coordinated Test of Parallel I/O\\nBegan               : Thu Jan 01 00:00:00 1970")
+print("Options:\\napi                 : POSIX\\naccess              : single-shared-file\\n\\nResults:\\n")
+print("access    bw(MiB/s)  IOPS   Latency(s)  block(KiB) xfer(KiB)  open(s)  wr/rd(s)  close(s)  total(s)  iter")
+print("------    ---------  ----   ----------  ---------- ---------  -------  --------  --------  --------  ----")
+for name, rate in (("write", 100), ("read", 100 * float(sys.argv[1]))):
+    print(f"{name:9} {rate * noise():.2f}  {rate:.2f}  0.01  1024.00  1024.00  0.001  0.1  0.001  0.1  0")
+print("Max Write: 100.00 MiB/sec (104.86 MB/sec)\\nFinished            : Thu Jan 01 00:00:01 1970")
+"""
+
+
+@pytest.mark.parametrize(("read", "words", "code"), [("0.8", (), 1), ("0.8", ("--metric", "write bandwidth"), 0),
+                                                     ("1", (), 0)])  # fmt: skip
+def test_a_number_that_does_not_decide_fails_the_gate_as_well(tmp_path, read, words, code):
+    """A pull request that made reads 20 % slower passed: only the write bandwidth, which decides, was asked."""
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "fake.py").write_text(IOR)
+    tool = f"{shlex.quote(sys.executable)} {tmp_path / 'fake.py'}"
+    run = ["run", f"{tool} 1", "--against", f"{tool} {read}", "--a-name", "main", "--b-name", "pr", "--target",
+           str(tmp_path / "scratch"), "--store", str(tmp_path / "gate"), "--fail-if", "slower>3%", *words]  # fmt: skip
+    done = CliRunner().invoke(cli, run)
+    assert done.exit_code == code, done.output
+    judged = CliRunner().invoke(cli, ["compare", str(tmp_path / "gate"), "--json"])
+    made = json.loads(judged.stdout)
+    assert judged.exit_code == code and made["fail_if"]["problem"] == bool(code)
+    states = {one["response"]: one["state"] for one in made["verdicts"] if one["question"] == "gate"}
+    assert states["write bandwidth"] == "equal"
+    assert states.get("read bandwidth") == (None if words else "different" if code else "equal")
+    assert ("read bandwidth" in [one["of"] for one in made["fail_if"]["not_gated"]]) == bool(words)

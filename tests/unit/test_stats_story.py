@@ -10,8 +10,9 @@ from iosonde.core.table import table_of
 from iosonde.core.types import Estimate
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.overview import row_of
-from iosonde.stats.overview.story import Share, shares_of, story
+from iosonde.stats.overview.story import effects_of_cells, sentences, stories
 from iosonde.stats.regression.anova import anova
+from iosonde.stats.regression.effects import FactorEffect, correct
 
 
 def cells(rng, effect=(0.0, 0.0), repeats=4, noise=0.05) -> list[TrialCell]:
@@ -23,8 +24,21 @@ def cells(rng, effect=(0.0, 0.0), repeats=4, noise=0.05) -> list[TrialCell]:
     ]  # fmt: skip
 
 
+def told(found: list[TrialCell], beside: list[TrialCell] | None = None):
+    return stories([row_of(cell, 0.95) for cell in found], found, 0.95, beside or [])
+
+
 def said(found: list[TrialCell]) -> str:
-    return " ".join(story([row_of(cell, 0.95) for cell in found], found, {}, 0.95))
+    return " ".join(sentences(told(found), {}))
+
+
+def judged(found: list[TrialCell]):
+    return correct([effects_of_cells(found, 0.95)])[0]
+
+
+def states(found: list[TrialCell]) -> dict[tuple[str, ...], str]:
+    (one,) = told(found)
+    return {verdict.subject: str(verdict.state) for verdict in one.verdicts({}) if verdict.question == "effect"}
 
 
 def table_of_cells(found: list[TrialCell]):
@@ -35,12 +49,12 @@ def table_of_cells(found: list[TrialCell]):
 def test_shares_are_those_of_the_analysis_of_variance():
     found = cells(np.random.default_rng(1), (0.3, 0.1))
     sources = {one.name: one for one in anova(table_of_cells(found), "y", ["t", "n", "t:n"], 0.95).sources}
-    for one in shares_of(found, 0.95):
-        expected = sources[one.factor].explained
+    for one in judged(found).effects:
+        expected = sources[one.name].explained
         assert (one.explained.value, one.explained.low, one.explained.high) == pytest.approx(
             (expected.value, expected.low, expected.high), rel=1e-6
         )
-        assert one.p == pytest.approx(sources[one.factor].p, rel=1e-6, abs=1e-14)
+        assert one.p == pytest.approx(sources[one.name].p, rel=1e-6, abs=1e-14)
 
 
 @pytest.mark.long
@@ -53,7 +67,7 @@ def test_the_interval_of_a_share_covers_it():
         found = [
             TrialCell({"t": t, "n": n}, "y", "", rng.normal(effects[t, n], 0.6, 4)) for t in range(3) for n in (0, 1)
         ]
-        share = {one.factor: one.explained for one in shares_of(found, 0.95)}["n"]
+        share = {one.name: one.explained for one in judged(found).effects}["n"]
         hits += share.low <= true <= share.high
     assert hits >= 0.92 * 300
 
@@ -68,7 +82,7 @@ def test_three_trials_of_three_settings_are_covered_too():
     rng, spread, missed = np.random.default_rng(12), 1.2, [0, 0]
     true = np.var([0, 1, 2]) / (np.var([0, 1, 2]) + spread**2)
     for _ in range(600):
-        (one,) = shares_of(of_one_factor(rng, spread), 0.95)
+        (one,) = judged(of_one_factor(rng, spread)).effects
         missed[0] += one.explained.low > true
         missed[1] += one.explained.high < true
     assert max(missed) <= 0.025 * 600 + 3 * np.sqrt(600 * 0.025 * 0.975)
@@ -78,9 +92,9 @@ def test_an_interval_of_a_share_holds_0_where_the_test_says_so_and_only_there():
     """`transfer_size matters: 76 % (0–87 %)` was said of a p of 0.014."""
     rng = np.random.default_rng(13)
     found = [
-        one for effect in (0.02, 0.05, 0.1) for _ in range(40) for one in shares_of(cells(rng, (effect, 0.03)), 0.95)
+        one for effect in (0.02, 0.05, 0.1) for _ in range(40) for one in judged(cells(rng, (effect, 0.03))).effects
     ]
-    found += [shares_of(of_one_factor(rng, 0.9), 0.95)[0] for _ in range(60)]
+    found += [judged(of_one_factor(rng, 0.9)).effects[0] for _ in range(60)]
     assert {one.explained.low > 0 for one in found} == {True, False}
     assert all((one.explained.low > 0) == (one.p < 0.025) for one in found)
 
@@ -100,7 +114,7 @@ def test_what_matters_has_a_share_above_0():
     ],
 )
 def test_an_end_that_is_not_0_does_not_read_as_0(estimate, text):
-    assert Share("t", estimate, 0.01).text == text
+    assert FactorEffect(("t",), estimate, 0.01).text == text
 
 
 def test_what_matters_most_is_named_with_the_best_and_the_worst():
@@ -132,14 +146,74 @@ def test_noise_is_called_so_as_often_as_the_level_says():
 
 def test_one_trial_a_setting_tells_against_what_the_model_leaves_over():
     found = cells(np.random.default_rng(5), (1.0, 0.0), repeats=1, noise=0.01)
-    assert [one.factor for one in shares_of(found, 0.95) if one.p < 0.01] == ["t"]
-    assert shares_of(found[:2], 0.95) == []
+    assert [one.name for one in judged(found).effects if one.p < 0.01] == ["t"]
 
 
-def test_factors_that_change_together_are_not_told_apart():
+def test_one_trial_a_setting_that_leaves_nothing_over_is_not_tested():
+    """`no effect can be told from chance` was said where nothing was tested."""
+    found = cells(np.random.default_rng(5), (1.0, 0.0), repeats=1)[:2]
+    assert judged(found).untested and set(states(found).values()) == {"not tested"}
+    (one,) = told(found)
+    assert [str(verdict.state) for verdict in one.verdicts({}) if verdict.question == "best"] == ["not tested"]
+
+
+def factors_that_go_together(b: dict[tuple[int, int], str], effect: float = 1.0, repeats: int = 5) -> list[TrialCell]:
+    """b by (a, c); the value rises with a, and hardly with c."""
     rng = np.random.default_rng(6)
-    found = [TrialCell({"a": a, "b": a}, "rate", "operations/s", rng.normal(10 + a, 0.1, 5), "x") for a in (1, 2, 3)]
-    assert shares_of(found, 0.95) == []
+    return [TrialCell({"a": a, "b": level, "c": c}, "y", "", rng.normal(10 + effect * a + 0.2 * c, 0.1, repeats))
+            for (a, c), level in b.items()]  # fmt: skip
+
+
+def test_factors_that_change_together_are_tested_together():
+    """`no effect of a or b can be told from chance` was said of a t test with p = 1e-16."""
+    found = factors_that_go_together({(a, c): f"b{a}" for a in (1, 2, 3) for c in (0, 1)})
+    block, c = judged(found).effects
+    assert block.factors == ("a", "b") and block.is_significant and block.own == ()
+    assert block.share > 0.9 > c.share and c.is_significant
+    assert states(found) == {("a", "b"): "different", ("a",): "not separable", ("b",): "not separable",
+                             ("c",): "different"}  # fmt: skip
+    alone = [TrialCell({"a": cell.by["a"]}, "y", "", cell.values) for cell in found if cell.by["c"] == 0]
+    of_two = [TrialCell({**cell.by, "b": -cell.by["a"]}, "y", "", cell.values) for cell in alone]
+    assert judged(of_two).effects[0].p == pytest.approx(judged(alone).effects[0].p, rel=1e-6)
+
+
+def test_a_factor_inside_another_is_tested_with_it_and_beyond_it():
+    """`replicas matters: 11 %` was said beside a file system of which it is a part: 99 % together."""
+    found = factors_that_go_together({(1, 0): "u", (2, 0): "v", (3, 0): "w"})
+    nested = [TrialCell({"fs": "ufs" if cell.by["a"] == 1 else "ficus", "replicas": cell.by["b"]}, "y", "", cell.values)
+              for cell in found]  # fmt: skip
+    (block,) = judged(nested).effects
+    assert block.factors == ("fs", "replicas") and block.share > 0.9
+    assert [own.factors for own in block.own] == [("replicas",)] and block.own[0].share < 0.5
+    assert states(nested) == {
+        ("fs", "replicas"): "different", ("fs",): "not separable", ("replicas",): "different",
+    }  # fmt: skip
+
+
+def test_factors_that_nearly_always_change_together_are_one_block_too():
+    """One of 20 settings is told apart: not enough to credit one of the two alone."""
+    b = {(a, c): f"b{a}" for a in (1, 2) for c in range(10)} | {(1, 0): "b2"}
+    (block, _) = judged(factors_that_go_together(b, repeats=2)).effects
+    assert block.factors == ("a", "b") and block.is_significant
+
+
+def test_a_product_goes_together_with_its_factors():
+    found = [TrialCell({"nodes": n, "per_node": k, "ranks": n * k}, "y", "", np.array([n, n + 0.01]) + k)
+             for n in (1, 2) for k in (1, 2)]  # fmt: skip
+    assert [effect.factors for effect in judged(found).effects] == [("nodes", "per_node", "ranks")]
+
+
+def test_a_verdict_does_not_depend_on_what_is_shown():
+    """Headline metrics are one family of tests, whichever of them are in the table."""
+    rng = np.random.default_rng(21)
+    several = [TrialCell(one.by, one.metric, one.unit, one.values, f"op{k}") for k in range(6)
+               for one in cells(rng, (0.02, 0.0))]  # fmt: skip
+    every = {one.operation: [effect.adjusted for effect in one.effects.effects] for one in told(several)}
+    for name, adjusted in every.items():
+        shown = [cell for cell in several if cell.operation == name]
+        (one,) = told(shown, several)
+        assert [effect.adjusted for effect in one.effects.effects] == adjusted
+        assert one.effects.effects[0].family == 12
 
 
 def test_nothing_is_said_where_only_the_nodes_vary():
@@ -186,7 +260,7 @@ def test_what_bring_ups_that_are_all_alike_leave_is_told_from_their_trials():
         ("a", 1): [((0,), 824.0), ((1,), 824.0)], ("a", 2): [((0,), 1647.0), ((1,), 1647.0)],
         ("b", 1): [((2,), 842.0), ((3,), 842.0)], ("b", 2): [((2,), 1666.0), ((3,), 1666.0)],
     })  # fmt: skip
-    shares = {one.factor: one for one in shares_of(found, 0.95)}
+    shares = {one.name: one for one in judged(found).effects}
     assert shares["nodes"].p == pytest.approx(f_dist.sf(1356304.5 / (0.5 / 3), 1, 3), rel=1e-3)
 
 
@@ -195,7 +269,7 @@ def test_a_factor_that_only_bring_ups_tell_of_which_none_is_left_over_has_no_tes
         ("a", 2): [((0, 0), 19.9)], ("a", 4): [((0, 0), 353.0), ((1, 1), -881.0)],
         ("b", 1): [((2, 2), -154.0), ((3, 4), -283.0)], ("b", 2): [((3, 3), 17.1)], ("b", 4): [((3, 3), -331.0)],
     })  # fmt: skip
-    assert {one.factor for one in shares_of(found, 0.95) if one.p is None} == {"fs"}
+    assert {one.name for one in judged(found).effects if one.p is None} == {"fs"}
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -204,7 +278,7 @@ def test_counts_that_are_exact_in_every_trial_are_told(shared):
     found = [TrialCell({"replica": copies}, "server_calls_per_operation", "", np.full(4, calls), "open",
                        bring_ups=np.repeat(np.arange(2 * place, 2 * place + 2), 2)[:, None] if shared else None)
              for place, (copies, calls) in enumerate({2: 2.01, 3: 3.0}.items())]  # fmt: skip
-    (one,) = shares_of(found, 0.95)
+    (one,) = judged(found).effects
     assert one.text == ("100 %" if shared else "100 % (100–100 %)")
     assert one.p < 1e-4
     assert "replica matters" in said(found)
@@ -214,4 +288,4 @@ def test_two_pairs_that_are_alike_may_be_so_by_chance():
     found = [
         TrialCell({"replica": copies}, "y", "", np.full(2, calls), "open") for copies, calls in ((2, 2.0), (3, 3.0))
     ]
-    assert shares_of(found, 0.95) == []
+    assert judged(found).effects == () and judged(found).untested

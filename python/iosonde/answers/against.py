@@ -8,27 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from iosonde.core import decision
 from iosonde.core.deciding import Name, own_clock
 from iosonde.core.errors import InputError
 from iosonde.core.gate import Gate, GateVerdict, gate_of
-from iosonde.core.metrics import metric_of
 from iosonde.core.pair_rule import PairRule, pair_rule
-from iosonde.core.types import Experiment, Metric
+from iosonde.core.types import Experiment
+from iosonde.core.verdict import Verdict
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
 from iosonde.stats.estimate.pair_words import sentence, untold_limit
 from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, others, paired_run, verdicts
 
 from .answer import Answer
+from .gated import gate_pairs
 
 
 @dataclass(frozen=True)
 class PairVerdicts(Answer):
-    """The numbers that decide, cell by cell, then the others, which share one more alpha among them."""
+    """The numbers that decide, cell by cell, then the others, which share one more alpha among them.
 
+    Versions of the JSON: the gate of 1 was of what decides alone; that of 2 is of every number that is shown.
+    """
+
+    schema: ClassVar[int] = 2
     items: tuple[PairVerdict, ...]
     rule: PairRule
     experiment: str
@@ -39,7 +44,7 @@ class PairVerdicts(Answer):
 
     @property
     def problem(self) -> bool:
-        """Whether a condition of ``--fail-if`` holds for what decides."""
+        """Whether a condition of ``--fail-if`` holds."""
         return self.judged is not None and self.judged.problem
 
     @property
@@ -53,6 +58,12 @@ class PairVerdicts(Answer):
         if not self.items:
             return (f"Cannot tell whether {self.rule.b} differs from {self.rule.a}: {self.lacking}.",)
         return tuple(sentence(one) for one in self.primary)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The claim of each number and cell, by its anytime-valid interval, and those of the gate."""
+        gate = () if self.judged is None else self.judged.verdicts
+        return (*(one.claim(len(self.items)) for one in self.items), *gate)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde compare --json``: what decides stands at the top, too, where it is one number."""
@@ -70,7 +81,8 @@ class PairVerdicts(Answer):
         """One row for each number and cell."""
         return [
             {**one.cell, "operation": one.name[0], "metric": one.name[1], "unit": one.name[2], "primary": one.primary,
-             "a": self.rule.a, "b": self.rule.b, "pairs": one.n, **one.ratio.flat("ratio"), "verdict": one.verdict}
+             "a": self.rule.a, "b": self.rule.b, "pairs": one.n, **one.ratio.flat("ratio"), "verdict": one.verdict,
+             "state": str(one.state)}
             for one in self.items
         ]  # fmt: skip
 
@@ -88,7 +100,7 @@ def sealed_pairs(source: Source, group: str | None, published: bool) -> list[Exp
 def against(
     source: Source, asked: Asked, found: Sequence[Experiment], levels: Sequence[str] = (), gate: Gate | None = None
 ) -> PairVerdicts:
-    """What the newest of these experiments says, and the gate of what decides. Raises InputError, DataError."""
+    """What the newest of these experiments says, and the gate of its numbers. Raises InputError, DataError."""
     experiment = found[-1]
     rule = pair_rule(experiment)
     assert rule is not None
@@ -101,13 +113,13 @@ def against(
     warnings = tuple(_warnings(source, asked, found, rule))
     commands = tuple(_commands(experiment, rule))
     if not made:
-        untold = gate.untold("the pairs") if gate else None
-        return PairVerdicts((), rule, experiment.id, commands, warnings, _runs_of(rule, runs), untold)
+        judged = gate.inconclusive("the pairs") if gate else None
+        return PairVerdicts((), rule, experiment.id, commands, warnings, _runs_of(rule, runs), judged)
     shown = [one for one in made if _is_asked(one, asked.response)]
     if not shown:
         names = ", ".join(dict.fromkeys(f"{one.name[0]} {one.name[1]}" for one in made))
         raise InputError(f"{source.name} has no response '{asked.response[0]}'", f"there are: {names}")
-    judged = gate.judged(_decides(shown), sealed) if gate else None
+    judged = gate_pairs(gate, shown, rule, asked, sealed) if gate else None
     warnings += tuple(untold_limit(one) for one in shown if one.primary and not one.told)
     return PairVerdicts(tuple(shown), rule, experiment.id, commands, warnings, judged=judged)
 
@@ -119,13 +131,6 @@ def _commands(experiment: Experiment, rule: PairRule) -> list[tuple[str, str]]:
              if step.get("command") and (step.get("when") or {}).get(rule.factor) == side]  # fmt: skip
     runs = [command for _, command in found]
     return [(side, command) for side, command in found if runs.count(command) == 1]
-
-
-def _decides(made: Sequence[PairVerdict]) -> list[tuple[str, PairVerdict, Metric]]:
-    """What a gate judges: the numbers that the sealed rule is of, or that were asked for."""
-    chosen = [one for one in made if one.primary] or made
-    cells = [", ".join([*one.name[:2], *(f"{name}={level}" for name, level in one.cell.items())]) for one in chosen]
-    return [(cell, one, metric_of(*one.name[1:])) for cell, one in zip(cells, chosen, strict=True)]
 
 
 def _runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[PairedRun]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.foreign.guarded import open_whole
+from iosonde.foreign.guarded import begin_of, open_whole
 from iosonde.foreign.waiting import waiting_mount
-from iosonde.importers import Note, Parsed, Row, Text, Understood, read, understand
+from iosonde.importers import Note, Parsed, Row, Text, Understood, fio_version, read, understand
 from iosonde.importers.columns import understand_columns
 from iosonde.importers.columns_map import ColumnsMap, read_map
 
@@ -116,7 +116,14 @@ def read_file(name: str, stdin: BinaryIO | None = None) -> Text:
     if not waiting_mount(Path(name)) and Path(name).is_dir():
         raise InputError(f"{name} is a directory", f"iosonde import -r {name} --store DIR reads all in it")
     with open_whole(Path(name)) as file:
-        return read(file, name)
+        text = read(file, name)
+    if fio_version.is_latency_log(Path(name)):
+        text.version_beside = fio_version.version_beside(Path(name), _begin)
+    return text
+
+
+def _begin(place: PurePath) -> bytes:
+    return begin_of(Path(place), fio_version.HEAD_BYTES)
 
 
 def _run(run: Parsed) -> dict[str, Any]:

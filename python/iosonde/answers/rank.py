@@ -10,15 +10,19 @@ import numpy as np
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.transforms import LOGARITHMS
+from iosonde.core.verdict import Verdict
 from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.model.fit.features import examples
 from iosonde.model.sensitivity.rank import rank as ranked
 from iosonde.model.sensitivity.ranking import Ranking
+from iosonde.stats.regression.effect_verdicts import effect_verdicts
+from iosonde.stats.regression.effects import ResponseEffects
 
 from .answer import Answer, of_each
 from .caveats import caveats, of_single_trials
+from .family import tested_effects
 
 _UNSAID = 0.5  # of the trials
 _MANY_ROWS = 20_000  # more take seconds
@@ -45,6 +49,11 @@ class Rankings(Answer):
     def sentence(self) -> str:
         """Which factors matter, of each response."""
         return of_each([(ranking.response, ranking.sentence) for ranking in self.rankings])
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Of each factor's effect on each response."""
+        return tuple(one for ranking in self.rankings for one in effect_verdicts(ranking.response, ranking.effects))
 
     def records(self) -> list[dict[str, Any]]:
         """One row a factor."""
@@ -78,12 +87,13 @@ def rank(source: Source, asked: Asked, how: Ranked | None = None) -> Rankings:
         raise InputError("--fixed does not go with --block", "make the fixed factors the first block")
     named = asked.on or tuple(name for chosen in how.blocks.values() for name in chosen)
     found = responses(source, replace(asked, on=named))
-    made, left_out = _each(found, bool(named), asked, how)
+    effects = tested_effects(source, asked, found, lambda one: _prepared(one, bool(named)))
+    made, left_out = _each(found, effects, bool(named), asked, how)
     return Rankings(made, len(asked.response) == 1, source.store is None and not named, left_out)
 
 
 def _each(
-    found: Sequence[Response], named: bool, asked: Asked, how: Ranked
+    found: Sequence[Response], effects: Mapping[str, ResponseEffects], named: bool, asked: Asked, how: Ranked
 ) -> tuple[tuple[Ranking, ...], tuple[str, ...]]:
     """The ranking of each response. Of several that nobody named those without one are left out, with why. Raises
     InputError, DataError where there is none at all."""
@@ -92,7 +102,7 @@ def _each(
     problem: DataError | None = None
     for one in found:
         try:
-            made.append(_ranked(one, named, asked.level, how))
+            made.append(_ranked(one, effects.get(one.title), named, asked.level, how))
         except DataError as error:
             if asked.response or len(found) == 1:
                 raise
@@ -103,9 +113,16 @@ def _each(
     return tuple(made), tuple(left_out)
 
 
-def _ranked(response: Response, named: bool, level: float, how: Ranked) -> Ranking:
+def _prepared(response: Response, named: bool) -> tuple[Response, list[str], list[str]]:
+    """(the response, its factors, what is said of those that are left out)."""
     response = response if named else response.with_scattered()
-    names, unsaid = (response.names, []) if named else _known(response)
+    return response, *((response.names, []) if named else _known(response))
+
+
+def _ranked(
+    response: Response, effects: ResponseEffects | None, named: bool, level: float, how: Ranked
+) -> Ranking:
+    response, names, unsaid = _prepared(response, named)
     if not names:
         raise DataError(f"{response.title}: no factor has two levels",
                         "what never varies cannot matter; other columns are named with --on")  # fmt: skip
@@ -114,7 +131,8 @@ def _ranked(response: Response, named: bool, level: float, how: Ranked) -> Ranki
     data = examples(response.rows, response.title, names)
     fixed = [response.rows.column(name).name for name in how.fixed]
     blocks = {title: [response.rows.column(name).name for name in chosen] for title, chosen in how.blocks.items()}
-    made = ranked(data, level, fixed, blocks=blocks, progress=_teller(response, len(data), len(names), how))
+    teller = _teller(response, len(data), len(names), how)
+    made = ranked(data, level, fixed, blocks=blocks, progress=teller, effects=effects)
     return replace(
         made, unit=response.measured_unit if response.transform else response.unit, transform=response.transform,
         warnings=(*_said(response), *unsaid, *of_single_trials(response, names), *made.warnings),

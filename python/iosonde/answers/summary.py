@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.core.column_units import is_rate
+from iosonde.core.verdict import Verdict
 from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
 from iosonde.data.source import Source
@@ -16,15 +17,17 @@ from iosonde.stats.estimate.stopping import PILOT
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.calls import PhaseCalls, calls
 from iosonde.stats.overview.spread import Spread, spread_of
+from iosonde.stats.overview.story import verdicts_of
 from iosonde.stats.overview.types import Overview
 
 from .answer import Answer
 from .columns import with_computed
+from .family import headline_responses
 from .faults import FaultEffect, fault_effects
 from .latencies import latencies
 from .survey.stored import SEE_PAGE, are_surveys
 from .tools import own_clock, told_by
-from .trials import measured
+from .trials import cells_of, measured
 
 NETWORK = "network_"
 Latencies = Mapping[str, Sequence[TrialPercentiles]]
@@ -52,6 +55,11 @@ class Summary(Answer):
         if self.spread:
             made["groups"] = [row | one.to_json() for row, one in zip(made["groups"], self.spread, strict=True)]
         return made
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Of each factor's effect on each response whose settings differ, and of the best setting."""
+        return verdicts_of(self.overview)
 
     def records(self) -> list[dict[str, Any]]:
         """One row a cell."""
@@ -109,10 +117,11 @@ def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Over
     """The overview of a store's trials by the factors that are known, or by ``asked.on``. ``percentiles``: of the
     operations of each run."""
     trials = measured(source, asked)
+    beside = [cell for one in headline_responses(source, asked, trials.by) for cell in cells_of(one)]
     speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
     if asked.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
         percentiles = _of_speeds(percentiles, speeds)
-    return overview.of_store(trials, asked.level, source.runs, percentiles, pilot_of(source), source.units())
+    return overview.of_store(trials, asked.level, source.runs, percentiles, pilot_of(source), source.units(), beside)
 
 
 def _of_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
@@ -133,4 +142,5 @@ def _of_columns(source: Source, asked: Asked, by: Sequence[str]) -> Overview:
         return overview.of_table(source.table, asked.response, by, asked.level)
     rows = source.trials().rows if source.store is None else source.whole
     table, names = with_computed(source, rows, asked, by)
-    return overview.of_table(table, names, by, asked.level)
+    family = headline_responses(source, asked, by) if source.store is None else []
+    return overview.of_table(table, names, by, asked.level, [one.title for one in family])

@@ -15,12 +15,13 @@ from typing import Any, BinaryIO
 from iosonde.core.errors import DataError, InputError, IosondeError, SystemFaultError, UnknownFormatError
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.core.words import counted
-from iosonde.foreign.guarded import forget_silence, look, open_whole
+from iosonde.foreign.guarded import begin_of, forget_silence, look, open_whole
 from iosonde.foreign.pipes import copy_pipe, open_pipe
 from iosonde.foreign.removal import scratch_directory
 from iosonde.foreign.unpacking import ArchiveFile, is_archive, unpack
 from iosonde.importers import Text, Understood, columns, read, understand
 from iosonde.importers.columns_map import ColumnsMap
+from iosonde.importers.fio_version import VersionBeside
 from iosonde.importers.paths import Factors, joined, manifest_factors, pattern_factors
 from iosonde.importers.quoting import quotes
 from iosonde.importers.registry import known as known_importer
@@ -28,6 +29,7 @@ from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, run_prefix, run
 from iosonde.store import Store
 
 from .import_together import KEPT, Member, runs_together, together
+from .import_versions import versions_of
 
 BATCH_FILES, BATCH_BYTES = 200, 64 << 20
 # The map by which a CSV was read, beside its text.
@@ -41,7 +43,7 @@ PathFactors = Callable[[PurePath], Mapping[str, FactorValue]]
 class Found:
     """A file, and its path relative to the directory that was named; ``named``: it was, and no directory of it.
     ``place``: where it stands; what an archive held stands where the archive does. ``damage``: why it cannot be read;
-    ``fault``: because the system failed."""
+    ``fault``: because the system failed. ``version_beside``: of fio, by the files around a log of latencies."""
 
     path: Path
     relative: PurePath
@@ -51,6 +53,7 @@ class Found:
     named: bool = False
     place: PurePath = PurePath()
     fault: bool = False
+    version_beside: VersionBeside | None = None
 
 
 @dataclass(frozen=True)
@@ -308,6 +311,9 @@ def _is_fault(error: Exception) -> bool:
 
 def import_all(plan: ImportPlan, files: Sequence[Found], jobs: int | None = None) -> Imported:
     """Read and store all of them; outcomes in the order of ``files``."""
+    by_place = {one.place: one for one in files}
+    versions = versions_of(list(by_place), lambda place, limit: _content(by_place[place], limit))
+    files = [replace(one, version_beside=versions.get(one.place)) for one in files]
     batches, silent = list(_batches(plan, files)), tuple(plan.silent(files))
     processes = min(jobs or os.cpu_count() or 1, len(batches))
     if processes <= 1 or len(files) < ALONE_FILES:
@@ -382,6 +388,7 @@ def _read_one(
     try:
         with open_whole(found.path) as file:
             text = read(file, name)
+        text.version_beside = found.version_beside
         digest = digest_of(text.raw)[:DIGEST_CHARACTERS]
         if digest in known:
             reason = _by_another_map(plan, digest)
@@ -447,9 +454,11 @@ def _begin(found: Found) -> bytes:
 
 def _content(found: Found, limit: int | None = None) -> bytes:
     """All of a file, or its begin; nothing of one that cannot be read."""
+    if limit is not None:
+        return begin_of(found.path, limit)
     try:
-        with open_whole(found.path, limit) as file:
-            return file.read(-1 if limit is None else limit)
+        with open_whole(found.path) as file:
+            return file.read()
     except (IosondeError, OSError):
         return b""
 

@@ -15,8 +15,25 @@ _CLOCKS = ("_last_done", "_sum_of_ranks", "")  # the best known first
 def deciding(names: Iterable[Name], asked: str = "") -> Name | None:
     """The first bandwidth, else the first rate, else the seconds of the last step; None where there is none of them.
 
-    ``asked`` narrows the choice: an operation (``write``), a metric (``seconds``), or both (``write bandwidth``).
+    ``asked`` narrows the choice: an operation (``write``), a metric (``seconds``), or both (``write bandwidth``); of
+    several, with commas between them, the first that is there.
     """
+    every = list(names)
+    if asked:
+        return next((found for one in _each(asked) if (found := _first(every, one))), None)
+    return _first(every)
+
+
+def is_among(name: Name, asked: str) -> bool:
+    """Whether a number is one of those that are asked for; every one where none is."""
+    return not asked or any(_is(name, one) for one in _each(asked))
+
+
+def _each(asked: str) -> list[str]:
+    return [one.strip() for one in asked.split(",")]
+
+
+def _first(names: Iterable[Name], asked: str = "") -> Name | None:
     known = [name for name in names if not asked or _is(name, asked)]
     for kind in (_is_bandwidth, _is_rate):
         for clock in _CLOCKS:

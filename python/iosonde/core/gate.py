@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .errors import DataError, InputError
 from .metrics import changed
 from .types import Estimate, Metric
+from .units import percent
+from .verdict import Verdict, VerdictState
 
 DIFFERENT = "different"
 WORDS = ("faster", "slower", "more", "less", DIFFERENT)
@@ -17,13 +19,31 @@ _EXAMPLE = "write it like 'slower>5%' or 'more>10%'"
 _CONDITION = re.compile(rf"^\s*({'|'.join(WORDS)})\s*>\s*(\d+(?:\.\d+)?)\s*(%?)\s*$")
 
 
-class WithRatio(Protocol):
+class GatedComparison(Protocol):
     """A comparison: of two sides, or of pairs."""
 
     @property
-    def ratio(self) -> Estimate | None:
-        """B ÷ A; None where it has none."""
+    def gated_ratio(self) -> Estimate | None:
+        """B ÷ A, with the interval that passes; None where it has none."""
         ...
+
+    def ratio_at(self, level: float) -> Estimate | None:
+        """The same with the interval of another level."""
+        ...
+
+
+@dataclass(frozen=True)
+class GateItem:
+    """What a gate judges: a comparison with its name and sides. Those of one ``family`` share the error of ``level``;
+    ``doubtful``: its interval tells nothing, as an assumption fails."""
+
+    name: str
+    comparison: GatedComparison
+    metric: Metric
+    level: float
+    sides: tuple[str, str]
+    family: str = ""
+    doubtful: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,9 +61,9 @@ class Threshold:
         """Whether a value of this metric can be so: only rates and times are faster and slower."""
         return self.word in (DIFFERENT, "more", "less") or changed(metric, True) in ("faster", "slower")
 
-    def ends(self, one: WithRatio, metric: Metric) -> list[tuple[float, float]]:
+    def ends(self, ratio: Estimate | None, metric: Metric) -> list[tuple[float, float]]:
         """The interval of the factor by which B is so, for each direction that counts; none where it has no ratio."""
-        low, high = (None, None) if one.ratio is None else (one.ratio.low, one.ratio.high)
+        low, high = (None, None) if ratio is None else (ratio.low, ratio.high)
         if low is None or high is None or low <= 0:
             return []
         up, down = (low, high), (1 / high, 1 / low)
@@ -51,14 +71,50 @@ class Threshold:
             return [up, down]
         return [up if self.word in ("more", changed(metric, True)) else down]
 
-    def holds(self, one: WithRatio, metric: Metric) -> bool | None:
+    def holds(self, ratio: Estimate | None, metric: Metric) -> bool | None:
         """Whether it is so; None where that cannot be told."""
-        ends = self.ends(one, metric)
+        ends = self.ends(ratio, metric)
         if not ends:
             return None
         if any(low > 1 + self.share for low, _ in ends):
             return True
         return None if any(high > 1 + self.share for _, high in ends) else False
+
+    def passed(self, others: bool) -> str:
+        """What is said where it holds of no metric, or of no other one."""
+        share = f"{100 * self.share:.10g} %"
+        no = "no other metric" if others else "no metric"
+        if self.word == DIFFERENT:
+            return f"{no} differs by more than {share}"
+        if self.word in ("more", "less"):
+            return f"{no} is over {share} {self.word}"
+        return f"{no} is {self.word} than {share}"
+
+
+@dataclass(frozen=True)
+class GateRow:
+    """What a condition came to for one comparison: ``holds`` is None where that cannot be told. ``family``: with so
+    many comparisons and conditions it shares its error."""
+
+    condition: Threshold
+    item: GateItem
+    holds: bool | None
+    family: int
+
+    @property
+    def at_most(self) -> float:
+        """The largest share by which B may be so, by the interval that passes."""
+        return max((high for _, high in self._ends), default=1.0) - 1
+
+    @property
+    def _ends(self) -> list[tuple[float, float]]:
+        return self.condition.ends(self.item.comparison.gated_ratio, self.item.metric)
+
+    def verdict(self) -> Verdict:
+        """DIFFERENT: it holds; EQUAL: it does not."""
+        states = {True: VerdictState.DIFFERENT, False: VerdictState.EQUAL, None: VerdictState.INCONCLUSIVE}
+        return Verdict("gate", self.item.name, self.item.sides, states[self.holds], claim=str(self.condition),
+                       estimate=self.item.comparison.gated_ratio, family=self.family)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,38 +124,88 @@ class Gate:
     conditions: tuple[Threshold, ...]
     strict: bool = False
 
-    def judged(self, items: Sequence[tuple[str, WithRatio, Metric]], sealed: bool = False) -> GateVerdict:
-        """What it says of comparisons, which have a name. Raises DataError where a condition is of none of them, unless
-        it was ``sealed`` before anybody could know: then it cannot be told."""
-        failed: list[tuple[str, str]] = []
+    def judge(
+        self, items: Sequence[GateItem], sealed: bool = False, not_gated: Sequence[tuple[str, str]] = ()
+    ) -> GateVerdict:
+        """What it says of comparisons. ``not_gated``: (comparison, why) of those that it is not asked about. Raises
+        DataError where a condition is of none of them, unless it was ``sealed`` before anybody could know: then it
+        cannot be told."""
+        tests: list[tuple[Threshold, GateItem]] = []
         untold: list[tuple[str, str]] = []
         for condition in self.conditions:
-            concerned = [one for one in items if condition.concerns(one[2])]
+            concerned = [item for item in items if condition.concerns(item.metric)]
             if not concerned and sealed:
                 untold.append((str(condition), "no number that decides can be so"))
             elif not concerned:
                 raise DataError(f"'{condition}' is of none of the {len(items)} comparisons",
                                 "only rates and times are faster or slower: take more or less")  # fmt: skip
-            for name, one, metric in concerned:
-                holds = condition.holds(one, metric)
-                if holds is not False:
-                    (failed if holds else untold).append((str(condition), name))
-        return GateVerdict(self, tuple(failed), tuple(untold))
+            tests += [(condition, item) for item in concerned]
+        gated = {item.name for _, item in tests}
+        others = [(item.name, "neither a rate nor a time") for item in items if item.name not in gated]
+        return GateVerdict(self, tuple(_rows(tests)), tuple(untold), (*others, *not_gated))
 
-    def untold(self, name: str) -> GateVerdict:
+    def inconclusive(self, name: str) -> GateVerdict:
         """What it says where nothing can be compared, as one side never came to its end: that passes no gate."""
-        return GateVerdict(self, (), tuple((str(one), name) for one in self.conditions), True)
+        return GateVerdict(self, (), tuple((str(one), name) for one in self.conditions), nothing=True)
+
+
+Test = tuple[Threshold, GateItem]
+
+
+def _rows(tests: Sequence[Test]) -> list[GateRow]:
+    """A condition holds by an interval that Holm's correction widens for its family; it does not hold by the interval
+    as it is, since a gate passes only where every condition fails to hold."""
+    families: dict[str, list[int]] = {}
+    for place, (_, item) in enumerate(tests):
+        families.setdefault(item.family, []).append(place)
+    held = {place for family in families.values() for place in _holding(tests, family)}
+    return [GateRow(*test, True if place in held else _fails_to_hold(test), len(families[test[1].family]))
+            for place, test in enumerate(tests)]  # fmt: skip
+
+
+def _fails_to_hold(test: Test) -> bool | None:
+    """False where the interval lies on this side of the limit, else None."""
+    condition, item = test
+    known = not item.doubtful and condition.holds(item.comparison.gated_ratio, item.metric) is False
+    return False if known else None
+
+
+def _holding(tests: Sequence[Test], family: Sequence[int]) -> Iterator[int]:
+    """Holm (1979): the clearest of m by an interval of 1 - alpha ÷ m, the next of 1 - alpha ÷ (m - 1), and so on."""
+    left = [place for place in family if tests[place][1].comparison.gated_ratio and not tests[place][1].doubtful]
+    while left:
+        now = [place for place in left if _holds_among(len(left), *tests[place])]
+        if not now:
+            return
+        yield from now
+        left = [place for place in left if place not in now]
+
+
+def _holds_among(many: int, condition: Threshold, item: GateItem) -> bool:
+    """Whether it does by an interval that shares the error with so many."""
+    return bool(condition.holds(item.comparison.ratio_at(1 - (1 - item.level) / many), item.metric))
 
 
 @dataclass(frozen=True)
 class GateVerdict:
-    """(condition, comparison) of those that hold, and of those that cannot be told; ``nothing``: there was nothing to
-    compare."""
+    """``rows``: each condition of each comparison; ``none``: (condition, why) of those that are of none; ``not_gated``:
+    (comparison, why); ``nothing``: there was nothing to compare."""
 
     gate: Gate
-    failed: tuple[tuple[str, str], ...]
-    untold: tuple[tuple[str, str], ...]
+    rows: tuple[GateRow, ...] = ()
+    none: tuple[tuple[str, str], ...] = ()
+    not_gated: tuple[tuple[str, str], ...] = ()
     nothing: bool = False
+
+    @property
+    def failed(self) -> tuple[tuple[str, str], ...]:
+        """(condition, comparison) of those that hold."""
+        return tuple((str(row.condition), row.item.name) for row in self.rows if row.holds)
+
+    @property
+    def untold(self) -> tuple[tuple[str, str], ...]:
+        """(condition, comparison) of those that cannot be told."""
+        return (*((str(row.condition), row.item.name) for row in self.rows if row.holds is None), *self.none)
 
     @property
     def problem(self) -> bool:
@@ -107,12 +213,33 @@ class GateVerdict:
         return bool(self.failed) or self.nothing or (self.gate.strict and bool(self.untold))
 
     @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The claim of each condition and comparison."""
+        of_none = (Verdict("gate", why, (), VerdictState.INCONCLUSIVE, claim=condition) for condition, why in self.none)
+        return (*(row.verdict() for row in self.rows), *of_none)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """What it came to, one line each."""
         said = [f"failed: {name}: {condition}" for condition, name in self.failed]
-        word = "failed, as it cannot be told" if self.gate.strict or self.nothing else "cannot be told"
+        word = "failed as inconclusive" if self.gate.strict or self.nothing else "inconclusive"
         said += [f"{word}: {name}: {condition}" for condition, name in self.untold]
-        return tuple(said or [f"passed: {', '.join(map(str, self.gate.conditions))} of no comparison"])
+        said += [self._passed(condition, bool(said)) for condition in self.gate.conditions if self._passing(condition)]
+        reasons: dict[str, list[str]] = {}
+        for name, why in self.not_gated:
+            reasons.setdefault(why, []).append(name)
+        return (*said, *(f"not gated ({why}): {', '.join(names)}" for why, names in reasons.items()))
+
+    def _passing(self, condition: Threshold) -> list[GateRow]:
+        return [row for row in self.rows if row.condition == condition and row.holds is False]
+
+    def _passed(self, condition: Threshold, others: bool) -> str:
+        """With how much it may be at most, of the metric of which that is most."""
+        passing = self._passing(condition)
+        row = max(passing, key=lambda row: row.at_most)
+        which = f" ({row.item.name})" if len(passing) > 1 else ""
+        most = f"; at most {percent(row.at_most)} {condition.word}{which}" if row.at_most > 0 else ""
+        return f"{'' if others else 'passed: '}{condition.passed(others)}{most}"
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -120,6 +247,9 @@ class GateVerdict:
             "conditions": [str(one) for one in self.gate.conditions], "strict": self.gate.strict,
             "failed": [{"condition": condition, "of": name} for condition, name in self.failed],
             "cannot_tell": [{"condition": condition, "of": name} for condition, name in self.untold],
+            "passed": [{"condition": str(row.condition), "of": row.item.name, "at_most": row.at_most}
+                       for row in self.rows if row.holds is False],
+            "not_gated": [{"of": name, "why": why} for name, why in self.not_gated],
             "problem": self.problem,
         }  # fmt: skip
 

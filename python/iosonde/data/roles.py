@@ -15,16 +15,26 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.column_units import TIME_UNITS, is_rate
 from iosonde.core.errors import InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
+
+from .cells_with_units import check_unit, holds_rates
+from .looks import (
+    MIN_DISTINCT_SHARE,
+    distinct_share,
+    has_metric_name,
+    has_metric_unit,
+    holds_values_as_text,
+    is_surely_measured,
+    is_whole,
+)
+from .outcomes import find_outcomes
 
 _NUMBERING = frozenset(("repetition", "repeat", "repeats", "rep", "reps", "replicate", "iteration", "iter", "trial",
                         "run", "try", "attempt", "sample", "index", "idx", "id", "seq", "order", "block", "seed",
                         "number"))  # fmt: skip
 _QUANTITIES = frozenset(("size", "length", "width", "time", "rate", "count", "bytes", "bandwidth", "throughput"))
-_LEAST_DISTINCT = 0.5
 _SENTENCE = 5  # words
 
 
@@ -57,28 +67,31 @@ def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None 
     remarks = [c.name for c in rest if c.name not in numbering and _is_remark(c)]
     left = [c for c in rest if c.name not in numbering and c.name not in remarks]
     for column in left:
-        if _spoilt(column):
+        if _spoilt(column) or (not named and _is_unreadable_metric(column, left)):
+            check_unit(table, column)
             table.numbers(column.name)  # says where
     measured = named or _measured(table, left)
     # Beside a response that was named, another one is no setting.
-    others = [c.name for c in left if c.name not in measured and _surely_measured(c)]
+    others = [c.name for c in left if c.name not in measured and is_surely_measured(c)]
+    others += _outcomes(table, [c for c in left if c.name not in (*measured, *others)], numbering)
     settings = [c.name for c in left if c.name not in (*measured, *others)] if given is None else given
     return Roles(tuple(measured), tuple(settings), tuple(numbering), tuple(remarks), tuple(others))
 
 
 def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
-    """Numbers of which hardly any comes twice; else those with the unit of a rate or a time; else the only one with
-    decimals, or with by far the most different values."""
+    """Numbers of which hardly any comes twice; else those with the name of a metric, or with the unit of a rate or a
+    time; else the only one with decimals, or with by far the most different values."""
     numeric = [column for column in columns if column.numeric and not column.missing.all()]
-    distinct = [column for column in numeric if _distinct_share(column) > _LEAST_DISTINCT]
+    distinct = [column for column in numeric if distinct_share(column) > MIN_DISTINCT_SHARE]
     for found in (
-        [column for column in numeric if _surely_measured(column)],
+        [column for column in numeric if is_surely_measured(column)],
+        [column for column in numeric if has_metric_name(column)],
         distinct,
-        [column for column in numeric if _has_unit(column)],
+        [column for column in numeric if has_metric_unit(column)],
     ):
         if found:
             return [column.name for column in found]
-    broken = [column for column in numeric if not _whole(column)]
+    broken = [column for column in numeric if not is_whole(column)]
     by_levels = sorted(numeric, key=_n_levels, reverse=True)
     if len(broken) == 1 or len(numeric) == 1:
         return [(broken or numeric)[0].name]
@@ -88,25 +101,25 @@ def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
                      f"name it with --response: {', '.join(table.names)}")  # fmt: skip
 
 
-def _surely_measured(column: Column) -> bool:
-    """Numbers of which hardly any comes twice, with the unit of a rate or a time, or with decimals and no unit. Sizes
-    and counts are set, also where each row has its own."""
-    if not column.numeric or column.missing.all():
-        return False
-    return _distinct_share(column) > _LEAST_DISTINCT and (_has_unit(column) or not (column.unit or _whole(column)))
-
-
-def _has_unit(column: Column) -> bool:
-    return is_rate(column.unit) or column.unit in TIME_UNITS
+def _outcomes(table: Table, columns: Sequence[Column], numbering: Sequence[str]) -> list[str]:
+    """Sizes and counts that no setting repeats."""
+    distinct = [column for column in columns if column.numeric and distinct_share(column) > MIN_DISTINCT_SHARE]
+    return find_outcomes(table, distinct, [column for column in columns if column not in distinct], numbering)
 
 
 def _n_levels(column: Column) -> int:
     return int(np.unique(column.values[~column.missing]).size)
 
 
-def _distinct_share(column: Column) -> float:
-    present = column.values[~column.missing]
-    return len(set(present.tolist())) / present.size if present.size else 0.0
+def _is_unreadable_metric(column: Column, columns: Sequence[Column]) -> bool:
+    """A column of text that has the name or the unit of a metric, or rates in its cells: without it another column, as
+    the number of clients, would be taken for what was measured."""
+    if not holds_values_as_text(column):
+        return False
+    distinct = distinct_share(column) > MIN_DISTINCT_SHARE
+    if not distinct and any(is_surely_measured(other) for other in columns):
+        return False
+    return has_metric_name(column) or has_metric_unit(column) or (distinct and holds_rates(column))
 
 
 def _spoilt(column: Column) -> bool:
@@ -118,7 +131,7 @@ def _spoilt(column: Column) -> bool:
     if not odd or 2 * len(odd) > len(present):
         return False
     no_numbers = all(str(value).lower().lstrip("+-") in ("nan", "inf", "infinity") for value in odd)
-    return no_numbers or _distinct_share(column) > _LEAST_DISTINCT
+    return no_numbers or distinct_share(column) > MIN_DISTINCT_SHARE
 
 
 def _numbers_rows(column: Column) -> bool:
@@ -130,7 +143,7 @@ def _numbers_rows(column: Column) -> bool:
         return bool(all(_is_date(value) for value in present[:20]))
     if column.name in BRING_UPS:  # of an exported store
         return True
-    return _whole(column) and (_named_as_counter(column) or _counts(present.astype(float)))
+    return is_whole(column) and (_named_as_counter(column) or _counts(present.astype(float)))
 
 
 def _counts(present: npt.NDArray[np.float64]) -> bool:
@@ -145,11 +158,6 @@ def _named_as_counter(column: Column) -> bool:
     if not words or column.unit or _QUANTITIES & set(words):
         return False
     return words[-1] in _NUMBERING or (words[0] in _NUMBERING - {"number"} and "of" not in words)
-
-
-def _whole(column: Column) -> bool:
-    present = column.values[~column.missing].astype(float)
-    return bool(np.all(present == np.round(present)))
 
 
 def _is_date(value: object) -> bool:

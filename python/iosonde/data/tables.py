@@ -13,6 +13,8 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Column, Table, column_of, tidy
 from iosonde.core.where import matching_rows
 
+from .cells_with_units import with_numbers
+
 _NUMBERS = ("int", "uint", "float", "double", "half", "decimal")
 
 
@@ -22,11 +24,11 @@ def read_file(path: Path) -> Table:
     if suffix in (".csv", ".tsv", ".txt"):
         from .csv_text import read_csv
 
-        return read_csv(path)
+        return with_numbers(read_csv(path))
     if suffix in (".parquet", ".pq"):
         from iosonde.store.foreign import read_parquet
 
-        return of_arrow(read_parquet(path), str(path))
+        return with_numbers(of_arrow(read_parquet(path), str(path)))
     raise InputError(f"{path} is neither a store nor a .csv nor a .parquet file", "rename or convert it")
 
 
@@ -42,7 +44,7 @@ def of_memory(table: Any) -> Table:
         )
     from iosonde.store.foreign import of_stream
 
-    return of_arrow(of_stream(table), "the table")
+    return with_numbers(of_arrow(of_stream(table), "the table"))
 
 
 def of_arrow(table: Any, source: str = "") -> Table:

@@ -7,6 +7,7 @@ where the density is close to zero, is "unexpectedly slow".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,26 +63,38 @@ def density_classes(histogram: LogHistogram, bandwidth: str | float = kernel.STA
     found = hills(histogram, bandwidth)
     bounds = list(found.valleys)
     beyond = _beyond(histogram, found)
-    parts = np.array([0, *(histogram.below(bound) for bound in bounds), histogram.counts.size])
-    last = histogram.counts[parts[-2] :].sum() / histogram.n
-    small_last = bool(bounds) and last <= SMALL
+    last = histogram.recorded[histogram.below(bounds[-1]) if bounds else 0 :].sum() / histogram.n
+    small_last = bool(bounds) and 0 < last <= SMALL
     if beyond is not None and not small_last:
         bounds.append(beyond)
-    edges = [0, *(histogram.below(bound) for bound in bounds), histogram.counts.size]
-    counts = [histogram.counts[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+    bounds, edges = _without_empty_classes(histogram, bounds)
+    counts = [histogram.recorded[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
     shares = tuple(float(one.sum()) / histogram.n for one in counts)
-    unexpected = len(bounds) if small_last or beyond is not None else None
+    has_last = len(bounds) > 0 and (small_last or beyond is not None)
     return DensityClasses(
         tuple(bounds),
         (float(histogram.value(0)), float(histogram.value(histogram.counts.size))),
         tuple(_median(histogram, begin, end) for begin, end in zip(edges, edges[1:], strict=False)),
         shares,
         next((place for place, share in enumerate(shares) if share >= STANDARD), 0),
-        unexpected,
+        len(bounds) if has_last else None,
         found,
         silverman(histogram),
         normals(histogram, found.bandwidth),
     )
+
+
+def _without_empty_classes(histogram: LogHistogram, bounds: Sequence[float]) -> tuple[list[float], list[int]]:
+    """(the bounds between classes that have operations, the bins at which these begin and end): between the clock's
+    ticks there may be a hill, and no operation."""
+    kept: list[float] = []
+    edges = [0]
+    for bound in bounds:
+        place = histogram.below(bound)
+        if histogram.recorded[edges[-1] : place].any() and histogram.recorded[place:].any():
+            kept.append(bound)
+            edges.append(place)
+    return kept, [*edges, histogram.counts.size]
 
 
 def _beyond(histogram: LogHistogram, found: Hills) -> float | None:
@@ -93,7 +106,7 @@ def _beyond(histogram: LogHistogram, found: Hills) -> float | None:
     if not sparse.any():
         return None
     cut = float(padded.value(left + int(sparse.argmax())))
-    return cut if histogram.counts[histogram.below(cut) :].any() else None
+    return cut if histogram.recorded[histogram.below(cut) :].any() else None
 
 
 def _median(histogram: LogHistogram, begin: int, end: int) -> float:

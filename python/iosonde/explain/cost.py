@@ -32,6 +32,7 @@ _FEWEST = 200  # operations for so many blocks
 _DRAWS = 2000
 _SEED = 1989
 _CHUNK = 1 << 18
+_WHOLE = 0.99  # share of the time beyond which nothing is known of the rest
 ONE_TRIAL = "one trial: blocks of its time were resampled; how trials differ is not in it"
 Array = npt.NDArray[np.float64]
 
@@ -118,12 +119,13 @@ class Cost:
 
 def shares_of(trials: Sequence[Account], classes: DensityClasses, level: float) -> list[ClassShares]:
     """Of every class, over the trials."""
+    longest_s = max(one.elapsed_s for one in trials)
 
     def of(place: int) -> ClassShares:
         return ClassShares(
             _estimate(trials, lambda n, s, _: n[:, place] / n.sum(axis=1), level).within(0.0, 1.0),
             _estimate(trials, lambda n, s, _: s[:, place] / s.sum(axis=1), level).within(0.0, 1.0),
-            _estimate(trials, lambda n, s, one: _lost(n, s, one, classes.fast)[:, place], level).within(0.0),
+            _estimate(trials, lambda n, s, one: _lost(n, s, one, classes.fast)[:, place], level).within(0.0, longest_s),
         )
 
     return [of(place) for place in range(classes.count)]
@@ -132,6 +134,7 @@ def shares_of(trials: Sequence[Account], classes: DensityClasses, level: float) 
 def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) -> Cost:
     """Of all classes that are slower than the fast one."""
     fast = classes.fast
+    longest_s = max(one.elapsed_s for one in trials)
 
     def lost(n: Array, s: Array, one: Account) -> Array:
         longer: Array = np.minimum(_lost(n, s, one, fast)[:, fast + 1 :].sum(axis=1), one.elapsed_s)
@@ -149,25 +152,27 @@ def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) ->
         made: Array = work(one) / np.maximum(one.elapsed_s - lost(n, s, one), 1e-9)
         return made
 
+    cost_s = _estimate(trials, lost, level)
     return Cost(
-        _estimate(trials, lost, level).within(0.0),
+        cost_s.within(0.0, longest_s),
         mean([one.elapsed_s for one in trials], level),
         _estimate(trials, rate, level).within(0.0),
-        _told(_estimate(trials, if_fast, level)),
+        _without_endless(_estimate(trials, if_fast, level), cost_s, longest_s),
         "bytes/s" if trials[0].size else "operations/s",
     )  # fmt: skip
 
 
-def _told(rate: Estimate) -> Estimate:
-    """Without an interval where that reaches 0: what would be left of the time is then as unknown, and its inverse can
-    be anything."""
-    untold = rate.low is not None and rate.low <= 0
-    return replace(rate, low=None, high=None) if untold else rate
+def _without_endless(rate: Estimate, cost_s: Estimate, longest_s: float) -> Estimate:
+    """Without an interval where that reaches 0, or where the cost reaches the whole time: what would be left of it is
+    then as unknown, and its inverse can be anything."""
+    endless = rate.low is not None and (rate.low <= 0 or (cost_s.high or 0.0) >= _WHOLE * longest_s)
+    return replace(rate, low=None, high=None) if endless else rate
 
 
 def _lost(n: Array, s: Array, one: Account, fast: int) -> Array:
     """Seconds of the run that each class took longer than the mean of the fast class; 0 of those that are faster."""
-    usual = s[:, fast] / np.maximum(n[:, fast], 1)
+    usual_of_all = one.seconds[:, fast].sum() / max(one.counts[:, fast].sum(), 1)
+    usual = np.where(n[:, fast] > 0, s[:, fast] / np.maximum(n[:, fast], 1), usual_of_all)  # a resample may have none
     longer = np.maximum(s - n * usual[:, None], 0.0)
     longer[:, : fast + 1] = 0.0
     kept = n.sum(axis=1) / one.counts.sum()  # a resample may have more or fewer operations than the trial

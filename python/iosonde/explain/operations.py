@@ -27,7 +27,7 @@ class Operations:
     ``in_order``: every operation was recorded, so that the one before is known; False for a sample, and where nobody
     says the order. ``placed``: offsets and files are known. ``shared``: files of one number are one file on all ranks.
     ``hosts``: rank → host; ``units``: what the file system works in, in bytes, by its own words. ``stand_for``: how
-    many were made for each that is here.
+    many were made for each that is here. ``local``: the file system is the node's own, without a server.
     """
 
     rank: npt.NDArray[Any]
@@ -43,6 +43,7 @@ class Operations:
     hosts: Mapping[int, str] = field(default_factory=dict)
     units: Mapping[str, int] = field(default_factory=dict)
     stand_for: float = 1.0
+    local: bool = False
 
     def __len__(self) -> int:
         return int(self.duration_ns.size)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from iosonde.core.units import format_rate, format_size
 from iosonde.core.words import listed, percent
 
+from .causes import NEARLY
 from .causes.target import Suspect
 from .known_path import KnownPath, ServerTimes
 from .slow_files import SlowFiles
@@ -55,7 +56,8 @@ class Times:
     """Of the operations that are read: their kind, their size (bytes, 0: none are moved), and the seconds of a usual
     fast one and a usual slow one; what is known of the path to the servers, and of what these took themselves; how
     many operations of this kind reached a server for each that was made (None: not known); and of how many ``trials``
-    they are: the servers' times are those of the first, and files lie elsewhere in the next."""
+    they are: the servers' times are those of the first, and files lie elsewhere in the next. ``local``: the file system
+    is the node's own, and there is no server."""
 
     kind: str
     size: int
@@ -65,6 +67,7 @@ class Times:
     servers: ServerTimes | None = None
     sent: float | None = None
     trials: int = 1
+    local: bool = False
 
     @property
     def at_client(self) -> bool:
@@ -179,6 +182,17 @@ def reading(suspects: Sequence[Suspect], times: Times) -> Reading | None:
     return next((found for one in suspects if (found := _of(one, times)) is not None), None)
 
 
+def explanations(suspects: Sequence[Suspect], times: Times) -> tuple[str, ...]:
+    """The different explanations of those that explain nearly as much as the first: the mechanism that one reads like,
+    else, of the first alone, what it has in common. One, where a cause can be told; none of no suspect."""
+    if not suspects:
+        return ()
+    rivals = [one for one in suspects if one.agreement.kappa >= NEARLY * suspects[0].agreement.kappa]
+    read = [_of(one, times) for one in rivals]
+    first = [suspects[0].cause] if read[0] is None else []
+    return tuple(dict.fromkeys([*first, *(one.mechanism for one in read if one is not None)]))
+
+
 def _of(one: Suspect, times: Times) -> Reading | None:
     rules = {"S401": _period, "S402": _clock, "S404": _from_when_on, "S405": _first, "S406": _place, "S407": _jump,
              "S408": _files, "S409": _stall, "S411": _amount, "S412": _chance}  # fmt: skip
@@ -208,7 +222,7 @@ def _period(one: Suspect, times: Times) -> Reading | None:
     if "period_bytes" not in told:
         return None
     if not times.at_client:
-        return _server(told["slow_bytes"], told["period_bytes"])
+        return _server(told["slow_bytes"], told["period_bytes"], times)
     return _once(told["period_bytes"], times) if told["slow_operations"] == 1 else None
 
 
@@ -249,16 +263,22 @@ def _place(one: Suspect, times: Times) -> Reading | None:
         return _once(told["unit_bytes"], times) if times.at_client else \
             Reading(ALIGNMENT, f"requests that are split at borders of {format_size(told['unit_bytes'])}")  # fmt: skip
     if not times.at_client:
-        return _server(told["width_bytes"], told["unit_bytes"])
+        return _server(told["width_bytes"], told["unit_bytes"], times)
     return _once(told["unit_bytes"], times) if told["width_bytes"] <= max(times.size, 1) else None
 
 
-def _server(part: int, whole: int) -> Reading | None:
-    """None of more than half: one of several servers has that at most."""
+def _server(part: int, whole: int, times: Times) -> Reading | None:
+    """None of more than half: one of several servers (or disks, of a local file system) has that at most."""
     if 2 * part > whole:
         return None
-    return Reading(SLOW_SERVER, f"a slow server: it holds {format_size(part)} of every {format_size(whole)}, one of "
-                                f"{whole / max(part, 1):.3g} parts")  # fmt: skip
+    return _holder(f"{format_size(part)} of every {format_size(whole)}, one of {whole / max(part, 1):.3g} parts", times)
+
+
+def _holder(part: str, times: Times) -> Reading:
+    if times.local:
+        return Reading(SLOW_DISK, f"a slow disk or device of the node itself, as the file system is local: it holds "
+                                  f"{part}")  # fmt: skip
+    return Reading(SLOW_SERVER, f"a slow server: it holds {part}")
 
 
 def _files(one: Suspect, times: Times) -> Reading | None:
@@ -267,7 +287,7 @@ def _files(one: Suspect, times: Times) -> Reading | None:
     files = one.evidence.get("files", ())
     if len(files) < 2 or times.at_client or one.agreement.kappa < _ALL_OF_A_FILE:
         return None
-    return Reading(SLOW_SERVER, f"a slow server: it holds {len(files)} of the {one.evidence['of']} files")
+    return _holder(f"{len(files)} of the {one.evidence['of']} files", times)
 
 
 def _clock(one: Suspect, times: Times) -> Reading:
@@ -276,7 +296,7 @@ def _clock(one: Suspect, times: Times) -> Reading:
 
 
 def _stall(one: Suspect, times: Times) -> Reading:
-    return Reading(LOCK, "all wait for one thing: a lock, or a server that pauses")
+    return Reading(LOCK, f"all wait for one thing: a lock, or a {'disk' if times.local else 'server'} that pauses")
 
 
 def _chance(one: Suspect, times: Times) -> Reading | None:

@@ -91,6 +91,15 @@ def open_whole(path: Path, limit: int | None = None) -> Iterator[BinaryIO]:
             operations.check_whole(path, count, promised)
 
 
+def begin_of(path: Path, limit: int) -> bytes:
+    """Return the first bytes of a file, none of one that is missing or cannot be read."""
+    try:
+        with open_whole(path, limit) as file:
+            return file.read(limit)
+    except (IosondeError, OSError):
+        return b""
+
+
 @contextmanager
 def _copied(mount: str, path: Path, limit: int | None) -> Iterator[BinaryIO]:
     descriptor = os.memfd_create("iosonde", os.MFD_CLOEXEC)

@@ -4,9 +4,10 @@
 
 Time in ms, value, direction (0 read, 1 write, 2 trim), block size in bytes, then offset or priority. All logs look
 alike:
-only the file's name says what the value is (``j_clat.1.log``: ns in fio 3), so without it no value is read. Latency
-logs
-become recorded operations; a log of bandwidths (KiB/s) or rates becomes the count, mean and extremes of its samples.
+only the file's name says what the value is (``j_clat.1.log``), so without it no value is read. Latencies are in ns in
+fio 3, in µs in fio 2: the version is that of the job's output beside the log (``fio_version``); where none is there, it
+is said what the values can be. Latency logs become recorded operations; a log of bandwidths (KiB/s) or rates becomes
+the count, mean and extremes of its samples.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 from iosonde.core.schema import OPERATION
 
+from .fio_version import VersionBeside
 from .operation_log import numbers, summary_rows
 from .parsed import LIKELY, PART, WEAK, Claim, Parsed, Row
 from .text import Text
@@ -28,6 +30,7 @@ _LINE = re.compile(r"\d+, \d+, [012], \d+(?:, \d+){0,3}\s*$")
 _KIND = re.compile(r"_(clat_hist|clat|slat|lat|bw|iops)(?:\.(\d{1,9}))?(?:\.\d+)*\.log", re.IGNORECASE)
 _SAMPLES = {"bw": ("bandwidth", "bytes/s", 1024.0), "iops": ("rate", "operations/s", 1.0)}
 _DIRECTIONS = ("read", "write", "trim")
+_FASTEST_NS = 400.0  # no read or write of a file, asked for and done, takes half of its operations less
 _LATENCIES = {"clat": "completion latency", "slat": "submission latency", "lat": "latency"}
 
 
@@ -57,8 +60,10 @@ def parse(text: Text) -> list[Parsed]:
     columns = text.whole[: text.whole.find("\n")].count(",") + 1
     table, lines = numbers(text, 1, max(columns, 4), run)
     table, lines = _whole_rows(run, table, lines)
-    values = table[:, 1] if len(table) else np.zeros(0)
     averages = _are_averages(table)
+    if name in _LATENCIES and len(table):
+        table = _in_ns(run, name, table, text.version_beside)
+    values = table[:, 1] if len(table) else np.zeros(0)
     for code, direction in enumerate(_DIRECTIONS):
         chosen = table[:, 2] == code if len(table) else np.zeros(0, bool)
         if chosen.any():
@@ -69,7 +74,6 @@ def parse(text: Text) -> list[Parsed]:
         run.warn(1, "averages of intervals (log_avg_msec), and no single operations: log_avg_msec=0 logs these")
     elif name in _LATENCIES:
         run.facts["latency"] = _LATENCIES[name]
-        run.warn(1, f"values were read as {_LATENCIES[name]} in ns, as fio 3 writes them; fio 2 wrote µs")
         run.cannot_tell("times are in whole ms: operations within one ms keep the order of the log only")
         _operations(run, table)
     return [run]
@@ -87,6 +91,35 @@ def _whole_rows(run: Parsed, table: Any, lines: Any) -> tuple[Any, Any]:
     if not good.all():
         run.lacks(int(lines[~good][0]), f"{int((~good).sum())} lines are not time, value, direction, size: left out")
     return table[good], lines[good]
+
+
+def _in_ns(run: Parsed, name: str, table: Any, beside: VersionBeside | None) -> Any:
+    """The table with values in ns, by what lies beside the log, else by what latencies can be; said in either case."""
+    import numpy as np
+
+    what = _LATENCIES[name]
+    if beside is not None:
+        run.version = beside.version
+        in_micros = beside.major < 3
+        why = f"{beside.file} beside it says fio-{beside.version}"
+    else:
+        in_micros, why = _by_what_can_be(name, table)
+    unit = "µs, as fio 2" if in_micros else "ns, as fio 3"
+    run.warn(1, f"values were read as {what} in {unit} writes them: {why}")
+    return table * np.where(np.arange(table.shape[1]) == 1, 1000, 1) if in_micros else table
+
+
+def _by_what_can_be(name: str, table: Any) -> tuple[bool, str]:
+    """(whether values are in µs, why) where nobody says the version."""
+    import numpy as np
+
+    unknown = "no output of fio beside the log says its version"
+    if name != "slat" and float(np.median(table[:, 1])) < _FASTEST_NS:
+        return True, f"{unknown}, and in ns half of the operations would take less than {_FASTEST_NS:g} ns"
+    if (table[:, 1] * 1e3 > (table[:, 0] + 1) * 1e6).any():
+        return False, f"{unknown}, and in µs an operation would have begun before the log does"
+    return False, (f"{unknown}, and they can be µs, too: if fio 2 wrote them, all latencies are 1000 times as long; "
+                   "put the job's output beside the log")  # fmt: skip
 
 
 def _are_averages(table: Any) -> bool:

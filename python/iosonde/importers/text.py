@@ -16,6 +16,7 @@ from typing import BinaryIO, NamedTuple
 
 from iosonde.core.errors import DataError, InputError
 
+from .fio_version import VersionBeside
 from .labels import without_labels
 
 # What a parser sees of a line. Longer ones are lists of files or data; no number that we read stands that far right.
@@ -55,6 +56,7 @@ class Text:
     """A file as parsers see it: ``lines`` (the first is line 1), ``whole``, ``raw``; ``name`` is the file's own.
 
     ``damage``: what is lost of it, so that no result in it is complete. ``decimal_commas``: look for some.
+    ``version_beside``: which version of the tool wrote it, where another file says that and this one does not.
     """
 
     def __init__(self, raw: bytes, name: str, notes: list[Note] | None = None, decimal_commas: bool = True) -> None:
@@ -62,6 +64,7 @@ class Text:
         self.raw = raw
         self.notes = list(notes or ())
         self.damage: list[Note] = []
+        self.version_beside: VersionBeside | None = None
         self.whole = "" if is_darshan_log(raw) else self._clean(raw, decimal_commas)
         if raw[:4] == _SHEET:
             self.notes = [note for note in self.notes if note.line == 0]  # a sheet is binary, and read as such

@@ -7,6 +7,6 @@ from typing import TYPE_CHECKING
 from iosonde.core.on_demand import modules_of
 
 if TYPE_CHECKING:
-    from . import answer, asked, bring_ups, cells, compared, overall, parts, samples, two  # noqa: F401
+    from . import answer, asked, bring_ups, caveat, cells, compared, confounding, overall, parts, samples, two  # noqa: F401
 
 __getattr__ = modules_of(__name__)

@@ -10,14 +10,15 @@ import numpy as np
 from iosonde.answers.against import PairVerdicts, against, sealed_pairs
 from iosonde.answers.caveats import some
 from iosonde.answers.columns import with_computed
+from iosonde.answers.gated import gate_cells
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_shown
 from iosonde.core.metrics import lowest
-from iosonde.core.stored import plain
 from iosonde.core.table import Table
+from iosonde.core.types import Estimate
+from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import listed
 from iosonde.data.asked import Asked
-from iosonde.data.choice import texts
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.responses import no_trial, responses
 from iosonde.data.source import Source, by_itself
@@ -26,10 +27,12 @@ from iosonde.stats.estimate.compare import Comparison
 from iosonde.stats.estimate.within_cells import compare_within
 
 from .asked import Sides
+from .caveat import Caveat
 from .cells import InCells, adjusted, in_bring_ups
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
-from .overall import overall
-from .parts import DATA, ComparedPart, of_store, of_table, part_of, with_group
+from .confounding import confounded, differing
+from .overall import Overall, overall
+from .parts import DATA, ComparedPart, of_store, of_table, part_of
 from .samples import ChosenLevels, SidePair, chosen_levels, pairs_of, sample, sample_of
 from .two import of_two
 
@@ -43,7 +46,7 @@ class _Found:
     pairs: tuple[SidePair, ...]
     base: str
     left_out: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
 
 
 def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons | PairVerdicts:
@@ -74,7 +77,7 @@ def _found(source: Source | None, asked: Asked, sides: Sides) -> _Found:
     group = (sides.group,) if sides.by and sides.group else ()
     source, note = by_itself(source, (*sides.by, *group))
     found = _alone(source, asked, sides)
-    return replace(found, warnings=(note, *found.warnings)) if note else found
+    return replace(found, caveats=(Caveat(note), *found.caveats)) if note else found
 
 
 def _alone(source: Source, asked: Asked, sides: Sides) -> _Found:
@@ -89,8 +92,8 @@ def _of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> _Found:
     made = of_two(a, b, asked, sides)
     own = replace(sides, group=DATA)
     pairs = tuple(pair for part in made.parts for pair in pairs_of(part, made.names, own))
-    notes = (f"{name}: {note}" for name, note in zip(made.names, (of_a, of_b), strict=True) if note)
-    return _Found(pairs, "it is given first", made.left_out, (*notes, *made.warnings))
+    notes = (Caveat(f"{name}: {note}") for name, note in zip(made.names, (of_a, of_b), strict=True) if note)
+    return _Found(pairs, "it is given first", made.left_out, (*notes, *made.caveats))
 
 
 def _of_groups(source: Source, asked: Asked, sides: Sides) -> _Found:
@@ -103,7 +106,7 @@ def _of_groups(source: Source, asked: Asked, sides: Sides) -> _Found:
         found = list(pairs_of(part, wanted.levels, sides))
         left_out += [] if found or not part.cell else [part]
         pairs += found
-    return _Found(tuple(pairs), wanted.why, _one_sided(left_out, sides), _confounded(source, sides, wanted))
+    return _Found(tuple(pairs), wanted.why, _one_sided(left_out, sides), confounded(source, sides.group, wanted.levels))
 
 
 def _choices(source: Source) -> str:
@@ -123,37 +126,6 @@ def _one_sided(parts: Sequence[ComparedPart], sides: Sides) -> tuple[str, ...]:
         there = ", ".join(level_shown(level, column.level_unit) for level in column.codes()[1])
         said.setdefault(f"{sides.group}={there} alone has", []).append(part.said)
     return tuple(f"{who} {some(cells)}" for who, cells in said.items())
-
-
-def _confounded(source: Source, sides: Sides, wanted: ChosenLevels) -> tuple[str, ...]:
-    """What always changes with the group, so that nothing tells whose the difference is; the time, too."""
-    if source.store is None or sides.group is None:
-        return ()
-    own = source.table.column(sides.group).name
-    twins = [(name, twin) for name, twin in source.known.confounded.items() if own in (name, twin)]
-    named = {name for pair in twins for name in pair}
-    twins += [(name, own) for name in with_group(source, own) if name not in named]
-    said = [f"{name} always changes with {twin}: nothing here tells them apart" for name, twin in twins]
-    return (*said, *_in_turn(source, own, wanted))
-
-
-def _in_turn(source: Source, own: str, wanted: ChosenLevels) -> Iterator[str]:
-    """ChosenLevels of which one was measured wholly before the other."""
-    whole = source.whole
-    starts = {}
-    unit = whole.column(own).level_unit
-    codes, levels = whole.column(own).codes()
-    for level in wanted.levels:
-        times = texts(whole.take(codes == levels.index(level)), "started_at")
-        if len(times) and all(times):
-            starts[level] = (min(times), max(times))
-    if len(starts) < 2 or len(starts) < len(wanted.levels):
-        return
-    ordered = sorted(starts, key=lambda level: starts[level])
-    pairs = list(zip(ordered, ordered[1:], strict=False))
-    if all(starts[one][1] < starts[other][0] for one, other in pairs):
-        shown = ", then ".join(level_shown(level, unit) for level in ordered)
-        yield f"{plain(own)} was measured one after the other ({shown}): a change with time is in the difference, too"
 
 
 def _of_columns(source: Source, asked: Asked, sides: Sides) -> Iterator[SidePair]:
@@ -182,19 +154,35 @@ def _made(found: _Found, asked: Asked, sides: Sides) -> Comparisons:
         raise DataError(f"{_single(ready[0])}: nothing tells what it does from what differs between bring-ups (S119)",
                         "more repetitions: each brings everything up anew")  # fmt: skip
     made = estimates.with_holm([_compared(one, asked, sides) for one in ready])
-    items = tuple(_cell(one, comparison, sides) for one, comparison in zip(ready, made, strict=True))
-    said = dict.fromkeys(text for one in ready for text in (*one.pair.part.warnings, *one.warnings))
-    single = [] if len(ready) == len(every) else [_single(one) for one in every if _single(one)]
-    left_out = dict.fromkeys([*found.left_out, *single, *(text for one in ready for text in one.left_out)])
+    items = tuple(_cell(one, comparison, sides, found) for one, comparison in zip(ready, made, strict=True))
+    said = dict.fromkeys(
+        text for one in ready for text in (*one.pair.part.warnings, *(each.text for each in one.shared))
+    )
+    single = [] if len(ready) == len(every) else [one for one in every if _single(one)]
+    left_out = dict.fromkeys(
+        [*found.left_out, *map(_single, single), *(text for one in ready for text in one.left_out)]
+    )
     pairs = [one.pair for one in ready]
-    judged = None
-    several = len({item.sides for item in items}) > 1
-    if sides.gate is not None:
-        judged = sides.gate.judged([(item.name(several), item.comparison, item.metric) for item in items])
+    judged = None if sides.gate is None else gate_cells(sides.gate, items, asked.level)
+    together = [_with_caveats(one, items) for one in overall(pairs, asked.level, sides.margin, sides.group or "")]
     return Comparisons(
-        items, sides.group, asked.level, tuple(dict.fromkeys([*found.warnings, *said])), found.base, tuple(left_out),
-        overall(pairs, asked.level, sides.margin, sides.group or ""), judged,
+        items, sides.group, asked.level, tuple(dict.fromkeys([*(each.text for each in found.caveats), *said])),
+        found.base, tuple(left_out), tuple(together), judged, tuple(_untested(one, asked.level) for one in single),
     )  # fmt: skip
+
+
+def _with_caveats(one: Overall, items: Sequence[ComparedCell]) -> Overall:
+    """A geometric mean is in doubt for the same reasons as the comparisons of its two sides."""
+    mine = [item for item in items if (item.comparison.a.name, item.comparison.b.name) == (one.a, one.b)]
+    return replace(one, caveats=tuple(dict.fromkeys(each for item in mine for each in item.every_caveat)))
+
+
+def _untested(one: InCells, level: float) -> Verdict:
+    """Of a cell with one trial of a side."""
+    sides, part = (one.pair.a, one.pair.b), one.pair.part
+    none = Estimate(None, None, None, level, min(side.values.size for side in sides))
+    return Verdict("difference", part.column, (sides[0].name, sides[1].name), VerdictState.NOT_TESTED,
+                   claim=part.said, estimate=none, doubts=("few-trials",))  # fmt: skip
 
 
 def _single(one: InCells) -> str:
@@ -206,13 +194,14 @@ def _single(one: InCells) -> str:
     return f"{one.pair.part.said or 'all'} has one {what} of {listed(few)}" if few else ""
 
 
-def _cell(one: InCells, comparison: Comparison, sides: Sides) -> ComparedCell:
+def _cell(one: InCells, comparison: Comparison, sides: Sides, found: _Found) -> ComparedCell:
     part = one.pair.part
     # The spread of iterations says nothing of how many trials would tell.
     comparison = replace(comparison, n_needed=None) if part.within_run else comparison
     group = None if sides.other is not None else sides.group
+    shared = (*differing(one.pair, group, found.caveats), *one.shared)
     return ComparedCell(part.cell, comparison, group, part.within_run, part.metric, part.unit, one.names,
-                        part.units)  # fmt: skip
+                        part.units, part.column, (), shared)  # fmt: skip
 
 
 def _compared(one: InCells, asked: Asked, sides: Sides) -> Comparison:

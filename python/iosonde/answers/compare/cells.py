@@ -11,23 +11,26 @@ import numpy.typing as npt
 from iosonde.answers.caveats import some
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import level_texts
+from iosonde.core.verdict import VerdictState
 from iosonde.core.words import listed
 
 from .bring_ups import SAID, InEach, Key, each_once, repeats
 from .bring_ups import in_bring_ups as averaged
+from .caveat import Caveat
 from .parts import ComparedPart
 from .samples import SidePair, SideTrials
 
 
 @dataclass(frozen=True)
 class InCells:
-    """The pair with the trials of cells that have both sides, the columns that make them, and what is to be said.
+    """The pair with the trials of cells that have both sides, the columns that make them, and what is to be said:
+    ``shared``, of all comparisons alike.
     ``shown``: the cells whose means are shown, where they are not those that are compared (None)."""
 
     pair: SidePair
     names: tuple[str, ...]
     cells: tuple[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]], ...]
-    warnings: tuple[str, ...] = ()
+    shared: tuple[Caveat, ...] = ()
     left_out: tuple[str, ...] = ()
     shown: InEach | None = None
 
@@ -47,7 +50,7 @@ def adjusted(pair: SidePair) -> InCells:
     both = _shared(pair, range(len(names)))
     if not both:
         raise DataError(f"no setting of {listed(names)} has trials of both {pair.a.name} and {pair.b.name}",
-                        "choose what to hold with --adjust or --where")  # fmt: skip
+                        "hold fewer with --adjust, or all in a model with iosonde regress")  # fmt: skip
     left_out = tuple(
         f"{one.name} alone has {_shown(pair, names, sorted(set(one.cells) - both, key=str))}"
         for one in (pair.a, pair.b) if set(one.cells) - both
@@ -66,7 +69,7 @@ def in_bring_ups(one: InCells) -> InCells:
         return one
     if not one.names:
         a, b = (replace(x, values=each_once(x.values, x.bring_ups), bring_ups=()) if x.bring_ups else x for x in (a, b))
-        return replace(one, pair=replace(one.pair, a=a, b=b), warnings=(*one.warnings, SAID))
+        return replace(one, pair=replace(one.pair, a=a, b=b), shared=(*one.shared, Caveat(SAID)))
     if min(len(set(each)) for each in units) < 2:
         a, b = (replace(x, values=each_once(x.values, x.bring_ups)) for x in (a, b))
         return replace(one, pair=replace(one.pair, a=a, b=b), names=(), cells=())
@@ -75,7 +78,7 @@ def in_bring_ups(one: InCells) -> InCells:
     logs = one.pair.part.base is None and all(np.all(x > 0) for x in both)
     made = averaged((np.log(both[0]), np.log(both[1])), cells, units) if logs else plain
     compared = [(np.exp(x), np.exp(y)) for x, y in made] if logs else plain
-    return replace(one, cells=tuple(compared), shown=plain, warnings=(*one.warnings, SAID))
+    return replace(one, cells=tuple(compared), shown=plain, shared=(*one.shared, Caveat(SAID)))
 
 
 def _cells(pair: SidePair) -> list[Key]:
@@ -88,8 +91,9 @@ def _shared(pair: SidePair, places: Sequence[int]) -> set[Key]:
     return a & b
 
 
-def _gone(pair: SidePair, name: str) -> str:
-    return f"{name} has no value that both {pair.a.name} and {pair.b.name} have: nothing here tells them apart"
+def _gone(pair: SidePair, name: str) -> Caveat:
+    text = f"{name} has no value that both {pair.a.name} and {pair.b.name} have: nothing here tells them apart"
+    return Caveat(text, "goes-together", VerdictState.NOT_SEPARABLE, name)
 
 
 def _on(pair: SidePair, places: Sequence[int]) -> SidePair:

@@ -8,23 +8,27 @@ from typing import Any, ClassVar
 
 from iosonde.answers.answer import Answer
 from iosonde.core.gate import GateVerdict
+from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import level_texts
 from iosonde.core.table import show
 from iosonde.core.types import Metric
-from iosonde.stats.estimate.compare import Comparison
-from iosonde.stats.estimate.compare_words import Wording, sentence
+from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison
+from iosonde.stats.estimate.compare_words import Wording, overridden_sentence, sentence
 
+from .caveat import Caveat, difference, doubts_of, overriding, state_of
 from .overall import Overall
 
+_RESPONSE = ("operation", "metric", "unit", "response")
 WITHIN_RUN = "iterations within one run are compared: the noise of another execution is not seen"
 
 
 @dataclass(frozen=True)
 class ComparedCell:
     """One comparison, and the cell that it is of. ``within_run``: of iterations of single executions, and no trials.
-    ``group`` is the column that tells A from B; ``unit`` that of the values, ``units`` of the
-    levels; ``adjusted`` those inside whose cells was
-    compared."""
+    ``group`` is the column that tells A from B; ``unit`` that of the values, ``units`` of the levels; ``adjusted``
+    those inside whose cells was compared. ``response`` is the column that is compared; ``caveats`` are about this
+    comparison, ``shared`` about all."""
 
     cell: dict[str, Any]
     comparison: Comparison
@@ -34,6 +38,43 @@ class ComparedCell:
     unit: str = ""
     adjusted: tuple[str, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
+    response: str = ""
+    caveats: tuple[Caveat, ...] = ()
+    shared: tuple[Caveat, ...] = ()
+
+    @property
+    def state(self) -> VerdictState:
+        """What becomes of the claim that B differs from A, by the interval, Holm's correction and the caveats."""
+        if self.comparison.decided.low is None and self.comparison.df < 1:
+            return VerdictState.NOT_TESTED
+        return state_of(self._significant, self.every_caveat)
+
+    @property
+    def overridden(self) -> Caveat | None:
+        """The caveat that takes the claim of the interval away."""
+        return overriding(self._significant, self.every_caveat)
+
+    @property
+    def _significant(self) -> str:
+        """The verdict of the interval, unless Holm's correction takes a difference away."""
+        one = self.comparison
+        return CANNOT_TELL if one.verdict == DIFFERENT and one.by_chance else one.verdict
+
+    @property
+    def every_caveat(self) -> tuple[Caveat, ...]:
+        """Its own, and those about all."""
+        within = (Caveat(WITHIN_RUN, "within-run"),) if self.within_run else ()
+        return (*self.caveats, *self.shared, *within)
+
+    def verdict(self, family: int) -> Verdict:
+        """The claim, corrected for a ``family`` of so many comparisons."""
+        one = self.comparison
+        setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
+        return difference(
+            self.response, self.sides, self.state, one.above, one.decided,
+            cell=", ".join(level_texts(setting, self.units)), p=one.p if one.p_holm is None else one.p_holm,
+            family=family, doubts=tuple(dict.fromkeys([*one.doubts, *doubts_of(self.every_caveat)])),
+        )  # fmt: skip
 
     @property
     def words(self) -> Wording:
@@ -43,12 +84,20 @@ class ComparedCell:
     @property
     def sentence(self) -> str:
         """What the interval that decides says."""
+        caveat = self.overridden
+        if caveat is not None:
+            return overridden_sentence(self.comparison, self.words, caveat.why, caveat.instead)
         return sentence(self.comparison, self.words)
 
     @property
     def said(self) -> str:
         """The verdict in a word: ``faster``, ``slower``, ``more``, ``less``, …"""
-        return self.words.said(self.comparison)
+        caveat = self.overridden
+        if caveat is None:
+            return self.words.said(self.comparison)
+        if caveat.instead is VerdictState.INCONCLUSIVE:
+            return str(VerdictState.INCONCLUSIVE)
+        return f"{self.words.way(self.comparison)} (not separable from {caveat.why})"
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -58,7 +107,8 @@ class ComparedCell:
     @property
     def warnings(self) -> list[str]:
         """What speaks against it."""
-        return [*self.comparison.warnings, *([WITHIN_RUN] if self.within_run else [])]
+        own = [one.text for one in self.caveats]
+        return [*self.comparison.warnings, *own, *([WITHIN_RUN] if self.within_run else [])]
 
     def name(self, several: bool) -> str:
         """Which comparison it is, among others; with its sides where there are ``several`` pairs."""
@@ -68,10 +118,20 @@ class ComparedCell:
         a, b = self.sides
         return ", ".join([*shown, *([f"{b} against {a}"] if several or not shown else [])])
 
+    def title(self, several: bool) -> str:
+        """The same as a gate says it: ``write bandwidth, nodes=2``."""
+        if "operation" not in self.cell or not self.metric.name:
+            return self.name(several)
+        what = f"{self.cell['operation']} {metric_words(self.metric.name)}"
+        setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
+        sides = [f"{self.sides[1]} against {self.sides[0]}"] if several else []
+        return ", ".join([what, *level_texts(setting, self.units), *sides])
+
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         return {"by": self.cell, "unit": self.unit, **self.comparison.to_json(), "adjusted": list(self.adjusted),
-                "warnings": self.warnings, "said": self.said, "sentence": self.sentence}  # fmt: skip
+                "warnings": self.warnings, "said": self.said, "state": str(self.state),
+                "sentence": self.sentence}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -80,10 +140,11 @@ class Comparisons(Answer):
     only one side; ``overall`` are all operations together; ``warnings`` are about all.
 
     Versions of the JSON: 1 repeated a single comparison's keys at the top. 2 does not; `decides`, `method`,
-    `ratio_of_geometric_means`, `difference`, `cells`, `n_more` and `said` are new, `ratio` may be null.
+    `ratio_of_geometric_means`, `difference`, `cells`, `n_more` and `said` are new, `ratio` may be null. 3 has `state`;
+    `said` and `sentence` follow Holm's correction and the caveats, where `verdict` is of the interval alone.
     """
 
-    schema: ClassVar[int] = 2
+    schema: ClassVar[int] = 3
     items: tuple[ComparedCell, ...]
     group: str | None
     level: float
@@ -92,6 +153,14 @@ class Comparisons(Answer):
     left_out: tuple[str, ...] = ()
     overall: tuple[Overall, ...] = ()
     judged: GateVerdict | None = None
+    untested: tuple[Verdict, ...] = ()  # of cells that are left out, as a side has one trial there
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The claim of each comparison, of each geometric mean, and of each condition of the gate."""
+        compared = (one.verdict(len(self.items)) for one in self.items)
+        gate = () if self.judged is None else self.judged.verdicts
+        return (*compared, *self.untested, *(one.claim for one in self.overall), *gate)
 
     @property
     def problem(self) -> bool:
@@ -111,7 +180,8 @@ class Comparisons(Answer):
         """One row a comparison."""
         return [
             {**one.cell, "a": c.a.name, "b": c.b.name, "n_a": c.a.side.n, "n_b": c.b.side.n, "mean_a": c.mean_a.value,
-             "mean_b": c.mean_b.value, **_flat(c), "p": c.p, "p_holm": c.p_holm, "verdict": c.verdict, "said": one.said}
+             "mean_b": c.mean_b.value, **_flat(c), "p": c.p, "p_holm": c.p_holm, "verdict": c.verdict, "said": one.said,
+             "state": str(one.state)}
             for one in self.items
             for c in [one.comparison]
         ]  # fmt: skip

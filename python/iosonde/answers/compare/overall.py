@@ -17,13 +17,15 @@ from iosonde.core.metrics import is_speed
 from iosonde.core.table import Cell
 from iosonde.core.types import Better, Estimate
 from iosonde.core.units import ratio_text
+from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import counted, listed
-from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, verdict
+from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE, verdict
 from iosonde.stats.estimate.compare_words import called
 from iosonde.stats.estimate.ratio import ratio_of_geometric_means, side
 from iosonde.stats.estimate.within_cells import compare_within
 
 from .bring_ups import Key, in_bring_ups, repeats
+from .caveat import Caveat, difference, doubts_of, overriding, state_of
 from .samples import SidePair
 
 _WHAT = ("operation", "metric", "unit", "response")
@@ -45,6 +47,7 @@ class Overall:
     left_out: tuple[str, ...]
     unit: str = ""
     group: str = ""
+    caveats: tuple[Caveat, ...] = ()  # of the comparisons that are in it
 
     @property
     def verdict(self) -> str:
@@ -52,11 +55,32 @@ class Overall:
         return verdict(self.speed, self.margin)
 
     @property
+    def overridden(self) -> Caveat | None:
+        """The caveat that takes the claim of the interval away."""
+        return overriding(self.verdict, self.caveats)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """A and B as people say them."""
+        return called(self.a, self.group, self.unit), called(self.b, self.group, self.unit)
+
+    @property
+    def claim(self) -> Verdict:
+        """As of a comparison; it is one number, and corrected for no other."""
+        up = self.speed.value is not None and self.speed.value > 1
+        state = state_of(self.verdict, self.caveats)
+        return difference("geometric mean", self.sides, state, up, self.speed, doubts=doubts_of(self.caveats))
+
+    @property
     def said(self) -> str:
         """``faster`` or ``slower``, else the verdict."""
+        caveat = self.overridden
+        if caveat is not None and caveat.instead is VerdictState.INCONCLUSIVE:
+            return CANNOT_TELL
         if self.verdict in (CANNOT_TELL, EQUAL):
             return self.verdict
-        return "faster" if self.speed.value is not None and self.speed.value > 1 else "slower"
+        way = "faster" if self.speed.value is not None and self.speed.value > 1 else "slower"
+        return f"{way} by less than the margin" if self.verdict == NEGLIGIBLE else way
 
     @property
     def sentence(self) -> str:
@@ -68,8 +92,10 @@ class Overall:
         over = f"{counted(len(self.operations), 'operation')} ({listed(self.operations)})"
         within = f" within {counted(self.settings, 'setting')}" if self.settings > 1 else ""
         gone = f"; left out: {', '.join(self.left_out)}" if self.left_out else ""
-        a, b = (called(name, self.group, self.unit) for name in (self.a, self.b))
-        return (f"Geometric mean of {over}, each trial's own: {b} {_is(self.said)} {a}, "
+        a, b = self.sides
+        caveat = self.overridden
+        twin = f", or {caveat.why} is the reason: cannot be separated" if caveat and self.said != CANNOT_TELL else ""
+        return (f"Geometric mean of {over}, each trial's own: {b} {_is(self.said)} {a}{twin}, "
                 f"{ratio_text(e.value)} ({interval}) times the speed{within}, n = {self.n_a} and {self.n_b}{gone}."
                 )  # fmt: skip
 
@@ -83,7 +109,10 @@ class Overall:
 def _is(said: str) -> str:
     if said == CANNOT_TELL:
         return "cannot be told from"
-    return "is practically equal to" if said == EQUAL else f"is {said} than"
+    if said == EQUAL:
+        return "is practically equal to"
+    way, _, less = said.partition(" ")
+    return f"is {way} than" if not less else f"is {less} {way} than"
 
 
 def overall(pairs: Sequence[SidePair], level: float, margin: float, group: str = "") -> tuple[Overall, ...]:

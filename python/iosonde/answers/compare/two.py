@@ -24,6 +24,7 @@ from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 
 from .asked import Sides
+from .caveat import Caveat
 from .parts import DATA, NAMES, ROW, ComparedPart, kind_of, numbered, of_runs, part_of
 
 
@@ -34,7 +35,7 @@ class Two:
     parts: tuple[ComparedPart, ...]
     names: tuple[str, str]
     left_out: tuple[str, ...]
-    warnings: tuple[str, ...]
+    caveats: tuple[Caveat, ...]
 
 
 def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
@@ -59,8 +60,8 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
         left_out += [one for one in alone if one not in left_out]
     if not parts:
         raise DataError(f"{names[0]} and {names[1]} have no setting in common", "; ".join(left_out))
-    guessed = [] if sides.by or not known or a.store or b.store else [f"matched on {', '.join(known)}, which look set: "
-                                                                      "--by chooses"]  # fmt: skip
+    guessed = [] if sides.by or not known or a.store or b.store else [
+        Caveat(f"matched on {', '.join(known)}, which look set: --by chooses")]  # fmt: skip
     return Two(tuple(parts), names, tuple(left_out), (*_apart(a, b, names), *other, *guessed))
 
 
@@ -138,7 +139,7 @@ def _values(column: Column | None, n: int) -> list[Any]:
     return [None if value != value else value for value in column.values.tolist()]
 
 
-def _known(a: Source, b: Source, names: tuple[str, str], asked: Asked) -> tuple[list[str], tuple[str, ...]]:
+def _known(a: Source, b: Source, names: tuple[str, str], asked: Asked) -> tuple[list[str], tuple[Caveat, ...]]:
     """The columns that make cells: factors that vary in one of the two; and in words those that differ between them,
     each the same in all trials of its side."""
     table = stacked([_whole(one) for one in (a, b)], names)
@@ -150,7 +151,7 @@ def _known(a: Source, b: Source, names: tuple[str, str], asked: Asked) -> tuple[
         candidates, twins = list(dict.fromkeys(name for one in (a, b) for name in _settings(one, asked))), set()
     candidates = [name for name in candidates if name in table.columns]
     between = [name for name in candidates if _constant(table, name)]
-    said = tuple(f"{name} differs, too: {_levels(table, name, names)}" for name in between
+    said = tuple(Caveat(f"{name} differs, too: {_levels(table, name, names)}", "goes-together") for name in between
                  if len(table.column(name).codes()[1]) > 1)  # fmt: skip
     return [name for name in candidates if name not in between and name not in twins], said
 
@@ -178,14 +179,15 @@ def _levels(table: Table, name: str, names: Sequence[str]) -> str:
     return ", ".join(f"{found.get(one)} in {one}" for one in names)
 
 
-def _apart(a: Source, b: Source, names: tuple[str, str]) -> tuple[str, ...]:
+def _apart(a: Source, b: Source, names: tuple[str, str]) -> tuple[Caveat, ...]:
     """That they were measured apart, and when; and what they have in common that they should not."""
     spans = [_span(one) for one in (a, b)]
     said = [f"{name} ({span})" if span else name for name, span in zip(names, spans, strict=True)]
-    found = [f"{said[0]} and {said[1]} were measured apart: whatever else changed in between is in the difference, too"]
+    found = [Caveat(f"{said[0]} and {said[1]} were measured apart: whatever else changed in between is in the "
+                    "difference, too", "order")]  # fmt: skip
     same = {run.id for run in a.runs} & {run.id for run in b.runs}
     if same:
-        found.append(f"both hold the same {counted(len(same), 'run')}: of these there is no difference")
+        found.append(Caveat(f"both hold the same {counted(len(same), 'run')}: of these there is no difference"))
     return tuple(found)
 
 

@@ -14,6 +14,7 @@ from iosonde.answers.path_study import PathStudy
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
+from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.data.asked import LAST_DONE
 from iosonde.data.source import Source
 from iosonde.explain import readings
@@ -21,9 +22,9 @@ from iosonde.explain.causes import s410_trials
 from iosonde.explain.causes.s413_drift import FastDrift, drift
 from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses, density_classes
-from iosonde.explain.cost import ClassShares, Cost, cost_of, shares_of
-from iosonde.explain.places import ClassPlaces, of_class, together
-from iosonde.explain.readings import Reading, Times, reading
+from iosonde.explain.cost import Cost, cost_of, shares_of
+from iosonde.explain.places import of_class, together
+from iosonde.explain.readings import Reading, Times, explanations, reading
 from iosonde.explain.seen import in_memory
 from iosonde.explain.seen.drawn import DrawnOperations
 from iosonde.explain.seen.group import OperationGroup, OperationTrials, TrialLook, TrialOperations
@@ -32,59 +33,16 @@ from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merged
 from iosonde.stats.estimate.summarise import mean
 
+from .operation_class import OperationClass, label_of
 from .table import TableTrials
 from .trials import StoredTrials
 
 TAIL = 0.01
 _MOST = 40  # groups
-FAST, SLOW, UNEXPECTED, FASTER = "fast", "slow", "unexpectedly slow", "faster still"
 LIMITS = (
     "an operation of mixed condition (partly cached, partly not) is in the class of its whole time",
     "what would be gained is the most that can be: a slow operation that does the work of fast ones cannot become one",
 )
-
-
-@dataclass(frozen=True)
-class OperationClass:
-    """One class: from ``low_s`` to ``high_s``, ``typical_s`` in the middle of its operations. ``label``: one of the
-    words above, ``name``: what somebody calls it; ``reasons``: what its operations have in common, what explains most
-    first; ``reading``: what that reads like, None where it cannot be told."""
-
-    label: str
-    low_s: float
-    high_s: float
-    typical_s: float
-    n: int
-    shares: ClassShares
-    where: ClassPlaces
-    reasons: tuple[Reason, ...]
-    reading: Reading | None
-    name: str | None = None
-
-    @property
-    def called(self) -> str:
-        """Its name, else the label."""
-        return self.name or self.label
-
-    @property
-    def cause(self) -> str | None:
-        """The likely one, in a few words; None where nothing was found."""
-        return self.reasons[0].suspect.cause if self.reasons else None
-
-    def to_json(self) -> dict[str, Any]:
-        """The stable form."""
-        return {
-            "label": self.label, "name": self.name,
-            "low": self.low_s, "high": self.high_s, "typical": self.typical_s, "n": self.n,
-            "share": self.shares.share.to_json(), "time_share": self.shares.time_share.to_json(),
-            "cost_s": self.shares.cost_s.to_json(), "cause": self.cause,
-            "mechanism": self.reading.mechanism if self.reading else None,
-            "reading": self.reading.words if self.reading else None,
-            "where": {"run": list(self.where.run), "offset": list(self.where.offset),
-                      "ranks": {str(rank): share for rank, share in self.where.ranks.items()},
-                      "words": self.where.words},
-            "findings": [one.to_json() for one in self.reasons],
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -146,6 +104,11 @@ class OperationCauses(Answer):
     def limits(self) -> tuple[str, ...]:
         """What no diagnosis can see."""
         return LIMITS
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """One of all operations of a group where they read like something, one of each class that costs time."""
+        return tuple(verdict for group in self.groups for verdict in _verdicts(group))
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde diagnose --json``."""
@@ -258,9 +221,9 @@ def _group(
     found = [tuple(reasons([one.suspects.get(place, []) for one in seen], _between(seen, density, place)))
              for place in range(density.count)]  # fmt: skip
     classes = tuple(
-        OperationClass(_label(density, place), bounds[place] / 1e9, bounds[place + 1] / 1e9,
+        OperationClass(label_of(density, place), bounds[place] / 1e9, bounds[place + 1] / 1e9,
                        density.typical_ns[place] / 1e9, int(counts[place]), shares[place], of_class(where, place),
-                       found[place], _reading(group, density, place, found[place], seen))
+                       found[place], *_read(found[place], _times(group, density, place, seen)))
         for place in range(density.count)
     )  # fmt: skip
     notes = dict.fromkeys(note for one in seen for note in one.notes)
@@ -272,13 +235,16 @@ def _group(
     )  # fmt: skip
 
 
-def _reading(
-    group: OperationGroup, density: DensityClasses, place: int, found: Sequence[Reason], seen: Sequence[TrialLook]
-) -> Reading | None:  # fmt: skip
+def _read(found: Sequence[Reason], times: Times) -> tuple[Reading | None, tuple[str, ...]]:
+    suspects = [one.suspect for one in found]
+    return reading(suspects, times), explanations(suspects, times)
+
+
+def _times(group: OperationGroup, density: DensityClasses, place: int, seen: Sequence[TrialLook]) -> Times:
     first = seen[0]
-    times = Times(group.kind, group.size, density.typical_ns[density.fast] / 1e9, density.typical_ns[place] / 1e9,
-                  first.path, first.servers, first.whole.sent if first.whole else None, len(seen))  # fmt: skip
-    return reading([one.suspect for one in found], times)
+    return Times(group.kind, group.size, density.typical_ns[density.fast] / 1e9, density.typical_ns[place] / 1e9,
+                  first.path, first.servers, first.whole.sent if first.whole else None, len(seen),
+                  first.local)  # fmt: skip
 
 
 def _of_all(seen: Sequence[TrialLook]) -> Reading | None:
@@ -287,14 +253,21 @@ def _of_all(seen: Sequence[TrialLook]) -> Reading | None:
     return found[0] if len({one.mechanism if one else None for one in found}) == 1 else None
 
 
+def _verdicts(group: DiagnosedOperations) -> Iterator[Verdict]:
+    setting = f", {group.group.setting_words}" if group.group.setting_words else ""
+    response = f"{group.group.name}{setting}"
+    if group.reading:
+        yield Verdict("cause", response, ("all",), VerdictState.DIFFERENT, claim=group.reading.mechanism,
+                      estimate=group.cost.cost_s)  # fmt: skip
+    for one in group.slow:
+        if one.shares.cost_s.value:
+            first = one.reasons[0].suspect.agreement if one.reasons else None
+            yield Verdict("cause", response, (one.called,), one.state, claim=" or ".join(one.explanations),
+                          estimate=one.shares.cost_s, p=first.p if first else None)  # fmt: skip
+
+
 def _between(seen: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:
     if place <= density.fast:
         return []
     return s410_trials.between(place, [one.trial for one in seen], [one.account.counts[:, place].sum() for one in seen],
                                [one.account.counts.sum() for one in seen])  # fmt: skip
-
-
-def _label(density: DensityClasses, place: int) -> str:
-    if place == density.unexpected:
-        return UNEXPECTED
-    return FAST if place == density.fast else FASTER if place < density.fast else SLOW

@@ -25,6 +25,8 @@ from iosonde.explain.seen.large import LargeGroup, Span
 from iosonde.stats.density.histogram import LogHistogram
 from iosonde.store import Store
 
+from .path import is_local
+
 _KEYS = ("phase", "kind", "status", "size")
 _SPAN = (*_KEYS, "rank", "offset", "start_ns", "duration_ns")
 _MOST_KEYS = 1 << 17  # different (phase, kind, status, size): beyond, the rare ones are forgotten
@@ -58,8 +60,8 @@ class LargeRun:
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
         """What is seen of those with classes; after ``histograms``."""
-        units = sizes.units_of(self._run)
-        gathered = {span.key: LargeGroup(span, classes[group], units) for span, group in self._groups()
+        units, local = sizes.units_of(self._run), is_local(self._run)
+        gathered = {span.key: LargeGroup(span, classes[group], units, local) for span, group in self._groups()
                     if group in classes}  # fmt: skip
         for key, columns in self._pieces(OPERATION.names or ()):
             if key in gathered:

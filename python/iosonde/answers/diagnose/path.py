@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from iosonde.answers.bound import lab_truth
+from iosonde.core.filesystems import LOCAL, structure
 from iosonde.core.stored import StoredRun
 from iosonde.explain.known_path import KnownPath, ServerTimes
 
@@ -26,6 +27,13 @@ def path_of(run: StoredRun) -> KnownPath | None:
     from iosonde.lab.links import burst_bytes
 
     return KnownPath(min(trips), float(network), burst_bytes(8 * float(network)))
+
+
+def is_local(run: StoredRun) -> bool:
+    """Whether the file system of a run is known to be the node's own: nothing in it can be a server's."""
+    mount = (run.facts.get("machine") or {}).get("mount") or {}
+    kind = str(mount.get("type") or "")
+    return bool(kind) and structure(kind, str(mount.get("source") or "")) == LOCAL
 
 
 def servers_of(store: Store, run: StoredRun) -> dict[str, ServerTimes]:

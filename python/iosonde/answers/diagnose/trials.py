@@ -105,12 +105,12 @@ class StoredTrials:
         return lambda phase, kind, size: OperationGroup(phase.operation, _native.KINDS[kind], size, setting, words)
 
     def _of_run(self, run: StoredRun) -> Iterator[tuple[OperationGroup, TrialOperations]]:
-        group_of, known = self._group_of(run), sizes.units_of(run)
+        group_of, units, local = self._group_of(run), sizes.units_of(run), diagnose_path.is_local(run)
         columns = self._store.operation_columns(run.id, COLUMNS)
         path, servers = diagnose_path.path_of(run), diagnose_path.servers_of(self._store, run)
         for phase in self._phases(run):
             waits = bool(phase.open_flags & _WAITING)
-            for kind, operations, failed in split(columns, phase, _native.KINDS, units=known):
+            for kind, operations, failed in split(columns, phase, _native.KINDS, units=units, local=local):
                 exact = None if phase.recorded_all else _exact(phase, _native.KINDS[kind], operations.size)
                 group, notes = group_of(phase, kind, operations.size), tuple(_notes(operations, exact))
                 yield group, TrialOperations(run.id, operations, failed, notes, exact, path, servers.get(group.kind),

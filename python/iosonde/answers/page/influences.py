@@ -5,7 +5,8 @@ A page must not take minutes: of more rows, or more responses, than the limits i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from iosonde.answers.candidates import candidates
@@ -24,6 +25,7 @@ from iosonde.model.fit.fitted import train
 from iosonde.model.fit.folds import groups
 from iosonde.model.fit.validate import Candidate, learning_curve
 from iosonde.model.sensitivity.rank import rank
+from iosonde.stats.regression.effects import ResponseEffects
 
 from . import what_if
 from .content import factors as content
@@ -37,76 +39,92 @@ _SEED = 0
 _Made = TypeVar("_Made")
 
 
+@dataclass(frozen=True)
+class InfluenceOptions:
+    """``limits`` are what settings have to fulfil; ``effects``: (operation, metric) → the tests of the page's
+    summary."""
+
+    level: float
+    limits: KeptConstraints = field(default_factory=KeptConstraints)
+    effects: Mapping[tuple[str, str], ResponseEffects] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One response, a column of the table, with what it is called."""
+
+    title: str
+    table: Table
+    response: str
+    better: Better
+    effects: ResponseEffects | None
+
+
 def influences_of_table(
-    table: Table, responses: Sequence[str], settings: Sequence[str], level: float, limits: KeptConstraints | None = None
+    table: Table, responses: Sequence[str], settings: Sequence[str], options: InfluenceOptions
 ) -> Section[content.Influence]:
-    """One part for each response of a table; ``limits`` are what settings have to fulfil."""
+    """One part for each response of a table."""
     columns = [table.column(name) for name in responses]
-    asked = [(one.name, table, one.name, metric_of(one.label, one.unit).better) for one in columns]
-    return _section(asked, settings, level, limits or KeptConstraints())
+    asked = [_Asked(one.name, table, one.name, metric_of(one.label, one.unit).better, options.effects.get(("", one.name)))
+             for one in columns]  # fmt: skip
+    return _section(asked, settings, options)
 
 
 def influences_of_store(
-    trials: Table,
-    settings: Sequence[str],
-    level: float,
-    titles: dict[tuple[str, str], tuple[str, str]],
-    limits: KeptConstraints | None = None,
+    trials: Table, settings: Sequence[str], titles: dict[tuple[str, str], tuple[str, str]], options: InfluenceOptions
 ) -> Section[content.Influence]:
     """One part for each operation and metric of ``titles``: (heading, unit)."""
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
     asked = [
-        (title, of_metric(trials, rows[key], title, unit), title, metric_of(key[1], unit).better)
+        _Asked(title, of_metric(trials, rows[key], title, unit), title, metric_of(key[1], unit).better,
+               options.effects.get(key))
         for key, (title, unit) in titles.items()
         if key in rows
-    ]
-    return _section(asked, settings, level, limits or KeptConstraints())
+    ]  # fmt: skip
+    return _section(asked, settings, options)
 
 
 def _section(
-    asked: Sequence[tuple[str, Table, str, Better]], settings: Sequence[str], level: float, limits: KeptConstraints
+    asked: Sequence[_Asked], settings: Sequence[str], options: InfluenceOptions
 ) -> Section[content.Influence]:
     items, missing, varied = [], [], list(_varied(asked, settings))
-    for title, known, response, better, names in varied[:MOST_RESPONSES]:
-        if len(known) > MOST_ROWS:
-            rows = f"{len(known):,} rows are more than a page analyses"
-            missing.append(f"{title}: {rows}; iosonde rank and iosonde fit do.")
+    for one, names in varied[:MOST_RESPONSES]:
+        if len(one.table) > MOST_ROWS:
+            rows = f"{len(one.table):,} rows are more than a page analyses"
+            missing.append(f"{one.title}: {rows}; iosonde rank and iosonde fit do.")
             continue
         try:
-            items.append(_influence(known, response, names, (title, better, level), limits))
+            items.append(_influence(one, names, options))
         except IosondeError as error:
-            missing.append(f"{title}: {error.message}.")
+            missing.append(f"{one.title}: {error.message}.")
     if len(varied) > MOST_RESPONSES:
-        others = ", ".join(title for title, *_ in varied[MOST_RESPONSES:])
+        others = ", ".join(one.title for one, _ in varied[MOST_RESPONSES:])
         missing.append(f"Not analysed here: {others}; iosonde rank and iosonde fit do.")
     return Section(tuple(items), tuple(missing))
 
 
-def _varied(
-    asked: Sequence[tuple[str, Table, str, Better]], settings: Sequence[str]
-) -> Iterator[tuple[str, Table, str, Better, list[str]]]:
+def _varied(asked: Sequence[_Asked], settings: Sequence[str]) -> Iterator[tuple[_Asked, list[str]]]:
     """Those whose settings vary, with the rows that have a value and the terms; the regressions name the others."""
-    for title, table, response, better in asked:
-        known = table.take(~table.column(response).missing)
+    for one in asked:
+        known = one.table.take(~one.table.column(one.response).missing)
         if names := varying_terms(known, settings):
-            yield title, known, response, better, list(names)
+            yield replace(one, table=known), list(names)
 
 
-def _influence(
-    table: Table, response: str, names: Sequence[str], words: tuple[str, Better, float], limits: KeptConstraints
-) -> content.Influence:
-    title, better, level = words
-    data = examples(table, response, names)
+def _influence(one: _Asked, names: Sequence[str], options: InfluenceOptions) -> content.Influence:
+    level = options.level
+    data = examples(one.table, one.response, names)
     missing: list[str] = []
-    kept, left = limits.over(data)
-    missing += [f"{one[:1].upper()}{one[1:]}." for one in left]
-    ranking = _or_said(lambda: _ranking(data, level), "No ranking", missing)
+    kept, left = options.limits.over(data)
+    missing += [f"{said[:1].upper()}{said[1:]}." for said in left]
+    tested = one.effects if one.effects is not None and set(one.effects.factors) == set(names) else None
+    ranking = _or_said(lambda: _ranking(data, level, tested), "No ranking", missing)
     made = _or_said(lambda: _chosen(data, level), "No model", missing)
     if made is None:
-        return content.Influence(title, data.unit, ranking, None, None, None, tuple(missing))
+        return content.Influence(one.title, data.unit, ranking, None, None, None, tuple(missing))
     return content.Influence(
-        title, data.unit, ranking, _judged(data, made, level), _tree(data, made),
-        what_if.rows_of(data, made.model, better, level, kept), tuple(missing),
+        one.title, data.unit, ranking, _judged(data, made, level), _tree(data, made),
+        what_if.rows_of(data, made.model, one.better, level, kept), tuple(missing),
     )  # fmt: skip
 
 
@@ -118,8 +136,8 @@ def _or_said(make: Callable[[], _Made], what: str, missing: list[str]) -> _Made 
         return None
 
 
-def _ranking(data: Examples, level: float) -> content.ResponseRanking:
-    made = rank(data, level)
+def _ranking(data: Examples, level: float, effects: ResponseEffects | None) -> content.ResponseRanking:
+    made = rank(data, level, effects=effects)
     head = f"{made.n} trials of {made.n_cells} settings; {made.estimator}."
     if made.noise is not None and made.noise.value is not None:
         head += f" {100 * made.noise.value:.0f} % of the variance is noise between repeats."

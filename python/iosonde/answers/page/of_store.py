@@ -20,6 +20,7 @@ from iosonde.data.asked import ALL, Asked, MetricChoice
 from iosonde.data.factors import told_apart
 from iosonde.data.source import Source
 from iosonde.stats.overview.fault_effect import UNDONE, WELL
+from iosonde.stats.overview.story import effects_by_response, verdicts_of
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
@@ -34,7 +35,7 @@ from .content.timeline import Timeline
 from .experiment import Chosen
 from .findings import at_the_top, findings_of
 from .first_screen import clock_of, first_screen
-from .influences import influences_of_store
+from .influences import InfluenceOptions, influences_of_store
 from .latency import Shapes, latencies_of
 from .machine import facts_of
 from .measured import asked_of, target_of
@@ -94,14 +95,15 @@ def page_of_store(
                              {} if told else {(one.operation, one.metric): one.includes for one in bars}),
         models=models,
         influences=influences_of_store(
-            trials, columns_of(on, trials) if on else _scattered(source, trials, overview.by), level, titles,
-            KeptConstraints(constraints, source),
+            trials, columns_of(on, trials) if on else _scattered(source, trials, overview.by), titles,
+            InfluenceOptions(level, KeptConstraints(constraints, source), effects_by_response(overview)),
         ),
         bound=bounding.section(),
         faults=Section(hit.over_trials(overview.by, source.units())),
         fault_plot=_last_hit(source),
         slow=slow_of(source, level),
         more=_more(source, asked) if told else "",
+        verdicts=verdicts_of(overview),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.answers.constraints import KeptConstraints
+from iosonde.core.errors import IosondeError
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.level_text import setting_text
 from iosonde.core.table import Table
@@ -19,6 +20,7 @@ from iosonde.core.words import counted
 from iosonde.data.roles import Roles, guess
 from iosonde.stats.checks import examine, worst_first
 from iosonde.stats.overview import overview
+from iosonde.stats.overview.story import effects_by_response, verdicts_of
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
@@ -27,7 +29,7 @@ from .content.tables import Section
 from .content.words import FirstScreen, Reproduce
 from .findings import at_the_top, said, wrong
 from .first_screen import interval_words
-from .influences import influences_of_table
+from .influences import InfluenceOptions, influences_of_table
 from .regressions import models_of_table
 from .summaries import summaries_of
 
@@ -55,7 +57,7 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
     seen = guess(table, responses, grouped)
     explained = models_of_table(table, seen.responses, seen.settings, on, level)
     cells = list(seen.settings) if grouped is not None else _coarse(table, seen.settings)
-    made = overview.of_table(table, seen.responses, cells, level)
+    made = overview.of_table(table, seen.responses, cells, level, _headlines(table, seen.responses, cells))
     checked = examine.of_table(table, level, seen.responses, seen.settings, (*seen.numbering, *seen.remarks))
     hidden = [finding for finding in made.findings if finding.code == "S110"]
     findings = _worst_first([*checked.findings, *hidden, *at_the_top(explained), *said(made.warnings)])
@@ -74,8 +76,20 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
         reproduce=_reproduce(table, path, asked.command),
         summary=summaries_of(made),
         models=explained,
-        influences=influences_of_table(table, seen.responses, seen.settings, level, KeptConstraints(asked.constraints)),
+        influences=influences_of_table(
+            table, seen.responses, seen.settings,
+            InfluenceOptions(level, KeptConstraints(asked.constraints), effects_by_response(made)),
+        ),  # fmt: skip
+        verdicts=verdicts_of(made),
     )
+
+
+def _headlines(table: Table, responses: Sequence[str], cells: Sequence[str]) -> Sequence[str]:
+    """The responses of the table where none is named: the family of tests, as of every command."""
+    try:
+        return [name for name in guess(table).responses if name not in cells]
+    except IosondeError:
+        return responses
 
 
 def _coarse(table: Table, settings: Sequence[str]) -> list[str]:

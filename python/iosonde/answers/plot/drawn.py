@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from iosonde.answers.answer import Answer
+from iosonde.core.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -28,3 +29,8 @@ class Drawn(Answer):
             ],
             "notes": [*self.notes, *self.left],
         }
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Those of its figures."""
+        return tuple(verdict for _, one in self.figures if isinstance(one, Answer) for verdict in one.verdicts)

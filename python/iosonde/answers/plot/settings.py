@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from iosonde.answers.caveats import caveats
+from iosonde.answers.family import headline_responses
 from iosonde.answers.page.axis import title as operation_title
 from iosonde.answers.summary import pilot_of
 from iosonde.answers.trials import cells_of
@@ -19,12 +20,12 @@ from iosonde.core.headlines import metric_words
 from iosonde.core.stored import fate_of_incomplete
 from iosonde.core.table import Cell
 from iosonde.core.words import counted, listed
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ALL, Asked
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.overview import mean_of, row_of
-from iosonde.stats.overview.story import story
+from iosonde.stats.overview.story import ResponseStory, sentences, stories
 
 from .best import best_and_worst
 from .chosen import named_in, one_experiment, responses_by
@@ -63,16 +64,17 @@ def settings_plot(
     InputError, DataError."""
     source, newest = one_experiment(source, roles or PlotRoles())
     found = responses_by(source, asked, roles or PlotRoles())
-    made = plot_of(source, found, asked, named_in(found, roles or PlotRoles()), fits or Fits())
+    family = headline_responses(source, replace(asked, metric=(ALL,)), found[0].names)
+    made = plot_of(source, found, asked, named_in(found, roles or PlotRoles()), fits or Fits(), family=family)
     return replace(made, notes=(*([newest] if newest else []), *made.notes))
 
 
 def plot_of(
     source: Source, found: Sequence[Response], asked: Asked, roles: PlotRoles, fits: Fits,
-    compared: Callable[[SettingPoint], bool] | None = None,
+    compared: Callable[[SettingPoint], bool] | None = None, family: Sequence[Response] = (),
 ) -> SettingsPlot:  # fmt: skip
     """The figure of these responses. ``compared`` chooses the points of which the best and the worst are said, where
-    they are not said of all."""
+    they are not said of all; ``family``: responses that belong to the family of tests, shown or not."""
     cells = [cells_of(one) for one in found]
     levels = _levels(found, roles.named)
     settings = [cell.by for of_one in cells for cell in of_one]
@@ -85,8 +87,8 @@ def plot_of(
     ]  # fmt: skip
     panels, across, left = _panels(made, levels, places, fits.panels) if levels else (_by_operation(made), 0, [])
     x = levels[places.x] if levels else _operations(made)
-    said = [] if compared else _told(source, cells, asked.level, pilot)
-    said = said or [
+    told = () if compared else _told(cells, asked.level, pilot, family)
+    said = list(sentences(told, source.units())) or [
         best_and_worst(one.name, one.metric, one.response,
                        [point for _, point in one.points if compared is None or compared(point)])
         for one in made
@@ -95,14 +97,17 @@ def plot_of(
         _title(made, levels, places), x, levels.get(places.color), tuple(panels), across, not places.rest, asked.level,
         tuple(islice((text for text in said if text), _SAID)),
         tuple(dict.fromkeys(_notes(source, made))),
-        (*left, *_rest(places), *_missing(levels, places, settings)),
+        (*left, *_rest(places), *_missing(levels, places, settings)), told, source.units(),
     )  # fmt: skip
 
 
-def _told(source: Source, cells: Sequence[Sequence[TrialCell]], level: float, pilot: int | None) -> list[str]:
+def _told(
+    cells: Sequence[Sequence[TrialCell]], level: float, pilot: int | None, family: Sequence[Response]
+) -> tuple[ResponseStory, ...]:
     """What a summary says of the same settings."""
     every = [cell for of_one in cells for cell in of_one]
-    return list(story([row_of(cell, level, pilot) for cell in every], every, source.units(), level))
+    beside = [cell for one in family for cell in cells_of(one)]
+    return stories([row_of(cell, level, pilot) for cell in every], every, level, beside)
 
 
 # Factors

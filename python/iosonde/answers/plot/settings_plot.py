@@ -11,6 +11,8 @@ from iosonde.answers.page.content.tables import DataTable
 from iosonde.core.factor_levels import FactorLevels
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
+from iosonde.core.verdict import Verdict
+from iosonde.stats.overview.story import ResponseStory
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class SettingsPlot(Answer):
     """``panels`` in rows of ``across`` (0: as it fits). ``joined``: points of one colour are a line along x.
 
     ``sentences`` say the best and the worst of each metric, ``notes`` what a reader has to know of the figure,
-    ``left`` what is not in it.
+    ``left`` what is not in it. ``stories``: the effects behind the sentences; ``units`` of their factors.
     """
 
     title: str
@@ -68,6 +70,13 @@ class SettingsPlot(Answer):
     sentences: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     left: tuple[str, ...] = field(default=())
+    stories: tuple[ResponseStory, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """As those of a summary of the same settings."""
+        return tuple(verdict for story in self.stories for verdict in story.verdicts(self.units))
 
     def content(self) -> dict[str, Any]:
         """Its panels with their points, and its sentences."""

@@ -22,9 +22,9 @@ _INSTEAD = {
     "S401": ("S402", "S403", "S406", "S405", "S411"), "S406": ("S402", "S403", "S405", "S411"),
     "S402": ("S403", "S411"),
     "S404": ("S403", "S402", "S409"), "S405": ("S403", "S402", "S404"), "S407": ("S403", "S406"),
-    "S408": ("S403", "S404"), "S409": ("S403", "S402"),
+    "S408": ("S403", "S404", "S409"), "S409": ("S403",),
 }  # fmt: skip
-_NEARLY = 0.85
+NEARLY = 0.85  # of the agreement of another finding
 # Even gaps follow from a clock, but a clock from even gaps only if these hold their phase over the whole run.
 _NEARLY_OF = {("S402", "S411"): 0.6}
 
@@ -68,4 +68,4 @@ def told(found: Sequence[Suspect]) -> list[Suspect]:
 def _instead(other: Suspect, one: Suspect) -> bool:
     if one.code not in _INSTEAD.get(other.code, ()):
         return False
-    return other.agreement.kappa >= _NEARLY_OF.get((other.code, one.code), _NEARLY) * one.agreement.kappa
+    return other.agreement.kappa >= _NEARLY_OF.get((other.code, one.code), NEARLY) * one.agreement.kappa

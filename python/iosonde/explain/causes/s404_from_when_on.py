@@ -61,7 +61,9 @@ def _told(target: Target, made: Agreement, late: bool, moment: float) -> Suspect
     when = f"from {after}{moved} on" if late else f"until {after}{moved}"
     sentence = (f"{percent(made.recall)} of them are {when}, where {percent(made.precision)} of the operations "
                 "are slow")  # fmt: skip
-    confirm = ("twice the data: what is full is full after as many bytes, what runs by the clock after as many seconds"
+    units = "bytes" if operations.size else "operations"
+    more = "twice the data" if operations.size else "twice as many"
+    confirm = (f"{more}: what is full is full after as many {units}, what runs by the clock after as many seconds"
                if late else "the same data again: what was warmed up is warm then")  # fmt: skip
     return Suspect(CODE, target.place, when, sentence, made, confirm,
                    {"moment_s": moment / 1e9, "operations_before": done, "bytes_before": done * operations.size,

@@ -15,7 +15,8 @@ When it is wrong
 
 What to do
     Let another rank do the same on the same file: if it is slow, too, it is
-    the file's server, else the rank's node.
+    the file's server (of a local file system: where it lies on the disk), else
+    the rank's node.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from .target import LEAST, Agreement, Suspect, Target
 
 CODE = "S408"
 _NAMED = 4
+_SERVED = "another rank on the same file: if it is slow too, it is the file's server, else the node"
+_LOCAL = "another rank on the same file: if it is slow too, it is where the file lies on the node's disk, else the rank"
 _MOST_FILES = 4096
 _CHUNK = 1 << 18  # operations at a time: numbers of another type are made of them
 
@@ -52,10 +55,11 @@ def find(target: Target) -> list[Suspect]:
     some = listed([str(one) for one in sorted(kept)[:_NAMED]] + ([f"{len(kept) - _NAMED} more"] if len(kept) > _NAMED
                                                                   else []))  # fmt: skip
     which = f"{word}{'s' if len(kept) > 1 else ''} {some}"
+    confirm = _LOCAL if target.operations.local else _SERVED
     sentence = (f"{percent(made.recall)} of them are on {which}, where {percent(made.precision)} of the operations are "
                 "slow")  # fmt: skip
     return [Suspect(CODE, target.place, f"on {which}", sentence, made,
-                    "another rank on the same file: if it is slow too, it is the file's server, else the node",
+                    confirm,
                     {f"{word}s": sorted(kept), "of": of})]  # fmt: skip
 
 

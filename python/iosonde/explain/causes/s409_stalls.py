@@ -63,5 +63,6 @@ def find(target: Target) -> list[Suspect]:
                 f"wait, too ({moments:,} moments); in {percent(made.precision)} of such time "
                 "the rest of them does")  # fmt: skip
     return [Suspect(CODE, target.place, "all ranks wait together", sentence, made,
-                    "fewer ranks, or a file for each rank: stalls of a lock go away, those of a server stay",
+                    "fewer ranks, or a file for each rank: stalls of a lock go away, those of "
+                    f"{'the disk' if operations.local else 'a server'} stay",
                     {"moments": moments, "ranks": len(ranks)})]  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from iosonde.core.types import FactorValue
+from iosonde.core.units import format_size
 from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses
 from iosonde.explain.cost import Account
@@ -28,6 +29,12 @@ class OperationGroup:
     size: int
     setting: tuple[tuple[str, FactorValue], ...] = ()
     setting_words: str = ""
+
+    @property
+    def name(self) -> str:
+        """The operation, its kind where that is another word, its size: ``read of 64 KiB``."""
+        kind = "" if self.kind == self.operation else f" {self.kind}"
+        return f"{self.operation}{kind}" + (f" of {format_size(self.size)}" if self.size else "")
 
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
@@ -58,7 +65,7 @@ class TrialOperations:
 class TrialLook:
     """One trial: its sums, where each class is, what the operations of each have in common (by class), what is drawn of
     it. ``step_s``: of the clock's ticks in its durations. ``path``, ``servers``: as of the operations; ``whole``: all
-    of them against both."""
+    of them against both; ``local``: as of the operations."""
 
     trial: str
     account: Account
@@ -71,6 +78,7 @@ class TrialLook:
     path: KnownPath | None = None
     servers: ServerTimes | None = None
     whole: Pass | None = None
+    local: bool = False
 
 
 class OperationTrials(Protocol):

@@ -47,7 +47,7 @@ def _look(trial: TrialOperations, group: OperationGroup, classes: DensityClasses
                      trial_suspects(operations, of, classes),
                      drawn(rows, classes, made, longest, operations.placed), trial.failed,
                      clock_step(operations.duration_ns) / 1e9, trial.notes, trial.path, trial.servers,
-                     _whole(trial, group, classes))  # fmt: skip
+                     _whole(trial, group, classes), operations.local)  # fmt: skip
 
 
 def _whole(trial: TrialOperations, group: OperationGroup, classes: DensityClasses) -> Pass | None:
@@ -78,4 +78,4 @@ def whole_account(
 def class_counts(histogram: LogHistogram, classes: DensityClasses) -> np.ndarray:
     """How many values each class has."""
     edges = [0, *(histogram.below(bound) for bound in classes.bounds_ns), histogram.counts.size]
-    return np.array([histogram.counts[begin:end].sum() for begin, end in zip(edges, edges[1:], strict=False)])
+    return np.array([histogram.recorded[begin:end].sum() for begin, end in zip(edges, edges[1:], strict=False)])

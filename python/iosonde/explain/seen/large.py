@@ -97,11 +97,12 @@ class Span:
 
 
 class LargeGroup:
-    """What is summed, and what is kept, of a group whose classes are known. ``units``: as of ``Operations``."""
+    """What is summed, and what is kept, of a group whose classes are known. ``units``, ``local``: as of
+    ``Operations``."""
 
-    def __init__(self, span: Span, classes: DensityClasses, units: Mapping[str, int]) -> None:
+    def __init__(self, span: Span, classes: DensityClasses, units: Mapping[str, int], local: bool) -> None:
         assert span.histogram is not None
-        self._span, self._classes, self._units = span, classes, units
+        self._span, self._classes, self._units, self._local = span, classes, units, local
         self._sums = AccountSums(classes.count, span.elapsed_ns)
         self._places = PlaceSums(classes.count, span.reach)
         self._stretches = Stretches(span.n, len(span.counts), span.elapsed_ns)
@@ -151,7 +152,7 @@ class LargeGroup:
                            for name in DrawnRows.__dataclass_fields__))  # fmt: skip
         return TrialLook(trial, account, self._places.counts(recorded), self._suspects(),
                          drawn(rows, classes, account, max(span.counts.values()), span.placed), span.failed,
-                         span.step_ns / 1e9, tuple(self._notes()))  # fmt: skip
+                         span.step_ns / 1e9, tuple(self._notes()), local=self._local)  # fmt: skip
 
     def _notes(self) -> list[str]:
         span = self._span
@@ -181,7 +182,7 @@ class LargeGroup:
     def _of(self, columns: Columns, in_order: bool) -> dict[int, list[Suspect]]:
         scale = self._span.n * self._span.stand_for / columns["of"].size if not in_order else 1.0
         operations = of_columns(columns, self._span.phase, self._span.size, units=self._units, stand_for=scale,
-                                in_order=in_order)  # fmt: skip
+                                in_order=in_order, local=self._local)  # fmt: skip
         return trial_suspects(operations, columns["of"], self._classes)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import normal_quantile, t_critical
+from iosonde.stats.regression.effects import FactorEffect, ResponseEffects
 
 from .types import Shares, VariancePart
 from .variances import Array
@@ -43,15 +44,47 @@ def tied(
     return tuple(tuple(group) for group in groups)
 
 
+def with_blocks(
+    order: Sequence[Sequence[str]], blocks: Sequence[FactorEffect], effects: ResponseEffects
+) -> tuple[tuple[str, ...], ...]:
+    """The groups of ``order`` with the factors of each block in their place: a group of their own, or in that with
+    whose first factor their share's interval overlaps."""
+    groups = [list(group) for group in order]
+    for block in blocks:
+        heads = [effects.effect_of(group[0]) for group in groups]
+        shares = [0.0 if head is None else head.share for head in heads]
+        place = next((i for i, share in enumerate(shares) if share < block.share), len(groups))
+        beside = [i for i in (place - 1, place) if 0 <= i < len(groups) and _overlap(block, heads[i])]
+        if beside:
+            groups[beside[0]] += block.factors
+        else:
+            groups.insert(place, list(block.factors))
+    return tuple(tuple(group) for group in groups)
+
+
+def _overlap(one: FactorEffect, other: FactorEffect | None) -> bool:
+    if other is None:
+        return True
+    a, b = one.explained, other.explained
+    if a.low is None or a.high is None or b.low is None or b.high is None:
+        return True
+    return a.low <= b.high and b.low <= a.high
+
+
 def interval_text(shares: Shares) -> str:
     """``S1 0.55, 0.49–0.60``, and ST where it is surely larger; an unknown interval is ``~``."""
-    s1, st = shares.s1, shares.st
+    s1 = shares.s1
     if s1.value is None or s1.low is None or s1.high is None:
         return f"S1 {s1.value:.2f}, ~"
-    said = f"S1 {s1.value:.2f}, {s1.low:.2f}–{s1.high:.2f}"
-    if st.value is None or st.low is None or st.high is None or st.low <= s1.high + WORTH_A_WORD:
-        return said
-    return f"{said}; ST {st.value:.2f}, {st.low:.2f}–{st.high:.2f}"
+    return f"S1 {s1.value:.2f}, {s1.low:.2f}–{s1.high:.2f}{total_text(shares)}"
+
+
+def total_text(shares: Shares) -> str:
+    """``; ST 0.74, 0.70–0.78`` where it is surely larger than S1, else nothing."""
+    s1, st = shares.s1, shares.st
+    if s1.high is None or st.value is None or st.low is None or st.high is None or st.low <= s1.high + WORTH_A_WORD:
+        return ""
+    return f"; ST {st.value:.2f}, {st.low:.2f}–{st.high:.2f}"
 
 
 def adjusted_text(part: VariancePart) -> str:

@@ -14,8 +14,9 @@ import numpy as np
 
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
+from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples
-from iosonde.stats.estimate.multiple import holm
+from iosonde.stats.regression.effects import FactorEffect, ResponseEffects, correct
 
 from . import factorial, scattered, warnings
 from .adjusted import Adjusted, adjusted, ranks_by_adjusted
@@ -23,11 +24,12 @@ from .aliases import aliases
 from .blocks import enter
 from .design import FACTORIAL, FRACTION, GRID, SCATTERED, Design, design_of
 from .effects import effects
-from .order import tied
+from .order import tied, with_blocks
 from .permutation import Null, nulls
 from .ranking import BY_ADJUSTED, BY_S1, FactorRank, Ranking
 from .shapley import Shapley, effects_of
 from .slopes import slopes
+from .tested import effects_of_bins, effects_of_examples
 from .total import Total, TotalShares, total_shares
 from .types import Shares, VariancePart
 from .variances import Array, Groups, Resampled, VarianceShare
@@ -51,7 +53,8 @@ _NOISES = {
 @dataclass(frozen=True)
 class _Found:
     """All that was estimated: variances, shares within the fixed factors, total shares, Shapley effects, dummies,
-    shares ``beyond`` all other factors."""
+    shares ``beyond`` all other factors. ``levels``: the tested effects of all factors by their levels, corrected over
+    the family of tests."""
 
     design: Design
     level: float
@@ -61,6 +64,7 @@ class _Found:
     shapley: Shapley | None
     dummies: list[Null]
     beyond: Adjusted | None
+    levels: ResponseEffects
 
     @cached_property
     def names(self) -> list[str]:
@@ -68,10 +72,25 @@ class _Found:
         return [feature.name for feature in self.design.features]
 
     @cached_property
+    def effects(self) -> ResponseEffects:
+        """The tests that decide: of the levels, or where numbers have too many of bins."""
+        if not self.design.binned:
+            return self.levels
+        parts = self.shares if self.adjusted is None else self.adjusted.parts
+        return effects_of_bins(self.design, self.dummies, [_share_of(part) for part in parts])
+
+    @cached_property
+    def blocks(self) -> list[FactorEffect]:
+        """Factors that go together and matter, the strongest first."""
+        return [effect for effect in self.effects.significant if effect.is_block]
+
+    @cached_property
     def told(self) -> list[int]:
-        """The factors whose effect can be told from chance, by themselves or in interactions."""
-        seen = [p is not None and p <= 1 - self.level for p in holm([null.p for null in self.dummies])]
-        return [i for i in range(len(self.names)) if seen[i] or self.totals.interacts[i]]
+        """The factors whose effect is significant by itself, or that are seen to interact."""
+        alone = {effect.name for effect in self.effects.significant if not effect.is_block}
+        together = {name for effect in self.effects.effects if effect.is_block for name in effect.factors}
+        return [i for i, name in enumerate(self.names)
+                if name in alone or (self.totals.interacts[i] and name not in together)]  # fmt: skip
 
     @property
     def adjusted(self) -> Adjusted | None:
@@ -83,7 +102,12 @@ class _Found:
         """Of each factor over all."""
         every = range(len(self.names))
         shares = [self._shares(self.made, VarianceShare(frozenset([i])), self.totals.of[i]) for i in every]
-        return _important(shares, None if self.adjusted is None else self.adjusted.parts)
+        return _important(shares, self._weights(self.adjusted.parts) if self.adjusted else None)
+
+    def _weights(self, parts: Sequence[VariancePart]) -> Sequence[VariancePart] | None:
+        """What VI is made of: the adjusted shares, but S1 where factors go together, which explain nothing beyond each
+        other."""
+        return None if any(effect.is_block for effect in self.effects.effects) else parts
 
     @cached_property
     def parts(self) -> dict[int, Shares]:
@@ -92,15 +116,17 @@ class _Found:
             return {}
         shares = self.inner.shares
         parts = [self._shares(self.inner.made, share, self.totals.within[i]) for i, share in shares.items()]
-        inner = None if self.adjusted is None else [self.adjusted.within[i] for i in shares]
+        inner = None if self.adjusted is None else self._weights([self.adjusted.within[i] for i in shares])
         return dict(zip(shares, _important(parts, inner), strict=True))
 
     def order(self) -> tuple[tuple[str, ...], ...]:
-        """The factors that can be told from chance, in groups that cannot be told apart."""
+        """The factors that matter, in groups that cannot be told apart; those that go together are in one."""
         if self.adjusted is not None:
-            return self._adjusted_order(dict(enumerate(self.adjusted.parts)), self.adjusted.moves)
-        both = {self.names[i]: (self.shares[i], VarianceShare(frozenset([i]))) for i in self.told}
-        return _order(self.made, both, self.level)
+            order = self._adjusted_order(dict(enumerate(self.adjusted.parts)), self.adjusted.moves)
+        else:
+            both = {self.names[i]: (self.shares[i], VarianceShare(frozenset([i]))) for i in self.told}
+            order = _order(self.made, both, self.level)
+        return with_blocks(order, self.blocks, self.effects)
 
     def order_within(self) -> tuple[tuple[str, ...], ...]:
         """The same within the fixed factors."""
@@ -128,10 +154,12 @@ class _Found:
 def rank(
     data: Examples, level: float, fixed: Sequence[str] = (), seed: int = SEED,
     blocks: Mapping[str, Sequence[str]] | None = None, progress: Callable[[str], None] = lambda what: None,
+    effects: ResponseEffects | None = None,
 ) -> Ranking:  # fmt: skip
     """Rank the factors of ``data``. ``fixed`` names those that one cannot choose: the others are then also ranked
     within them. ``blocks`` are factors by the name of their block, entered in order; factors in none make the last.
-    ``progress`` is told what begins. Raises InputError, DataError."""
+    ``progress`` is told what begins. ``effects``: tests of the same rows that are corrected over a family of responses;
+    by default over these factors alone. Raises InputError, DataError."""
     check_level(level)
     design = design_of(data)
     names = [feature.name for feature in design.features]
@@ -140,26 +168,31 @@ def rank(
         raise InputError("every factor is fixed", "leave one out of --fixed: nothing is left to choose")
     ordered = _blocks(blocks or {}, names)
     rng = np.random.default_rng(seed)
-    found = _estimated(design, held, level, rng, progress)
+    tested = effects or correct([effects_of_examples(data, level)])[0]
+    found = _estimated(design, held, level, rng, progress, tested)
     progress("the effect of each level")
     factors, r2 = _factors(found, held)
-    entered = enter(design, ordered, {names[i] for i in found.told}, level, rng) if ordered else None
+    order = found.order()
+    matter = {name for group in order for name in group}
+    entered = enter(design, ordered, matter, level, rng) if ordered else None
     by = BY_S1 if found.adjusted is None else BY_ADJUSTED
     ranking = Ranking(
         data.response, data.unit, level, design.n, design.n_cells, _estimator(design), found.totals.name,
-        found.made.how, factors, found.made.noise(level, design.n) if design.df_repeats else None, found.order(),
-        found.order_within(), tuple(f.name for f in factors if names.index(f.name) not in found.told),
+        found.made.how, factors, found.made.noise(level, design.n) if design.df_repeats else None, order,
+        found.order_within(), tuple(f.name for f in factors if f.name not in matter),
         tuple(names[i] for i in sorted(held)), None if found.inner is None else found.inner.fixed, design.links, seed,
         "", (), entered, by=by, noise_from=_noise_from(found),
-        shapley_estimator="" if found.shapley is None else found.shapley.name,
+        shapley_estimator="" if found.shapley is None else found.shapley.name, effects=found.effects,
+        by_levels=not design.binned,
     )  # fmt: skip
     said = warnings.warnings(ranking, design, data.warnings, r2, found.beyond)
     return replace(ranking, sentence=warnings.sentence(ranking), warnings=said)
 
 
 def _estimated(
-    design: Design, held: Groups, level: float, rng: np.random.Generator, progress: Callable[[str], None]
-) -> _Found:
+    design: Design, held: Groups, level: float, rng: np.random.Generator, progress: Callable[[str], None],
+    effects: ResponseEffects,
+) -> _Found:  # fmt: skip
     progress("first-order shares and their intervals")
     room = scattered if design.kind == SCATTERED else factorial
     made = room.resample(design, _wanted(len(design.features), held, design.kind), rng)
@@ -170,7 +203,8 @@ def _estimated(
     shapley = effects_of(design, level, rng) if design.links else None
     progress("what a dummy would reach")
     beyond = adjusted(design, held, level, rng.spawn(1)[0])
-    return _Found(design, level, made, inner, totals, shapley, nulls(design, level, rng, beyond), beyond)
+    return _Found(design, level, made, inner, totals, shapley, nulls(design, level, rng, beyond), beyond,
+                  effects)  # fmt: skip
 
 
 def _factors(found: _Found, held: Groups) -> tuple[tuple[FactorRank, ...], float | None]:
@@ -185,6 +219,7 @@ def _factors(found: _Found, held: Groups) -> tuple[tuple[FactorRank, ...], float
             effects(design, i, level, noise), None if found.shapley is None else found.shapley.of[i],
             found.parts.get(i), i in held, found.totals.interacts[i], None if own is None else own.parts[i],
             None if own is None else own.within.get(i), () if alias is None else alias[i],
+            found.effects.effect_of(name),
         )
         for i, name in enumerate(found.names)
     ]  # fmt: skip
@@ -192,6 +227,8 @@ def _factors(found: _Found, held: Groups) -> tuple[tuple[FactorRank, ...], float
 
 
 def _place(factor: FactorRank) -> float:
+    if factor.effect is not None and factor.effect.is_block:
+        return -factor.effect.share
     return -_size(factor.over_all) if factor.adjusted is None else -_value(factor.adjusted)
 
 
@@ -244,6 +281,10 @@ def _important(shares: Sequence[Shares], parts: Sequence[VariancePart] | None = 
     return [
         replace(share, importance=value / whole if whole else 0.0) for share, value in zip(shares, values, strict=True)
     ]
+
+
+def _share_of(part: Shares | VariancePart) -> Estimate:
+    return part.s1 if isinstance(part, Shares) else part.share
 
 
 def _value(part: VariancePart) -> float:

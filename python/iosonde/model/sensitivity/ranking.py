@@ -7,6 +7,7 @@ from typing import Any
 
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
+from iosonde.stats.regression.effects import FactorEffect, ResponseEffects
 
 from .aliases import Alias
 from .blocks import Blocks
@@ -36,7 +37,8 @@ class FactorRank:
     dummy rarely passes. ``within``: shares of what the fixed factors leave, None without fixed factors or for one of
     them. Only where factors are correlated: ``shapley``; ``adjusted``, what the factor explains beyond all others, and
     ``adjusted_within`` as a share of what the fixed ones leave. ``aliases`` are the interactions that a fraction cannot
-    tell from its main effect."""
+    tell from its main effect. ``effect``: the test that decides, of the factor or of those that it goes together
+    with."""
 
     name: str
     unit: str
@@ -52,6 +54,12 @@ class FactorRank:
     adjusted: VariancePart | None = None
     adjusted_within: VariancePart | None = None
     aliases: tuple[Alias, ...] = ()
+    effect: FactorEffect | None = None
+
+    @property
+    def p_of_effect(self) -> float | None:
+        """Of the test that decides."""
+        return self.p if self.effect is None else self.effect.p
 
     @property
     def change(self) -> tuple[Cell, Cell] | None:
@@ -71,6 +79,9 @@ class FactorRank:
             content |= self.shapley.flat("shapley")
         if self.adjusted is not None:
             content |= {**self.adjusted.share.flat("adjusted"), "adjusted_p": self.adjusted.p}
+        if self.effect is not None:
+            content |= {"effect_p": self.effect.p, "effect_p_adjusted": self.effect.adjusted,
+                        "together_with": [name for name in self.effect.factors if name != self.name]}  # fmt: skip
         if self.aliases:
             content["aliases"] = [alias.to_json() for alias in self.aliases]
         if self.within is not None:
@@ -90,6 +101,7 @@ class Ranking:
     for noise, '' where nothing tells it. ``shapley_estimator`` where there are such effects. ``noise`` is the share of
     the variance between repeats (None: there are none).
     ``blocks`` where they were asked for. ``transform``: the response is this of what was measured in ``unit``.
+    ``effects``: the tests that decide, ``by_levels`` or by bins of numbers.
     """
 
     response: str
@@ -116,6 +128,14 @@ class Ranking:
     by: str = BY_S1
     noise_from: str = ""
     shapley_estimator: str = ""
+    effects: ResponseEffects = ResponseEffects(())
+    by_levels: bool = True
+
+    @property
+    def importance_of(self) -> str:
+        """What VI is made of."""
+        together = any(effect.is_block for effect in self.effects.effects)
+        return BY_S1 if together else self.by
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -129,7 +149,7 @@ class Ranking:
             "order_within": [list(group) for group in self.order_within], "no_effect_seen": list(self.silent),
             "fixed": list(self.fixed), "fixed_share": None if self.fixed_share is None else self.fixed_share.to_json(),
             "correlated": [{"factors": [link.first, link.second], "strength": link.strength} for link in self.links],
-            "ordered_by": self.by, "noise_from": self.noise_from or None,
+            "ordered_by": self.by, "importance_of": self.importance_of, "noise_from": self.noise_from or None,
             **({"shapley_estimator": self.shapley_estimator} if self.shapley_estimator else {}),
             "sentence": self.sentence, "warnings": list(self.warnings),
             **({} if self.blocks is None else self.blocks.to_json()),

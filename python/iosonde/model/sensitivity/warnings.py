@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from iosonde.stats.regression.effect_verdicts import block_sentences
+from iosonde.stats.regression.effects import FactorEffect
+
 from .adjusted import Adjusted
 from .aliases import MOST_FACTORS, Alias, named
 from .blocks import Blocks
 from .design import FACTORIAL, FRACTION, SCATTERED, Design
-from .order import adjusted_text, interval_text, joined, ranged, ranked_names, ranked_text
+from .order import adjusted_text, interval_text, joined, ranged, ranked_names, ranked_text, total_text
 from .ranking import BY_ADJUSTED, FactorRank, Ranking
 
 _LINEAR = 0.1  # of V(Y) that a straight line misses of the group means
@@ -22,11 +25,10 @@ _FEW = 100  # below it, 95 % intervals of scattered settings cover 83 to 95 %
 
 def sentence(ranking: Ranking) -> str:
     """The ranking, never without its uncertainty."""
-    numbers = {factor.name: _number(factor) for factor in ranking.factors}
     if not ranking.order:
-        said = f"No factor's effect on {ranking.response} can be told from chance at level {ranking.level:g}"
-        return f"{said}: repeat the settings, or vary the factors further."
-    parts = [ranked_text(ranking.order, numbers)]
+        return _no_effect(ranking)
+    parts = [ranked_text(_units(ranking, ranking.order), _numbers(ranking))]
+    parts += block_sentences(ranking.effects.significant)
     parts += [
         f"{factor.name} is told apart from {named(whole)} only if {_absent(whole)} absent"
         for factor in ranking.factors
@@ -40,9 +42,48 @@ def sentence(ranking: Ranking) -> str:
             parts.append(f"within {joined(ranking.fixed)} no effect can be told from chance")
     if ranking.blocks is not None:
         parts.append(blocks_text(ranking.blocks))
-    if ranking.silent:
-        parts.append(f"of {joined(ranking.silent)} no effect can be told from chance")
+    untested = [effect.name for effect in ranking.effects.effects if effect.p is None]
+    if untested:
+        parts.append(f"what {joined(untested)} did cannot be told from what differs between bring-ups")
+    if silent := [name for name in ranking.silent if name not in untested]:
+        parts.append(f"of {joined(silent)} no effect can be told from chance")
     return ". ".join(part[0].upper() * (i > 0) + part[i > 0 :] for i, part in enumerate(parts)) + "."
+
+
+def _no_effect(ranking: Ranking) -> str:
+    effects = ranking.effects
+    if effects.untested:
+        return f"The effect of {' or '.join(effects.factors)} on {ranking.response} is not tested: {effects.untested}."
+    if any(effect.p is None for effect in effects.effects):
+        return f"No factor's effect on {ranking.response} can be told from what differs between bring-ups."
+    against = "chance" if effects.repeated or not ranking.by_levels else "what their main effects leave"
+    said = f"No factor's effect on {ranking.response} can be told from {against} at level {ranking.level:g}"
+    return f"{said}: repeat the settings, or vary the factors further."
+
+
+def _units(ranking: Ranking, order: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The groups, with one name for factors that go together."""
+    effects = ranking.effects
+    return [list(dict.fromkeys(effect.name if (effect := effects.effect_of(name)) else name for name in group))
+            for group in order]  # fmt: skip
+
+
+def _numbers(ranking: Ranking) -> dict[str, str]:
+    """Unit → its share: by levels that which every command says, by bins what the table holds."""
+    numbers = {factor.name: _number(factor) for factor in ranking.factors}
+    if ranking.by_levels:
+        st = {factor.name: total_text(factor.over_all) for factor in ranking.factors}
+        first = ranking.effects.effect_of(ranking.order[0][0])
+        numbers |= {effect.name: f"{_share_text(effect, effect is first)}{st.get(effect.name, '')}"
+                    for effect in ranking.effects.effects}  # fmt: skip
+    return numbers
+
+
+def _share_text(effect: FactorEffect, is_first: bool) -> str:
+    """``55 % of the variation, 49–60 %``."""
+    value, _, interval = effect.text.partition(" (")
+    said = f"{value} of the variation" if is_first else value
+    return f"{said}, {interval.rstrip(')')}" if interval else said
 
 
 def _number(factor: FactorRank) -> str:

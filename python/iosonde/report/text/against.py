@@ -34,7 +34,8 @@ def lines(made: PairVerdicts) -> Iterator[str]:
         yield from [""] if place or made.items else []
         yield from wrapped(said)
     if made.judged is not None:
-        yield from made.judged.sentences
+        for text in made.judged.sentences:
+            yield from wrapped(text)
 
 
 def grid(made: PairVerdicts) -> tuple[list[str], list[list[object]], str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.answers.compare.compared import WITHIN_RUN, Comparisons
 from iosonde.core.level_text import level_shown, levels_shown
 from iosonde.core.units import human_scale, percent, ratio_text, significant
+from iosonde.core.verdict import VerdictState
 from iosonde.core.words import listed
 from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, EQUAL, NEGLIGIBLE, Comparison
 
@@ -114,10 +115,8 @@ def _many(made: Comparisons) -> Iterator[str]:
 
 
 def tally(made: Comparisons) -> str:
-    """How many comparisons said what, and of how many of these it may be chance."""
-    counts = Counter(item.said for item in made.items)
-    doubted = Counter(item.said for item in made.items if item.comparison.by_chance)
-    said = [f"{n} {word}" + (f" ({doubted[word]} of them ?)" if doubted[word] else "") for word, n in counts.items()]
+    """How many comparisons said what."""
+    said = [f"{n} {word}" for word, n in Counter(item.said for item in made.items).items()]
     return f"Of {len(made.items)} comparisons: {', '.join(said)}."
 
 
@@ -171,8 +170,10 @@ def _levels_of(item: ComparedCell) -> dict[str, list[str]]:
 
 
 def word(item: ComparedCell) -> str:
-    """The verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``."""
-    one = item.comparison
+    """The verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower or host``."""
+    one, caveat = item.comparison, item.overridden
+    if caveat is not None:
+        return "~ !" if caveat.instead is VerdictState.INCONCLUSIVE else f"{item.words.way(one)} or {caveat.why}"
     if one.verdict == EQUAL:
         return "="
     if one.verdict == CANNOT_TELL:
@@ -189,9 +190,13 @@ def legend(made: Comparisons) -> str:
     said += [f"= practically equal, within ± {margin}"] if EQUAL in verdicts else []
     if CANNOT_TELL in verdicts:
         more = any(item.comparison.n_more for item in made.items)
-        said.append("~ cannot tell" + (" (+n: that so many more trials a side would)" if more else ""))
+        said.append("~ cannot tell" + (" (+n: additional trials per side needed)" if more else ""))
+    if any(item.state is VerdictState.INCONCLUSIVE and item.overridden for item in made.items):
+        said.append("~ ! inconclusive (below)")
+    if any(item.state is VerdictState.NOT_SEPARABLE for item in made.items):
+        said.append("or: not separable")
     if any(item.comparison.by_chance for item in made.items):
-        said.append("? among so many chance alone may show it, by the corrected p")
+        said.append("? not significant after Holm's correction")
     if any(item.comparison.ratio is None for item in made.items):
         said.append("with a sign: B - A, where there is no ratio")
     return "; ".join([*said, "n: trials of A+B"])
@@ -203,8 +208,8 @@ def _warnings(made: Comparisons, columns: Sequence[str], told: int) -> Iterator[
     for item in made.items:
         *which, a, b = cells_of(item, columns, ("A", "B"))
         which += [f"{a} and {b}" if told > 1 else b] if told else []
-        for warning in item.comparison.warnings:
-            if BY_CHANCE in warning:
+        for warning in item.warnings:
+            if BY_CHANCE in warning or warning == WITHIN_RUN:
                 continue  # its verdict has a sign
             said.setdefault(warning.partition(" (")[0], []).append((", ".join(which), warning))
     for same, warned in said.items():

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.types import Estimate
-from iosonde.core.units import format_rate, format_size
-from iosonde.core.words import counted, decimals, percent, plural
+from iosonde.core.units import format_rate
+from iosonde.core.verdict import VerdictState
+from iosonde.core.words import counted, decimals, listed, percent, plural
 
 from . import path_study
 from .layout import table, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.answers.diagnose.answer import DiagnosedOperations, OperationCauses, OperationClass
+    from iosonde.answers.diagnose.answer import DiagnosedOperations, OperationCauses
+    from iosonde.answers.diagnose.operation_class import OperationClass
 
 _LOW_P = 0.05
+_OVERLAP = 0.1  # of the lower hill: from here on operations of one class are counted in the other
 _COARSE = 0.02  # of a fast operation: a step of its clock
 
 
@@ -84,12 +87,9 @@ def _why(one: OperationClass) -> str:
 
 def title(group: DiagnosedOperations) -> str:
     """What is diagnosed, how many operations of how many trials."""
-    asked = group.group
-    kind = "" if asked.kind == asked.operation else f" {asked.kind}"
-    size = f" of {format_size(asked.size)}" if asked.size else ""
-    setting = f", {asked.setting_words}" if asked.setting_words else ""
+    setting = f", {group.group.setting_words}" if group.group.setting_words else ""
     failed = f", {group.failed:,} failed" if group.failed else ""
-    return f"{asked.operation}{kind}{size}, {counted(group.n, 'operation')} in {counted(group.trials, 'trial')}" \
+    return f"{group.group.name}, {counted(group.n, 'operation')} in {counted(group.trials, 'trial')}" \
            f"{failed}{setting}"  # fmt: skip
 
 
@@ -107,6 +107,9 @@ def _class(one: OperationClass) -> Iterator[str]:
     yield from wrapped(f"{one.called}: costs {estimate_text(one.shares.cost_s, 's')} of the run{place}")
     if one.reading:
         yield from wrapped(f"reads like {one.reading.words}", "  ", "  ")
+    if one.state is VerdictState.NOT_SEPARABLE:
+        yield from wrapped(f"not separable here: {listed(one.explanations)} explain it about equally well",
+                           "  ", "  ")  # fmt: skip
     for reason in one.reasons:
         found = reason.suspect
         trials = f" In {reason.seen} of {counted(reason.of, 'trial')}." if reason.of > 1 else ""
@@ -139,5 +142,7 @@ def _sure(group: DiagnosedOperations) -> str:
         )
     if group.step_s > _COARSE * group.classes[density.fast].typical_s:
         said += f"; durations are in steps of {format_rate(group.step_s, 's')}, what lies between is not seen"
+    if found.overlap > _OVERLAP:
+        said += "; classes overlap: the error of where their border lies is not in the intervals of their shares"
     trials = "; one trial: the intervals are of blocks of its time" if group.trials == 1 else ""
     return f"{said}{trials}."

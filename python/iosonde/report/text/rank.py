@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from iosonde.model.sensitivity.effects import Level
     from iosonde.model.sensitivity.ranking import FactorRank, Ranking
 
+BY_S1 = "s1"
 LOGARITHMS = {"log": math.e, "log2": 2.0, "log10": 10.0}
 
 
@@ -35,7 +36,8 @@ def lines(answer: Rankings) -> Iterator[str]:
     else:
         for place, ranking in enumerate(answer.rankings):
             yield from [""] if place else []
-            yield from of_one(ranking, answer.assumed, explained=not place)
+            new = not place or ranking.importance_of != answer.rankings[place - 1].importance_of
+            yield from of_one(ranking, answer.assumed, explained=new)
     if answer.left_out:
         more = f" and {len(answer.left_out) - 1} more (--json)" if len(answer.left_out) > 1 else ""
         yield from ["", *wrapped(f"~ not ranked: {answer.left_out[0]}{more}", "  ")]
@@ -92,7 +94,7 @@ def _shares(ranking: Ranking) -> Iterator[str]:
     for factor in ranking.factors:
         s = factor.over_all
         name = factor.name + (" (fixed)" if factor.fixed else "")
-        rows.append([name, share(s.s1), span(s.s1), number(s.s1_corrected), p_text(factor.p), number(factor.zero_line),
+        rows.append([name, share(s.s1), span(s.s1), number(s.s1_corrected), p_text(factor.p_of_effect), number(factor.zero_line),
                      share(s.st), span(s.st), f"{s.importance:.2f}"])  # fmt: skip
     heads = ["factor", "S1", "interval", "corr.", "p", "zero", "ST", "interval", "VI"]
     yield from table(heads, rows, "lrrrrrrrr", WIDTH).splitlines()
@@ -100,7 +102,8 @@ def _shares(ranking: Ranking) -> Iterator[str]:
 
 def _columns(ranking: Ranking) -> str:
     """What the short headings mean, of columns that hold something."""
-    said = ["VI: S1 over the sum of all S1"]
+    shares = "S1" if ranking.importance_of == BY_S1 else "adjusted share"
+    said = [f"VI: {shares} over the sum of all {shares}{'' if shares == 'S1' else 's'}"]
     if any(factor.zero_line is not None for factor in ranking.factors):
         said.insert(0, "zero: the S1 that a factor without effect rarely exceeds")
     if any(factor.over_all.s1_corrected is not None for factor in ranking.factors):

@@ -53,6 +53,13 @@ class Hills:
     grid: Array
     density: Array
 
+    @property
+    def overlap(self) -> float:
+        """The density in the highest valley, as a part of the lower hill beside it; 0 of one hill."""
+        lower = [min(pair) for pair in zip(self.heights, self.heights[1:], strict=False)]
+        return max((float(np.interp(valley, self.grid, self.density)) / height
+                    for valley, height in zip(self.valleys, lower, strict=True)), default=0.0)  # fmt: skip
+
 
 def hills(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> Hills:
     """Of a histogram with at least two values; ``bandwidth``: a rule of ``kernel.RULES``, or a number."""

@@ -27,10 +27,17 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class LogHistogram:
-    """``counts`` of values from 2^(first/1024) on."""
+    """``counts`` of values from 2^(first/1024) on. ``unspread``: the same values where the clock had them, None where
+    they were not spread over its tick."""
 
     first: int
     counts: Counts
+    unspread: Counts | None = None
+
+    @property
+    def recorded(self) -> Counts:
+        """The counts of the values as they were recorded."""
+        return self.counts if self.unspread is None else self.unspread
 
     @property
     def n(self) -> int:
@@ -91,18 +98,32 @@ def of_values(values: npt.NDArray[Any]) -> LogHistogram | None:
     first, last = (math.floor(math.log2(one) * PER_OCTAVE) for one in (min(least, max(least - spread, spread / 4)),
                                                                        high + spread))  # fmt: skip
     counts = np.zeros(last - first + 2, np.int64)
+    unspread = np.zeros_like(counts) if spread else None
     rng = np.random.default_rng(_SEED)
     for at in range(0, values.size, _BLOCK):
         part = np.maximum(values[at : at + _BLOCK].astype(np.float32), np.float32(least))
-        if spread:
-            part = np.maximum(part + np.float32(spread) * (rng.random(part.size, np.float32) - np.float32(0.5)),
-                              np.float32(spread / 4))  # fmt: skip
-        np.log2(part, out=part)
-        part *= PER_OCTAVE
-        part -= first
-        counts += np.bincount(np.clip(part, 0, counts.size - 1).astype(np.int32), minlength=counts.size)
-    filled = np.flatnonzero(counts)
-    return LogHistogram(first + int(filled[0]), counts[filled[0] : filled[-1] + 1])
+        if unspread is not None:
+            unspread += _counts_by_bin(part.copy(), first, counts.size)
+            part = _spread(part, np.float32(spread), rng)
+        counts += _counts_by_bin(part, first, counts.size)
+    filled = np.flatnonzero(counts if unspread is None else counts + unspread)
+    kept = slice(int(filled[0]), int(filled[-1]) + 1)
+    return LogHistogram(first + kept.start, counts[kept], None if unspread is None else unspread[kept])
+
+
+def _spread(values: npt.NDArray[np.float32], step: np.float32, rng: np.random.Generator) -> npt.NDArray[np.float32]:
+    """Each value evenly over its tick, none below a quarter of one."""
+    lows = np.maximum(values - step / 2, step / 4)
+    spread: npt.NDArray[np.float32] = lows + (values + step / 2 - lows) * rng.random(values.size, np.float32)
+    return spread
+
+
+def _counts_by_bin(values: npt.NDArray[np.float32], first: int, size: int) -> Counts:
+    """How many values each bin has; the values are overwritten."""
+    np.log2(values, out=values)
+    values *= PER_OCTAVE
+    values -= first
+    return np.bincount(np.clip(values, 0, size - 1).astype(np.int32), minlength=size)
 
 
 def of_buckets(edges: npt.NDArray[Any], pairs: Iterable[Sequence[int]]) -> LogHistogram | None:
@@ -128,9 +149,12 @@ def merged(parts: Iterable[LogHistogram]) -> LogHistogram:
     several = list(parts)
     first = min(one.first for one in several)
     counts = np.zeros(max(one.first + one.counts.size for one in several) - first, np.int64)
+    recorded = np.zeros_like(counts)
     for one in several:
-        counts[one.first - first : one.first - first + one.counts.size] += one.counts
-    return LogHistogram(first, counts)
+        place = slice(one.first - first, one.first - first + one.counts.size)
+        counts[place] += one.counts
+        recorded[place] += one.recorded
+    return LogHistogram(first, counts, recorded)
 
 
 def clock_step(values: npt.NDArray[Any]) -> int:
@@ -139,10 +163,11 @@ def clock_step(values: npt.NDArray[Any]) -> int:
 
 
 def tick(values: npt.NDArray[Any]) -> float:
-    """The step in which the values count, of a sample: the usual distance of those that are neighbours, where few
-    different ones are taken again and again; 0 where they are not seen to count in steps."""
+    """The step in which the values count, of a sample: the distance from the usual value to the next, where few
+    different ones are taken again and again; 0 where they are not seen to count in steps. Rare values, such as a long
+    tail, lie further apart than a step, however many they are."""
     sample = values[:: max(1, values.size // _SAMPLE)]
-    levels = np.unique(sample)
+    levels, counts = np.unique(sample, return_counts=True)
     if levels.size < 3 or sample.size < 4 * levels.size or levels.size > max(_FEW_LEVELS, sample.size // 100):
         return 0.0
-    return float(np.percentile(np.diff(levels.astype(np.float64)), 50))
+    return float(np.median(np.repeat(np.diff(levels.astype(np.float64)), counts[:-1])))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,7 @@ class Comparison:
     """Everything about one pair. ``t`` is of mean A - mean B, ``ratio`` of B to A (None: the difference decides),
     ``difference`` of B - A, ``effect_size`` Hedges' g of B - A. ``method`` made the interval that decides. ``cells``:
     in so many it was compared, each on its own; ``overlap`` and ``mean_inside`` are then None. ``by_level``: the
-    verdict at other levels, too, none where a campaign's own interval decides."""
+    verdict at other levels, too, none where a campaign's own interval decides; ``at``: the ratio at another level."""
 
     a: Group
     b: Group
@@ -89,6 +89,17 @@ class Comparison:
     cells: int = 1
     cells_differ: bool = False  # beyond chance, which more trials would not change
     by_level: tuple[tuple[float, str], ...] = ()
+    doubts: tuple[str, ...] = ()  # codes of the assumptions that do not hold
+    at: Callable[[float], Estimate | None] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def gated_ratio(self) -> Estimate | None:
+        """As the gate asks for it."""
+        return self.ratio
+
+    def ratio_at(self, level: float) -> Estimate | None:
+        """The ratio with the interval of another level; a campaign's own interval has one level only."""
+        return self.ratio if self.at is None else self.at(level)
 
     @property
     def decides(self) -> str:
@@ -216,6 +227,7 @@ def compare(
             lambda other: _decided(_ratio(a, b, other, pairs=pairs, base=base)[0], _difference(a, b, other, as_pairs),
                                    margin, wide)
         ),
+        at=None if sealed is not None else lambda other: _ratio(a, b, other, pairs=pairs, base=base)[0],
     )  # fmt: skip
     return replace(made, n_needed=_needed(made), warnings=_warnings(made))
 

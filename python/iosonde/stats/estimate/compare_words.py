@@ -10,9 +10,12 @@ from iosonde.core.metrics import changed, is_speed
 from iosonde.core.table import show
 from iosonde.core.types import Estimate, Metric
 from iosonde.core.units import human_scale, percent, ratio_text, significant
+from iosonde.core.verdict import VerdictState
 from iosonde.core.words import counted, listed, shown
 
 from .compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, Comparison
+
+NOT_SIGNIFICANT = "not significant"  # after Holm's correction
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,12 @@ class Wording:
         return changed(self.metric, one.above)
 
     def said(self, one: Comparison) -> str:
-        """The verdict in a word or two: ``slower``, ``slower by less than the margin``, ``practically equal``."""
+        """The verdict in a word or two: ``slower``, ``slower by less than the margin``, ``practically equal``; one that
+        Holm's correction takes away is ``slower (not significant)``."""
         if one.verdict in (EQUAL, CANNOT_TELL):
             return one.verdict
-        return self.way(one) + (" by less than the margin" if one.verdict == NEGLIGIBLE else "")
+        way = self.way(one) + (" by less than the margin" if one.verdict == NEGLIGIBLE else "")
+        return way + (f" ({NOT_SIGNIFICANT})" if one.by_chance else "")
 
 
 def called(name: str, factor: str | None, unit: str = "") -> str:
@@ -67,7 +72,20 @@ def sentence(one: Comparison, words: Wording | None = None) -> str:
     if one.verdict == EQUAL:
         return f"{b} and {a} (the base) are practically equal: {amount}, within {margin}; {trials}."
     but = "" if one.verdict == DIFFERENT else f", but by less than the margin of {margin}"
+    if one.by_chance:
+        return (f"{b} is not significantly {words.way(one)} than {a} (the base){but}: {amount}; {trials}, p = "
+                f"{one.p_holm:.2g} after Holm's correction.")  # fmt: skip
     return f"{b} is {words.way(one)} than {a} (the base){but}: {amount}; {trials}."
+
+
+def overridden_sentence(one: Comparison, words: Wording, why: str, state: VerdictState | None) -> str:
+    """What is said where an interval excludes 1, and the claim does not follow from it all the same: of ``why``."""
+    a, b = words.called(one.a.name), words.called(one.b.name)
+    numbers = f"{_amount(one, words)}; {_trials(one, words)}"
+    if state is VerdictState.NOT_SEPARABLE:
+        return f"{b} is {words.way(one)} than {a} (the base), or {why} is the reason: cannot be separated; {numbers}."
+    either = f"{changed(words.metric, True)} or {changed(words.metric, False)}"
+    return f"Cannot tell whether {b} is {either} than {a} (the base): {why}; {numbers}."
 
 
 def _amount(one: Comparison, words: Wording) -> str:

@@ -56,6 +56,14 @@ def what(one: PairVerdict) -> str:
     return "time" if plain == "seconds" else f"{operation} {plain}"
 
 
+def gate_name(one: PairVerdict) -> str:
+    """``write bandwidth, nodes=2``: which number of which cell a gate judges."""
+    operation, metric, _ = one.name
+    plain = metric.removesuffix("_last_done").removesuffix("_sum_of_ranks")
+    said = f"{operation} {'time' if plain == 'seconds' else plain}"
+    return ", ".join([said, *(f"{name}={level}" for name, level in one.cell.items())])
+
+
 def _way(one: PairVerdict, ratio: float) -> str:
     """``is 12 % faster than``; less time is said as such, since "12 % faster" may mean either of two numbers."""
     share, rate = percent(abs(ratio - 1)), is_rate(one.name[2])

@@ -15,10 +15,12 @@ from iosonde.core.gate import Threshold, gate_of
 from iosonde.core.metrics import metric_of
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.types import Better, Estimate, Factor, FactorValue, level_text
+from iosonde.core.verdict import Direction, Verdict, VerdictState
 
 from . import sequential
-from .compare import CANNOT_TELL, verdict
-from .summarise import standard_deviation
+from .compare import CANNOT_TELL, DIFFERENT, verdict
+from .logs import exp_of
+from .summarise import mean, standard_deviation
 
 Row = tuple[str, str, str, float]  # operation, metric, unit, value
 Cell = tuple[tuple[str, FactorValue], ...]
@@ -61,6 +63,33 @@ class PairVerdict:
         return verdict(self.ratio, self.rule.margin)
 
     @property
+    def gated_ratio(self) -> Estimate | None:
+        """With the interval that passes a gate: of what decides that which is shown, of others that of one look."""
+        return self.ratio if self.primary else self.ratio_at(self.rule.level)
+
+    def ratio_at(self, level: float) -> Estimate | None:
+        """The ratio at another level. What decides has an interval that holds at every look. The others are looked at
+        once, when it has ended: theirs is Student's (docs/method/against.md says what that costs)."""
+        if self.ratio.value is None or self.n < sequential.LEAST:
+            return self.ratio
+        logs = np.log(self.b) - np.log(self.a)
+        return sequential.interval(logs, level, self.rule.most) if self.primary else exp_of(mean(logs, level))
+
+    @property
+    def state(self) -> VerdictState:
+        """The same as the state of a claim."""
+        states = {DIFFERENT: VerdictState.DIFFERENT, CANNOT_TELL: VerdictState.INCONCLUSIVE}
+        return states.get(self.verdict, VerdictState.EQUAL)
+
+    def claim(self, family: int) -> Verdict:
+        """That B differs from A, one claim of a ``family``."""
+        above = self.ratio.value is not None and self.ratio.value > 1
+        direction = None if self.state is not VerdictState.DIFFERENT else Direction.UP if above else Direction.DOWN
+        cell = ", ".join(f"{name}={level}" for name, level in self.cell.items())
+        return Verdict("difference", " ".join(self.name[:2]), (self.rule.a, self.rule.b), self.state, direction, cell,
+                       self.ratio, None, family)  # fmt: skip
+
+    @property
     def lower_is_better(self) -> bool:
         """Of times and other costs."""
         return metric_of(self.name[1], self.name[2]).better is Better.LOWER
@@ -75,7 +104,7 @@ class PairVerdict:
     @property
     def untold(self) -> tuple[Threshold, ...]:
         """Those of them whose limit the interval holds."""
-        return tuple(one for one in self.limits if one.holds(self, metric_of(*self.name[1:])) is None)
+        return tuple(one for one in self.limits if one.holds(self.ratio, metric_of(*self.name[1:])) is None)
 
     @property
     def told(self) -> bool:
@@ -97,7 +126,7 @@ class PairVerdict:
 
     def _distance(self, limit: Threshold) -> float:
         """Of the logarithms of the ratio and of a limit, the nearer one where there are two."""
-        ways = limit.ends(self, metric_of(*self.name[1:]))
+        ways = limit.ends(self.ratio, metric_of(*self.name[1:]))
         return min(abs(math.log(low * high) / 2 - math.log1p(limit.share)) for low, high in ways)
 
     def typical(self) -> tuple[float, float] | None:
@@ -124,6 +153,7 @@ class PairVerdict:
             "ratio": self.ratio.to_json(),
             "margin": self.rule.margin,
             "verdict": self.verdict,
+            "state": str(self.state),
             "overlap": None, "t": None, "df": None, "p": None,
             "warnings": list(self.ratio.warnings),
         }  # fmt: skip

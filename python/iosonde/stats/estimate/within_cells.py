@@ -31,13 +31,14 @@ Cells = Sequence[tuple[Array, Array]]
 
 @dataclass(frozen=True)
 class CellEffect:
-    """The mean of the cells' differences B - A with its standard error and degrees of freedom. ``spread``: the smallest
-    and the largest; ``p_same``: of the cells having one difference, None where nothing is repeated in a cell."""
+    """The mean of the cells' differences B - A with its standard error and degrees of freedom. ``variance``: of a trial
+    of A and one of B inside their cell, together. ``spread``: the smallest difference and the largest; ``p_same``: of
+    the cells having one difference, None where too little is repeated in them."""
 
     value: float
     error: float
-    df: int
-    variance: float  # of one trial inside its cell
+    df: float
+    variance: float
     spread: tuple[float, float]
     p_same: float | None
 
@@ -50,22 +51,110 @@ class CellEffect:
         return Estimate(self.value, self.value - half, self.value + half, level, n)
 
 
+@dataclass(frozen=True)
+class _SideOfCells:
+    """One side: trials, means and sums of squares of the cells."""
+
+    n: Array
+    mean: Array
+    squares: Array
+
+    @property
+    def df(self) -> float:
+        """Of the side's variance over all cells."""
+        return float((self.n - 1).sum())
+
+    @property
+    def variance(self) -> float:
+        """Of a trial inside its cell, over all cells."""
+        return float(self.squares.sum() / self.df)
+
+    def of_means(self) -> tuple[Array, Array]:
+        """The variance of each cell's mean, and its degrees of freedom; of one trial that of the side's trials."""
+        repeated = self.n > 1
+        own = np.where(repeated, self.squares / np.maximum(self.n - 1, 1), self.variance)
+        return own / self.n, np.where(repeated, self.n - 1, self.df)
+
+
 def within(cells: Cells) -> CellEffect:
-    """By least squares on a level of each cell and one difference: a cell of n and m trials weighs nm ÷ (n + m)."""
-    weights = np.array([a.size * b.size / (a.size + b.size) for a, b in cells])
-    each = np.array([b.mean() - a.mean() for a, b in cells])
+    """The cells' differences, a cell of n and m trials weighing nm ÷ (n + m), with the variance of each side of its own
+    (Welch's, inside each cell): se² = Σ w² (s_A² ÷ n + s_B² ÷ m).
+
+    Where fewer trials are repeated than there are cells, the differences themselves are the repetition: their jackknife
+    over cells. Of unrepeated cells that is the paired t.
+    """
+    a, b = (_side_of([cell[place] for cell in cells]) for place in (0, 1))
+    weights = a.n * b.n / (a.n + b.n)
+    each = b.mean - a.mean
     value = float(weights @ each / weights.sum())
-    inside = float(sum(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum() for a, b in cells))
-    between = float(weights @ (each - value) ** 2)
-    n = sum(a.size + b.size for a, b in cells)
-    df, df_inside = n - len(cells) - 1, n - 2 * len(cells)
-    variance = (inside + between) / df if df > 0 else 0.0
-    p_same = None
-    if len(cells) > 1 and df_inside > 0 and inside > 0:
-        p_same = f_upper_p(between / (len(cells) - 1) / (inside / df_inside), len(cells) - 1, df_inside)
-    return CellEffect(
-        value, math.sqrt(variance / weights.sum()), df, variance, (float(each.min()), float(each.max())), p_same
-    )
+    spread = (float(each.min()), float(each.max()))
+    if min(a.df, b.df) < max(1, len(cells) - 1):
+        variance = _jackknife(each, weights)
+        return CellEffect(value, math.sqrt(variance), len(cells) - 1, 2 * variance * float(weights.sum()), spread, None)
+    parts = [(share**2 * variances, df) for share in (weights / weights.sum(),)
+             for variances, df in (a.of_means(), b.of_means())]  # fmt: skip
+    variance = float(sum(part.sum() for part, _ in parts))
+    df = satterthwaite(np.concatenate([part for part, _ in parts]), np.concatenate([df for _, df in parts]))
+    return CellEffect(value, math.sqrt(variance), df, a.variance + b.variance, spread, _p_same(each, a, b))
+
+
+def satterthwaite(parts: Array, df: Array) -> float:
+    """Degrees of freedom of a sum of variances (Satterthwaite 1946, Biometrics Bulletin 2, 110-114).
+
+    Of more than two with ν + 2 for ν and 2 less in the end (as Jain 1991, §13.4.2): E[s⁴] is σ⁴(ν + 2) ÷ ν, and many
+    variances of a trial or two would leave next to nothing without.
+    """
+    total = float(parts.sum())
+    if total == 0:
+        return float(df.sum())
+    more = 0 if parts.size <= 2 else 2
+    return float(total**2 / (parts**2 / (df + more)).sum() - more)
+
+
+def _side_of(cells: Sequence[Array]) -> _SideOfCells:
+    means = np.array([x.mean() for x in cells])
+    squares = np.array([((x - x.mean()) ** 2).sum() for x in cells])
+    return _SideOfCells(np.array([float(x.size) for x in cells]), means, squares)
+
+
+def _jackknife(each: Array, weights: Array) -> float:
+    """The variance of the weighted mean, from what it is without each of the cells (Efron 1982, chapter 3)."""
+    k = each.size
+    if k < 2:
+        return 0.0
+    without = (weights @ each - weights * each) / (weights.sum() - weights)
+    return float((k - 1) / k * ((without - without.mean()) ** 2).sum())
+
+
+def _p_same(each: Array, a: _SideOfCells, b: _SideOfCells) -> float | None:
+    """Of one difference in all cells: the larger p of two tests that weigh a cell by its variance.
+
+    Welch's (1951, Biometrika 38, 330-336), with the variance of each cell of its own, rejects too often where many
+    cells have two or three trials; with one variance a side where the cells' spread differs. Neither does both.
+    """
+    if each.size < 2:
+        return None
+    pooled = (np.array([a.variance * (1 / a.n).mean(), b.variance * (1 / b.n).mean()]), np.array([a.df, b.df]))
+    if not pooled[0].sum():
+        return None
+    p = _p_of(each, a.variance / a.n + b.variance / b.n, satterthwaite(*pooled))
+    (of_a, df_a), (of_b, df_b) = a.of_means(), b.of_means()
+    variances = of_a + of_b
+    if not np.all(variances > 0):
+        return p
+    own = variances**2 / (of_a**2 / df_a + of_b**2 / df_b)
+    return max(p, _p_of(each, variances, own))
+
+
+def _p_of(each: Array, variances: Array, df: Array | float) -> float:
+    """Welch's test of one mean behind all; with a single ``df`` the variances are known but for a common factor."""
+    k, precision = each.size, 1 / variances
+    mean = float(precision @ each / precision.sum())
+    f = float(precision @ (each - mean) ** 2) / (k - 1)
+    if isinstance(df, float):
+        return f_upper_p(f, k - 1, df)
+    unsure = float(((1 - precision / precision.sum()) ** 2 / df).sum())
+    return f_upper_p(f / (1 + 2 * (k - 2) / (k**2 - 1) * unsure), k - 1, (k**2 - 1) / (3 * unsure))
 
 
 def compare_within(
@@ -98,9 +187,10 @@ def compare_within(
         a, b, _mean(a, level), _mean(b, level), overlap=None, mean_inside=None,
         t=t, df=made.df, p=None if t is None else t_two_sided_p(t, made.df), ratio=ratio, typical=None,
         difference=plain, method=METHOD, rank_test=None, effect_size=None, margin=margin, difference_margin=wide,
-        verdict=said, paired=False, n_needed=enough(2 * made.variance, half, level) if open_to_trials else None,
+        verdict=said, paired=False, n_needed=enough(made.variance, half, level) if open_to_trials else None,
         warnings=(*estimate.warnings, *unlike), cells=len(cells), cells_differ=bool(unlike),
-        by_level=at_levels(verdict_at),
+        by_level=at_levels(verdict_at), doubts=("cells-differ",) if unlike else (),
+        at=(lambda other: exp_of(made.interval(other, n))) if logs else None,
     )  # fmt: skip
 
 

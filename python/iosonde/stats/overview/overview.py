@@ -27,7 +27,7 @@ from ..estimate.stopping import stein_interval
 from ..estimate.summarise import coefficient_of_variation, harmonic_mean, mean, median, standard_deviation
 from . import words
 from .cells import MeasuredCells, TrialCell, cells_of, hidden_factors, missing_values
-from .story import story
+from .story import sentences, stories
 from .types import Efficiency, Overview, OverviewLatency, OverviewRow
 
 # What identifies a trial or describes the row; never a setting to group by.
@@ -37,8 +37,11 @@ _BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "iteration", "co
 _SIZES = ("nodes", "ranks")
 
 
-def of_table(table: Table, responses: Sequence[str], by: Sequence[str], level: float) -> Overview:
-    """The overview of a plain table: every response in every group of the columns ``by``. Raises DataError."""
+def of_table(
+    table: Table, responses: Sequence[str], by: Sequence[str], level: float, headlines: Sequence[str] = ()
+) -> Overview:
+    """The overview of a plain table: every response in every group of the columns ``by``. ``headlines``: responses that
+    belong to the family of tests, shown or not. Raises DataError."""
     cells = [cell for cell in cells_of(table, responses, by) if cell.values.size]
     warnings = list(table.warnings)
     for response in responses:
@@ -50,29 +53,32 @@ def of_table(table: Table, responses: Sequence[str], by: Sequence[str], level: f
     columns = [table.column(name) for name in by]
     units = {column.name: "bytes" for column in columns if column.level_unit == "bytes"}
     made = _overview(subject, [column.name for column in columns], warnings, units=units)
-    return _with_story(made, cells)
+    return _with_story(made, cells, cells_of(table, headlines, by))
 
 
 def of_store(
     measured: MeasuredCells, level: float, runs: Sequence[StoredRun] = (),
     latencies: Mapping[str, Sequence[TrialPercentiles]] | None = None, pilot: int | None = None,
-    units: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None, beside: Sequence[TrialCell] = (),
 ) -> Overview:  # fmt: skip
     """The overview of a store's trials. ``runs`` are all of them (incomplete ones too: they become a finding),
     ``latencies`` the percentiles of each by run id. ``pilot``: so many trials fixed the number of trials by Stein's
-    rule, whose interval the means then carry. ``units``: of the factors that have one.
+    rule, whose interval the means then carry. ``units``: of the factors that have one. ``beside``: cells of the
+    headline metrics, which belong to the family of tests.
     """
     rows = measured.rows
     latency = _latency(runs, latencies or {}, measured.by, level)
     subject = checks.Subject(measured.cells, level, runs, rows, hidden_in_store(measured))
     known = {name: unit for name, unit in (units or {}).items() if unit and name in measured.by}
-    return _with_story(_overview(subject, measured.by, measured.warnings, latency, pilot, known), measured.cells)
+    made = _overview(subject, measured.by, measured.warnings, latency, pilot, known)
+    return _with_story(made, measured.cells, beside)
 
 
-def _with_story(made: Overview, cells: Sequence[TrialCell]) -> Overview:
+def _with_story(made: Overview, cells: Sequence[TrialCell], beside: Sequence[TrialCell]) -> Overview:
     """With what the settings say before how sure that is."""
-    told = story(made.rows, cells, made.units, made.level)
-    return replace(made, sentence=" ".join([*told, *([made.sentence] if made.sentence else [])]))
+    told = stories(made.rows, cells, made.level, beside)
+    said = [*sentences(told, made.units), *([made.sentence] if made.sentence else [])]
+    return replace(made, sentence=" ".join(said), stories=told)
 
 
 def hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from iosonde.core.level_text import setting_text
 from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate, Finding
+
+if TYPE_CHECKING:
+    from .story import ResponseStory
 
 _FEW = 4  # factors, beyond which those without a level are left out of a name
 
@@ -92,7 +95,8 @@ class Efficiency:
 @dataclass(frozen=True)
 class Overview:
     """What a summary says. ``by`` are the columns that the rows are grouped by, ``units`` the base units of those that
-    have one. ``counted`` is what n of the rows counts: trials, or bring-ups where trials share them."""
+    have one. ``counted`` is what n of the rows counts: trials, or bring-ups where trials share them. ``stories``: the
+    effects behind the sentence, of each response whose settings differ."""
 
     rows: tuple[OverviewRow, ...]
     latency: tuple[OverviewLatency, ...]
@@ -104,6 +108,7 @@ class Overview:
     warnings: tuple[str, ...] = ()
     units: dict[str, str] = field(default_factory=dict)
     counted: str = "trial"
+    stories: tuple[ResponseStory, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form of ``iosonde summary --json``."""

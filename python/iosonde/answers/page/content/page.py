@@ -14,6 +14,7 @@ from iosonde.answers.faults import FaultEffect
 from iosonde.answers.plot.over_time import OverTimePlot
 from iosonde.answers.plot.settings_plot import SettingsPlot
 from iosonde.core.types import Finding
+from iosonde.core.verdict import Verdict
 
 from .advice import ResponseAdvice
 from .bars import Bars
@@ -35,7 +36,7 @@ class Page:
     ``clocks`` holds the metrics that no figure shows, ``latency_others`` the percentiles of the operations that take
     the smaller part of their phase, ``settings`` the figure at the top; ``fault_plot`` is one trial of those with
     ``faults`` over its time, ``slow`` the last trial's operations by class; ``questions`` are those that it was
-    measured for; ``more`` says how to see the numbers that are not on this page.
+    measured for; ``more`` says how to see the numbers that are not on this page; ``verdicts`` are those of its summary.
     """
 
     title: str
@@ -65,6 +66,7 @@ class Page:
     slow: OperationCauses | None = None
     more: str = ""
     questions: tuple[AnsweredQuestion, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -77,8 +79,10 @@ class Page:
         hit: dict[str, Any] = {"faults": [one.to_json() for one in self.faults.items]} if self.faults.items else {}
         hit |= {"questions": [one.to_json() for one in self.questions]} if self.questions else {}
         hit |= {"slow": self.slow.content()} if self.slow else {}
-        told = asdict(replace(self, settings=None, faults=Section(), fault_plot=None, slow=None, questions=()))
-        for name in ("faults", "fault_plot", "slow", "questions"):
+        hit |= {"verdicts": [one.to_json() for one in self.verdicts]}
+        rest = replace(self, settings=None, faults=Section(), fault_plot=None, slow=None, questions=(), verdicts=())
+        told = asdict(rest)
+        for name in ("faults", "fault_plot", "slow", "questions", "verdicts"):
             del told[name]
         return {"iosonde_report": 1, **told, **hit, "settings": settings}
 

@@ -1,0 +1,56 @@
+"""A caveat of a comparison: its sentence, its code, and whether the claim still follows from the interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from iosonde.core.types import Estimate
+from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT
+
+
+@dataclass(frozen=True)
+class Caveat:
+    """``doubt`` is a code of ``DOUBTS``, '' of a remark that puts nothing in doubt. ``instead``: the state of a claim
+    that does not follow; None leaves it to the reader. ``why`` completes the sentence of such a claim: the reason that
+    makes it inconclusive, or the other cause that cannot be separated."""
+
+    text: str
+    doubt: str = ""
+    instead: VerdictState | None = None
+    why: str = ""
+
+
+def doubts_of(caveats: Iterable[Caveat]) -> tuple[str, ...]:
+    """Their codes, each once."""
+    return tuple(dict.fromkeys(one.doubt for one in caveats if one.doubt))
+
+
+def overriding(verdict: str, caveats: Sequence[Caveat]) -> Caveat | None:
+    """The caveat that takes the claim of an interval away. What is not separable takes away a difference only."""
+    if verdict == CANNOT_TELL:
+        return None
+    unsure = [one for one in caveats if one.instead is VerdictState.INCONCLUSIVE]
+    twins = [one for one in caveats if one.instead is VerdictState.NOT_SEPARABLE]
+    return next(iter(unsure or (twins if verdict == DIFFERENT else [])), None)
+
+
+def state_of(verdict: str, caveats: Sequence[Caveat]) -> VerdictState:
+    """The state of the claim that A and B differ, by the verdict of the interval."""
+    caveat = overriding(verdict, caveats)
+    if caveat is not None and caveat.instead is not None:
+        return caveat.instead
+    if verdict == CANNOT_TELL:
+        return VerdictState.INCONCLUSIVE
+    return VerdictState.DIFFERENT if verdict == DIFFERENT else VerdictState.EQUAL
+
+
+def difference(
+    response: str, sides: tuple[str, str], state: VerdictState, up: bool, estimate: Estimate, *, cell: str = "",
+    p: float | None = None, family: int = 1, doubts: tuple[str, ...] = (),
+) -> Verdict:  # fmt: skip
+    """The verdict on a difference of two sides; it has a direction where it claims one."""
+    claims = state in (VerdictState.DIFFERENT, VerdictState.NOT_SEPARABLE)
+    direction = (Direction.UP if up else Direction.DOWN) if claims else None
+    return Verdict("difference", response, sides, state, direction, cell, estimate, p, family, doubts)

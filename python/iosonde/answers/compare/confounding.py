@@ -1,0 +1,67 @@
+"""What changes together with the sides of a store, so that nothing tells whose the difference is: factors, and time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from iosonde.core.level_text import level_shown
+from iosonde.core.stored import plain
+from iosonde.core.table import Cell
+from iosonde.core.verdict import VerdictState
+from iosonde.data.choice import texts
+from iosonde.data.experiments import EXPERIMENT
+from iosonde.data.source import Source
+
+from .caveat import Caveat
+from .parts import with_group
+from .samples import SidePair
+
+
+def confounded(source: Source, group: str | None, levels: Sequence[Cell]) -> tuple[Caveat, ...]:
+    """Factors that always change with the group, and the time, where its levels were measured in turn."""
+    if source.store is None or group is None:
+        return ()
+    own = source.table.column(group).name
+    twins = [(name, twin) for name, twin in source.known.confounded.items() if own in (name, twin)]
+    named = {name for pair in twins for name in pair}
+    twins += [(name, own) for name in with_group(source, own) if name not in named]
+    return (*(_twin(name, twin, own) for name, twin in twins), *_in_turn(source, own, levels))
+
+
+def differing(pair: SidePair, group: str | None, caveats: Sequence[Caveat]) -> Iterator[Caveat]:
+    """The caveats of a pair of sides: one of a twin only where it differs between these two."""
+    rows = pair.part.rows
+    for caveat in caveats:
+        if caveat.instead is not VerdictState.NOT_SEPARABLE or group is None or caveat.why not in rows.columns:
+            yield caveat
+            continue
+        levels = {str(key[0]): key[1] for key, _ in rows.groups([rows.column(group).name, caveat.why])}
+        if levels.get(pair.a.name) != levels.get(pair.b.name):
+            yield caveat
+
+
+def _twin(name: str, twin: str, own: str) -> Caveat:
+    """An experiment is what was done, and no cause of its own; ranks grow with nodes by definition."""
+    follows = own == EXPERIMENT or "ranks" in (name, twin)
+    text = f"{name} always changes with {twin}: nothing here tells them apart"
+    return Caveat(text, "goes-together", None if follows else VerdictState.NOT_SEPARABLE, name if twin == own else twin)
+
+
+def _in_turn(source: Source, own: str, wanted: Sequence[Cell]) -> Iterator[Caveat]:
+    """Levels of which one was measured wholly before the other."""
+    whole = source.whole
+    starts = {}
+    unit = whole.column(own).level_unit
+    codes, levels = whole.column(own).codes()
+    for level in wanted:
+        times = texts(whole.take(codes == levels.index(level)), "started_at")
+        if len(times) and all(times):
+            starts[level] = (min(times), max(times))
+    if len(starts) < 2 or len(starts) < len(wanted):
+        return
+    ordered = sorted(starts, key=lambda level: starts[level])
+    pairs = list(zip(ordered, ordered[1:], strict=False))
+    if all(starts[one][1] < starts[other][0] for one, other in pairs):
+        shown = ", then ".join(level_shown(level, unit) for level in ordered)
+        text = f"{plain(own)} was measured one after the other ({shown}): a change with time is in the difference, too"
+        yield Caveat(text, "order")

@@ -1,0 +1,75 @@
+"""One class of operations: how long its operations take, what they cost, and what explains them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.verdict import VerdictState
+from iosonde.explain.classes import DensityClasses
+from iosonde.explain.cost import ClassShares
+from iosonde.explain.places import ClassPlaces
+from iosonde.explain.readings import Reading
+from iosonde.explain.seen.why import Reason
+
+FAST, SLOW, UNEXPECTED, FASTER = "fast", "slow", "unexpectedly slow", "faster still"
+
+
+@dataclass(frozen=True)
+class OperationClass:
+    """One class: from ``low_s`` to ``high_s``, ``typical_s`` in the middle of its operations. ``label``: one of the
+    words above, ``name``: what somebody calls it; ``reasons``: what its operations have in common, what explains most
+    first; ``reading``: what that reads like, None where it cannot be told; ``explanations``: what explains it about
+    equally well, more than one where these cannot be separated."""
+
+    label: str
+    low_s: float
+    high_s: float
+    typical_s: float
+    n: int
+    shares: ClassShares
+    where: ClassPlaces
+    reasons: tuple[Reason, ...]
+    reading: Reading | None
+    explanations: tuple[str, ...] = ()
+    name: str | None = None
+
+    @property
+    def called(self) -> str:
+        """Its name, else the label."""
+        return self.name or self.label
+
+    @property
+    def state(self) -> VerdictState:
+        """Whether one cause explains it: not separable where several do as well, inconclusive where none does, or only
+        little of it (``low``)."""
+        if not self.reasons or self.reasons[0].suspect.agreement.confidence == "low":
+            return VerdictState.INCONCLUSIVE
+        return VerdictState.DIFFERENT if len(self.explanations) == 1 else VerdictState.NOT_SEPARABLE
+
+    @property
+    def cause(self) -> str | None:
+        """The likely one, in a few words; None where nothing was found."""
+        return self.reasons[0].suspect.cause if self.reasons else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form."""
+        return {
+            "label": self.label, "name": self.name,
+            "low": self.low_s, "high": self.high_s, "typical": self.typical_s, "n": self.n,
+            "share": self.shares.share.to_json(), "time_share": self.shares.time_share.to_json(),
+            "cost_s": self.shares.cost_s.to_json(), "cause": self.cause,
+            "mechanism": self.reading.mechanism if self.reading else None,
+            "reading": self.reading.words if self.reading else None, "explanations": list(self.explanations),
+            "where": {"run": list(self.where.run), "offset": list(self.where.offset),
+                      "ranks": {str(rank): share for rank, share in self.where.ranks.items()},
+                      "words": self.where.words},
+            "findings": [one.to_json() for one in self.reasons],
+        }  # fmt: skip
+
+
+def label_of(density: DensityClasses, place: int) -> str:
+    """The word of the class at this place."""
+    if place == density.unexpected:
+        return UNEXPECTED
+    return FAST if place == density.fast else FASTER if place < density.fast else SLOW

@@ -1,0 +1,53 @@
+"""The headline responses of DATA: the family over which tests of effects are corrected, whichever of them are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from iosonde.core.errors import IosondeError
+from iosonde.data.asked import LAST_DONE, Asked
+from iosonde.data.responses import Response, responses
+from iosonde.data.source import Source
+from iosonde.stats.overview.story import effects_of_cells
+from iosonde.stats.regression.effects import ResponseEffects, correct
+
+from .trials import cells_of
+
+
+Prepared = tuple[Response, list[str], list[str]]
+
+
+def tested_effects(
+    source: Source, asked: Asked, shown: Sequence[Response], prepare: Callable[[Response], Prepared]
+) -> dict[str, ResponseEffects]:
+    """Title of each response that is ``shown`` → the effects of its factors, corrected over these and the headlines.
+    ``prepare`` gives (the response, its factors, …)."""
+    factors = asked.on or tuple(dict.fromkeys(name for one in shown for name in one.names))
+    titles = {one.title for one in shown}
+    family = [*shown, *(one for one in headline_responses(source, asked, factors) if one.title not in titles)]
+    prepared = {one.title: prepare(one) for one in family}
+    effects = {title: _effects(one, names, asked.level) for title, (one, names, _) in prepared.items() if names}
+    return dict(zip(effects, correct(list(effects.values())), strict=True))
+
+
+def _effects(response: Response, names: Sequence[str], level: float) -> ResponseEffects:
+    """Of the trials that say all of these factors."""
+    known = ~np.logical_or.reduce([np.isnan(response.values), *(response.rows.column(name).missing for name in names)])
+    rows = response.rows.take(known)
+    at = None if response.at is None else response.at[known]
+    return effects_of_cells(cells_of(replace(response, rows=rows, at=at).on(names)), level)
+
+
+def headline_responses(source: Source, asked: Asked, factors: Sequence[str]) -> list[Response]:
+    """What an analysis takes where no response is named, by these ``factors``; none where ``asked`` names none either,
+    so that they are shown anyway, or where DATA has none."""
+    if not (asked.response or asked.metric or asked.clock != LAST_DONE) or not factors:
+        return []
+    try:
+        found = responses(source, Asked(level=asked.level))
+        return [one.on(source.apart(factors)) for one in found if one.title not in factors]
+    except IosondeError:
+        return []

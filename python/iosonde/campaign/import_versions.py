@@ -1,0 +1,29 @@
+"""Versions of fio that files around its logs of latencies say: files that are imported, too, or that are just there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePath
+
+from iosonde.foreign.guarded import begin_of
+from iosonde.importers.fio_version import HEAD_BYTES, VersionBeside, is_latency_log, version_beside
+
+
+def versions_of(
+    places: Sequence[PurePath], content: Callable[[PurePath, int], bytes]
+) -> dict[PurePath, VersionBeside]:  # fmt: skip
+    """Place of a log → the version. ``content`` gives the first bytes of a file that is imported."""
+    imported = set(places)
+    by_folder: dict[PurePath, list[PurePath]] = {}
+    for place in places:
+        by_folder.setdefault(place.parent, []).append(place)
+
+    def begin(place: PurePath) -> bytes:
+        return content(place, HEAD_BYTES) if place in imported else begin_of(Path(place), HEAD_BYTES)
+
+    found: dict[PurePath, VersionBeside] = {}
+    for place in filter(is_latency_log, places):
+        others = [*by_folder[place.parent], *by_folder.get(place.parent.parent, ())]
+        if version := version_beside(place, begin, others):
+            found[place] = version
+    return found

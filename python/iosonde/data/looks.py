@@ -1,0 +1,57 @@
+"""How a column of somebody's table looks: measured, by its values, its unit or its name; or of text that holds values.
+
+A name counts only where it is a word of the field: ``bandwidth``, ``write_latency``, ``iops``.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from iosonde.core.column_units import TIME_UNITS, is_rate
+from iosonde.core.table import Column
+
+MIN_DISTINCT_SHARE = 0.5
+_METRICS = frozenset(("bandwidth", "bw", "throughput", "tput", "latency", "iops", "duration", "elapsed"))
+_BOUNDS = frozenset(("limit", "cap", "quota", "target", "nominal", "link", "net", "network", "expected"))
+_VALUE = re.compile(r"\s*[+-]?\d[\d., ]*\s*[A-Za-zµ/%]*\s*")  # 450,9 and 99.8 MB/s; neither 10:30 nor 2026-01-01
+
+
+def is_surely_measured(column: Column) -> bool:
+    """Numbers of which hardly any comes twice, with the name of a metric, the unit of a rate or a time, or with
+    decimals and no unit. Sizes and counts are set, also where each row has its own."""
+    if not column.numeric or column.missing.all() or distinct_share(column) <= MIN_DISTINCT_SHARE:
+        return False
+    return has_metric_name(column) or has_metric_unit(column) or not (column.unit or is_whole(column))
+
+
+def has_metric_unit(column: Column) -> bool:
+    """The unit of a rate or a time."""
+    return is_rate(column.unit) or column.unit in TIME_UNITS
+
+
+def has_metric_name(column: Column) -> bool:
+    """``write_bandwidth``; not ``bandwidth_limit``."""
+    words = set(re.split(r"[\W_]+", column.label.lower()))
+    return bool(words & _METRICS) and not words & _BOUNDS
+
+
+def holds_values_as_text(column: Column) -> bool:
+    """Whether most cells of a column of text begin with a number: a measured value that nobody can compute with."""
+    if column.numeric:
+        return False
+    present = [str(value) for value in column.values if value is not None]
+    return 2 * sum(bool(_VALUE.fullmatch(value)) for value in present) > len(present)
+
+
+def distinct_share(column: Column) -> float:
+    """Different values ÷ values."""
+    present = column.values[~column.missing]
+    return len(set(present.tolist())) / present.size if present.size else 0.0
+
+
+def is_whole(column: Column) -> bool:
+    """Whether all its numbers are whole."""
+    present = column.values[~column.missing].astype(float)
+    return bool(np.all(present == np.round(present)))

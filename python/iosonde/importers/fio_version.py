@@ -1,0 +1,70 @@
+"""Which fio wrote a latency log: its lines do not say, and their unit depends on it (fio 2: µs, fio 3: ns).
+
+The output of the same job says it, and mostly lies beside the log, or one directory above: ``seqw.out`` and
+``seqw/seqw_clat.log``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePath
+from typing import NamedTuple
+
+HEAD_BYTES = 1 << 16
+MOST_FILES = 50  # of a directory that are looked into
+_LATENCY_LOG = re.compile(r"(?P<job>.*)_(?:clat|slat|lat)(?:\.\d{1,9})*\.log(?:\.gz)?$", re.IGNORECASE)
+_LOG = re.compile(r"_(?:clat_hist|clat|slat|lat|bw|iops)(?:\.\d{1,9})*\.log(?:\.gz)?$", re.IGNORECASE)
+_ENDS = (".out", ".txt", ".json", ".log", ".stdout", ".terse", ".csv", "")
+_VERSION = re.compile(rb'^fio-(\d[\w.+-]{0,40})\s*$|"fio version"\s*:\s*"fio-([^"]{1,40})"|^\d;fio-([^;\s]{1,40});',
+                      re.MULTILINE)  # fmt: skip
+
+
+class VersionBeside(NamedTuple):
+    """A version of fio, and the name of the file that says it."""
+
+    version: str
+    file: str
+
+    @property
+    def major(self) -> int:
+        """The number before the first dot."""
+        return int(self.version.partition(".")[0].partition("-")[0])
+
+
+def is_latency_log(name: PurePath) -> bool:
+    """Whether the unit of this file, by its name, depends on the version."""
+    return _LATENCY_LOG.match(name.name) is not None
+
+
+def version_beside(
+    log: PurePath, begin: Callable[[PurePath], bytes], others: Sequence[PurePath] = ()
+) -> VersionBeside | None:  # fmt: skip
+    """What the output of the same job says, else all ``others`` of its directory, else those of the one above; None
+    where none of them says it, or two say different ones. ``begin`` gives the first bytes of a file, none of a missing
+    one."""
+    for names in (_of_the_job(log), *_of_folders(log, others)):
+        versions = {found.major: found for name in names if (found := _version_in(name, begin(name)))}
+        if len(versions) == 1:
+            return next(iter(versions.values()))
+        if versions:
+            return None
+    return None
+
+
+def _version_in(name: PurePath, head: bytes) -> VersionBeside | None:
+    found = _VERSION.search(head)
+    said = next((part for part in found.groups() if part), b"").decode("ascii", "replace") if found else ""
+    return VersionBeside(said, name.name) if said[:1].isdigit() and said.partition(".")[0].isdigit() else None
+
+
+def _of_the_job(log: PurePath) -> Iterator[PurePath]:
+    match = _LATENCY_LOG.match(log.name)
+    job = match["job"] if match else ""
+    for folder, stems in ((log.parent, (job,)), (log.parent.parent, dict.fromkeys((job, log.parent.name)))):
+        yield from (folder / f"{stem}{end}" for stem in stems if stem for end in _ENDS)
+
+
+def _of_folders(log: PurePath, others: Sequence[PurePath]) -> Iterator[list[PurePath]]:
+    for folder in (log.parent, log.parent.parent):
+        yield [one for one in others if one.parent == folder and not _LOG.search(one.name)][:MOST_FILES]

@@ -1,0 +1,75 @@
+"""Factors that go together, so that no least-squares fit separates their effects, or hardly one.
+
+Exactly: a combination of the columns of several factors is 0 (the same levels under two names; one factor inside
+another; ranks that are nodes times ranks per node). These combinations are the null space of all columns; the projector
+onto it is zero between two factors unless one of them takes part. Nearly: Cramér's V of two factors, which is the mean
+canonical correlation of their columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+NEARLY = 0.85  # Cramér's V: the variance of an effect is multiplied by 3.6
+_RANK = 1e-9
+_ZERO = 1e-6
+_MOST_COLUMNS = 1000  # beyond it only pairs are looked at
+
+
+def orthonormal(parts: Sequence[Array], weights: Array) -> Array:
+    """An orthonormal basis, in √weight of the rows, of all columns without their means."""
+    root = np.sqrt(weights)
+    if not parts:
+        return np.empty((weights.size, 0))
+    x = np.column_stack(parts)
+    centred = (x - weights @ x / weights.sum()) * root[:, None]
+    lengths = np.linalg.norm(centred, axis=0)
+    centred = centred[:, lengths > _RANK * np.sqrt(weights.sum())]
+    if not centred.shape[1]:
+        return np.empty((weights.size, 0))
+    u, values, _ = np.linalg.svd(centred / np.linalg.norm(centred, axis=0), full_matrices=False)
+    return np.asarray(u[:, values > _RANK * values.max()])
+
+
+def blocks_of(columns: Mapping[str, Array], weights: Array) -> tuple[tuple[str, ...], ...]:
+    """The factors in blocks, in their order: one that goes with no other stands alone. ``columns`` of each by row, of
+    which each counts ``weights``."""
+    names = list(columns)
+    bases = [orthonormal([columns[name]], weights) for name in names]
+    links = [(i, j) for i, j in combinations(range(len(names)), 2) if _strength(bases[i], bases[j]) >= NEARLY]
+    links += _dependent(bases)
+    block = list(range(len(names)))
+    for i, j in links:
+        low, high = sorted((block[i], block[j]))
+        block = [low if number == high else number for number in block]
+    return tuple(
+        tuple(name for name, number in zip(names, block, strict=True) if number == first)
+        for first in dict.fromkeys(block)
+    )
+
+
+def _strength(one: Array, other: Array) -> float:
+    """Cramér's V."""
+    least = min(one.shape[1], other.shape[1])
+    return float(np.linalg.norm(one.T @ other)) / np.sqrt(least) if least else 0.0
+
+
+def _dependent(bases: Sequence[Array]) -> list[tuple[int, int]]:
+    """Pairs of factors that take part in one combination that is 0."""
+    sizes = [basis.shape[1] for basis in bases]
+    if not 1 < sum(sizes) <= _MOST_COLUMNS:
+        return []
+    stacked = np.column_stack(bases)
+    values, vectors = np.linalg.eigh(stacked.T @ stacked)
+    null = vectors[:, values < _RANK]
+    projector = null @ null.T
+    starts = np.cumsum([0, *sizes])
+    parts = [slice(a, b) for a, b in zip(starts, starts[1:], strict=False)]
+    return [(i, j) for i, j in combinations(range(len(bases)), 2)
+            if sizes[i] and sizes[j] and np.abs(projector[parts[i], parts[j]]).max() > _ZERO]  # fmt: skip

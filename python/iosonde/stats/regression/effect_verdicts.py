@@ -1,0 +1,59 @@
+"""Effects → verdicts: the state of each factor and block, as every command that speaks of effects gives it, and what is
+said of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.words import listed
+
+from .effects import FactorEffect, ResponseEffects
+
+TOGETHER = ("goes-together",)
+_MOST_FACTORS = 4  # that are named one by one
+
+
+def effect_verdicts(response: str, effects: ResponseEffects) -> tuple[Verdict, ...]:
+    """One verdict for each factor and each block of factors."""
+    if effects.untested:
+        return tuple(Verdict("effect", response, (name,), VerdictState.NOT_TESTED) for name in effects.factors)
+    return tuple(verdict for effect in effects.effects for verdict in _of_effect(response, effect))
+
+
+def _of_effect(response: str, effect: FactorEffect) -> Iterator[Verdict]:
+    doubts = ("bring-ups",) if effect.p is None else ()
+    yield _verdict(response, effect, _state(effect), doubts)
+    own = {one.factors[0]: one for one in effect.own}
+    for name in effect.factors if effect.is_block else ():
+        if name in own and own[name].is_significant:
+            yield _verdict(response, own[name], VerdictState.DIFFERENT, TOGETHER)
+        else:
+            yield Verdict("effect", response, (name,), VerdictState.NOT_SEPARABLE, doubts=TOGETHER)
+
+
+def _state(effect: FactorEffect) -> VerdictState:
+    if effect.p is None:
+        return VerdictState.NOT_TESTED
+    if effect.is_significant:
+        return VerdictState.DIFFERENT
+    return VerdictState.EQUAL if effect.is_negligible else VerdictState.INCONCLUSIVE
+
+
+def _verdict(response: str, effect: FactorEffect, state: VerdictState, doubts: tuple[str, ...]) -> Verdict:
+    return Verdict("effect", response, effect.factors, state, estimate=effect.explained, p=effect.adjusted,
+                   family=effect.family, doubts=doubts)  # fmt: skip
+
+
+def block_sentences(effects: Sequence[FactorEffect]) -> list[str]:
+    """What of each block can be separated, and what cannot."""
+    said = []
+    for block in (effect for effect in effects if effect.is_block):
+        few = len(block.factors) <= _MOST_FACTORS
+        names = listed(list(block.factors)) if few else f"the {len(block.factors)} factors that go together"
+        own = [f"{one.name} explains {one.text}" for one in block.own if one.is_significant]
+        if own:
+            said.append(f"of {names}, which go together, {listed(own)} beyond all others")
+        else:
+            said.append(f"which of {names} matters cannot be separated here")
+    return said
