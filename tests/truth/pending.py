@@ -38,4 +38,10 @@ PENDING: dict[tuple[str, str], str] = {
     ("plot", "ranks taken for trials"): "truth.md",
     ("report", "ranks taken for trials"): "truth.md",
     ("compare", "ranks without their trials"): "truth.md",
+    ("compare", "equal; 4 trials of 8 ranks, columns trial, rank"): "truth.md A4",
+    ("compare", "equal; 4 trials of 8 ranks, columns trial"): "truth.md A4",
+    ("compare", "equal; 6 trials of 8 ranks, columns trial, rank"): "truth.md A4",
+    ("compare", "equal; 6 trials of 8 ranks, columns trial"): "truth.md A4",
+    ("rank", "no effect; normal, cv 3 %; n = 4"): "silence",
+    ("rank", "no effect; normal, cv 10 %; n = 4 to 10"): "silence",
 }
