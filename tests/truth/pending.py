@@ -42,6 +42,14 @@ PENDING: dict[tuple[str, str], str] = {
     ("compare", "equal; 4 trials of 8 ranks, columns trial"): "truth.md A4",
     ("compare", "equal; 6 trials of 8 ranks, columns trial, rank"): "truth.md A4",
     ("compare", "equal; 6 trials of 8 ranks, columns trial"): "truth.md A4",
-    ("rank", "no effect; normal, cv 3 %; n = 4"): "silence",
-    ("rank", "no effect; normal, cv 10 %; n = 4 to 10"): "silence",
 }
+
+# (command, trap) whose sentence claims what no verdict holds.
+PENDING_WORDS: dict[tuple[str, str], str] = {
+    ("compare", "host goes with fs"): "truth.md: the verdict 'B is more' stays",
+}
+
+
+def is_pending(key: tuple[str, str]) -> bool:
+    """Whether a cell is known to be beyond its limits."""
+    return key[0] in WITHOUT_VERDICTS or key in PENDING

@@ -114,10 +114,10 @@ def score_answer(answer: Mapping[str, Any] | None, truth: Truth) -> Score:
 
 
 def has_warning(answer: Mapping[str, Any], truth: Truth) -> bool:
-    """Whether a verdict that answers the question carries a doubt, or the answer warns of anything."""
-    items = [answer, *answer.get("comparisons", ())]
+    """Whether a verdict that answers the question carries a doubt, or a warning stands beside a comparison."""
     doubted = any(verdict["doubts"] for verdict in concerned_verdicts(answer.get("verdicts", ()), truth))
-    return doubted or any(item.get("warnings") for item in items)
+    comparisons = answer.get("comparisons", ())
+    return doubted or any(item["warnings"] for item in comparisons) or bool(comparisons and answer["warnings"])
 
 
 def holds_truth(answer: Mapping[str, Any], truth: Truth, value: float) -> bool | None:

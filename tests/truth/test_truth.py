@@ -9,7 +9,7 @@ import pytest
 
 from .bench import all_cells, failures, score_traps
 from .cells import FALSE, FOUND, INTERVAL, SILENCE, Cell, Tally, broken_promises, tally
-from .pending import PENDING, WITHOUT_VERDICTS
+from .pending import PENDING, WITHOUT_VERDICTS, is_pending
 from .scores import (
     DIFFERENT,
     DOWN,
@@ -26,11 +26,6 @@ from .scores import (
 
 THIN = 0.005  # of the draws
 pytestmark = pytest.mark.slow
-
-
-def is_pending(key: tuple[str, str]) -> bool:
-    """Whether a cell is known to be beyond its limits."""
-    return key[0] in WITHOUT_VERDICTS or key in PENDING
 
 
 def check(asked: set[tuple[str, str]], beyond: dict[tuple[str, str], str]) -> None:
