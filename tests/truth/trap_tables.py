@@ -22,6 +22,17 @@ def csv(header: str, rows: Rows) -> str:
     return "\n".join([header, *lines, ""])
 
 
+def plain(ratio: float) -> str:
+    """No trap: B is so many times A, in random order, whatever the size."""
+    rows = []
+    noise = iter(wobble(48, 5))
+    for repetition in range(12):
+        for place in range(4):
+            side, size = ("AABB", "ABBA")[repetition % 2][place], ("4KiB", "1MiB")[(place + repetition // 2) % 2]
+            rows.append((side, size, 100 * (ratio if side == "B" else 1) * (1 + 0.005 * next(noise))))
+    return csv("v,size,MBps", rows)
+
+
 def simpson() -> str:
     """A is 15 % faster at each size; A was run most at the slow size, B at the fast one."""
     rows = []

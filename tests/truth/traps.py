@@ -47,6 +47,37 @@ def of_one_factor(response: str, name: str, *truths: Truth) -> tuple[Question, .
 IN_ORDER = ("order", "drift", "dependent")
 
 
+def _plain() -> list[Trap]:
+    """No traps: two sides that are alike, and a factor of two, which nothing may deny."""
+    words = {"group": "v", "levels": ["A", "B"], "response": "MBps"}
+    alike = truth("difference", EQUAL, denials=[INCONCLUSIVE])
+    twice = {
+        kind: truth(kind, DIFFERENT, direction=UP, denials=[INCONCLUSIVE, EQUAL]) for kind in ("difference", "slope")
+    }
+    factor = truth("effect", DIFFERENT, subject=("v",), denials=[INCONCLUSIVE, EQUAL])
+    best = truth("best", DIFFERENT, claim=("B",), denials=[INCONCLUSIVE, EQUAL])
+    model = truth("model", DIFFERENT, denials=[INCONCLUSIVE, EQUAL])
+    fails = truth("gate", DIFFERENT, denials=[INCONCLUSIVE, EQUAL])
+    return [
+        Trap("two sides alike", tables.plain(1.0), (
+            question("compare", alike, **words),
+            question("gate", truth("gate", EQUAL, denials=[INCONCLUSIVE]), **words, fail_if="more>3%"),
+        )),
+        Trap("a factor of two", tables.plain(2.0), (
+            question("compare", twice["difference"], **words),
+            question("gate", fails, **words, fail_if="more>3%"),
+            question("summary", factor, best, response="MBps", by=("v", "size")),
+            question("rank", factor, response="MBps", on=("v", "size")),
+            question("plot", factor, response="MBps"),
+            question("report", factor, response="MBps", by=("v", "size")),
+            question("anova", factor, response="MBps", on=("v", "size")),
+            question("regress", twice["slope"], response="MBps", on="v"),
+            question("fit", model, response="MBps", on=("v", "size")),
+            question("advise", best, response="MBps", choose="v", given="size"),
+        )),
+    ]  # fmt: skip
+
+
 def _simpson() -> Trap:
     faster = truth("effect", DIFFERENT, subject=("fs",), direction=DOWN, faults=["varies-besides"])
     slope = truth("slope", DIFFERENT, direction=DOWN, faults=["varies-besides"])
@@ -211,4 +242,13 @@ def _of_growth() -> list[Trap]:
 
 def all_traps() -> list[Trap]:
     """Every trap."""
-    return [_simpson(), *_anscombe(), *_of_people(), *_of_time(), *_of_units(), *_of_columns(), *_of_growth()]
+    return [
+        *_plain(),
+        _simpson(),
+        *_anscombe(),
+        *_of_people(),
+        *_of_time(),
+        *_of_units(),
+        *_of_columns(),
+        *_of_growth(),
+    ]
