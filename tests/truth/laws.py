@@ -15,7 +15,7 @@ from .scores import DIFFERENT, EQUAL, INCONCLUSIVE, truth
 
 CV = 0.03
 SIZES = (4, 5, 6, 8)
-DRAWS = 40
+DRAWS, DRAWS_OF_A_LINE = 20, 100  # where there is no limit, what counts is how often one is seen
 Law = Callable[[float], float]
 
 
@@ -72,16 +72,17 @@ def of_law(name: str, law: Law, sizes: int, trials: int, draws: int) -> Cell:
     return Cell(f"{name}; {sizes} sizes, {of_each}; cv 3 %", asked, draw, draws, None, frozenset(promises), holds)
 
 
-def laws(draws: int) -> Iterator[Cell]:
+def laws(scale: float) -> Iterator[Cell]:
     """Every law at every number of sizes."""
     for sizes in SIZES:
         curves = {name: law for name, (law, _) in LAWS.items()} | OTHERS
         curves["a fall at the last size"] = partial(falling, last=2 ** (sizes - 1))
         for name, law in curves.items():
+            draws = DRAWS_OF_A_LINE if name == "linear" else DRAWS
             for trials in (1, 3):
-                yield of_law(name, law, sizes, trials, draws)
+                yield of_law(name, law, sizes, trials, max(round(draws * scale), 2))
 
 
 def cells(scale: float = 1.0) -> list[Cell]:
     """Every cell of growth; ``scale`` times as many draws."""
-    return list(laws(max(round(DRAWS * scale), 2)))
+    return list(laws(scale))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from . import bench
 from .bench import all_cells, failures, score_traps
 from .cells import FALSE, FOUND, INTERVAL, SILENCE, Cell, Tally, broken_promises, tally
 from .pending import PENDING, WITHOUT_VERDICTS, is_pending
@@ -134,3 +135,25 @@ def test_a_promise_is_broken_beyond_its_limit_and_chance_is_allowed_for(promise,
 def test_a_command_without_verdicts_is_beyond_its_limits():
     cell = all_cells(THIN)[0]
     assert broken_promises(cell, a_tally({Score.NO_VERDICT: 1})) == ["no verdict"]
+
+
+def test_the_page_gets_new_tables_and_keeps_its_words(tmp_path, monkeypatch, capsys):
+    page = tmp_path / "truth.md"
+    page.write_text("# Title\n\nWords.\n\n## Traps\n\nold\n")
+    monkeypatch.setattr(bench, "all_cells", lambda scale=1.0: [])
+    assert bench.main(["--only", "anscombe-1", "--table", str(page)]) == 0
+    text = page.read_text()
+    assert text.startswith("# Title\n\nWords.\n\n## Traps\n\n| trap |") and "old" not in text
+    assert text.count("anscombe-1") == 1 and "1 traps asked" in capsys.readouterr().out
+
+
+def test_a_cell_beyond_its_limits_ends_with_code_1_unless_it_is_pending(monkeypatch, capsys):
+    key = ("regress", "anscombe-1")
+    monkeypatch.setattr(bench, "all_cells", lambda scale=1.0: [])
+    for score, pending, code in ((Score.WRONG, {}, 1), (Score.WRONG, {key: "a review"}, 0),
+                                 (Score.RIGHT, {}, 0), (Score.RIGHT, {key: "a review"}, 1)):  # fmt: skip
+        monkeypatch.setattr(bench, "score_traps", lambda words, score=score: {key: score})
+        monkeypatch.setattr(bench, "PENDING", pending)
+        monkeypatch.setattr(bench, "is_pending", pending.__contains__)
+        assert bench.main([]) == code
+    capsys.readouterr()
