@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from . import factors, histories, laws, operations, pairs, sides
+from . import factors, histories, laws, means, operations, pairs, sides
 from .ask import answer_of
 from .cells import AT_ONCE, Cell, Tally, broken_promises, tally
 from .pending import PENDING, is_pending
@@ -32,7 +32,9 @@ HEAD = "| command | truth | draws | right | inconclusive | overconfident | wrong
 
 def all_cells(scale: float = 1.0) -> list[Cell]:
     """Every cell that is drawn."""
-    return [cell for module in (sides, pairs, factors, laws, operations, histories) for cell in module.cells(scale)]
+    return [
+        cell for module in (sides, pairs, means, factors, laws, operations, histories) for cell in module.cells(scale)
+    ]
 
 
 def score_trap(trap: Trap) -> list[tuple[str, Score]]:

@@ -143,7 +143,7 @@ def test_the_page_gets_new_tables_and_keeps_its_words(tmp_path, monkeypatch, cap
     monkeypatch.setattr(bench, "all_cells", lambda scale=1.0: [])
     assert bench.main(["--only", "anscombe-1", "--table", str(page)]) == 0
     text = page.read_text()
-    assert text.startswith("# Title\n\nWords.\n\n## Traps\n\n| trap |") and "old" not in text
+    assert text.startswith("# Title\n\nWords.\n\n## Traps\n\n| trap |") and "\nold\n" not in text
     assert text.count("anscombe-1") == 1 and "1 traps asked" in capsys.readouterr().out
 
 

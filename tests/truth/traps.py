@@ -86,6 +86,7 @@ def _simpson() -> Trap:
         question("compare", truth("difference", DIFFERENT, direction=DOWN, denials=[EQUAL]), group="fs",
                  levels=["A", "B"], response="MBps"),
         question("summary", best, faster, response="MBps", by="fs"),
+        question("summary", truth("best", DIFFERENT, claim=("A",), accuses=True), response="MBps"),
         question("rank", faster, response="MBps", on="fs"),
         question("anova", faster, response="MBps", on="fs"),
         question("regress", slope, response="MBps", on="fs"),
