@@ -156,7 +156,9 @@ def _made(found: _Found, asked: Asked, sides: Sides) -> Comparisons:
     made = estimates.with_holm([_compared(one, asked, sides) for one in ready])
     items = tuple(_cell(one, comparison, sides, found) for one, comparison in zip(ready, made, strict=True))
     said = dict.fromkeys(
-        text for one in ready for text in (*one.pair.part.warnings, *(each.text for each in one.shared))
+        text
+        for one in ready
+        for text in (*one.pair.part.warnings, *(each.text for each in (*one.pair.part.caveats, *one.shared)))
     )
     single = [] if len(ready) == len(every) else [one for one in every if _single(one)]
     left_out = dict.fromkeys(
@@ -199,7 +201,7 @@ def _cell(one: InCells, comparison: Comparison, sides: Sides, found: _Found) -> 
     # The spread of iterations says nothing of how many trials would tell.
     comparison = replace(comparison, n_needed=None) if part.within_run else comparison
     group = None if sides.other is not None else sides.group
-    shared = (*differing(one.pair, group, found.caveats), *one.shared)
+    shared = (*differing(one.pair, group, found.caveats), *part.caveats, *one.shared)
     return ComparedCell(part.cell, comparison, group, part.within_run, part.metric, part.unit, one.names,
                         part.units, part.column, (), shared)  # fmt: skip
 
