@@ -47,10 +47,9 @@ def state_of(verdict: str, caveats: Sequence[Caveat]) -> VerdictState:
 
 
 def difference(
-    response: str, sides: tuple[str, str], state: VerdictState, up: bool, estimate: Estimate, *, cell: str = "",
-    p: float | None = None, family: int = 1, doubts: tuple[str, ...] = (),
-) -> Verdict:  # fmt: skip
+    response: str, sides: tuple[str, str], state: VerdictState, up: bool, estimate: Estimate, doubts: tuple[str, ...]
+) -> Verdict:
     """The verdict on a difference of two sides; it has a direction where it claims one."""
     claims = state in (VerdictState.DIFFERENT, VerdictState.NOT_SEPARABLE)
     direction = (Direction.UP if up else Direction.DOWN) if claims else None
-    return Verdict("difference", response, sides, state, direction, cell, estimate, p, family, doubts)
+    return Verdict("difference", response, sides, state, direction, estimate=estimate, doubts=doubts)
