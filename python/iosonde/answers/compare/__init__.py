@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         cells,
         compared,
         confounding,
+        order,
         overall,
         parts,
         samples,
