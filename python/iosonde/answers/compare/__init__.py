@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         cells,
         compared,
         confounding,
+        missing,
         order,
         overall,
         parts,

@@ -28,9 +28,8 @@ def doubts_of(caveats: Iterable[Caveat]) -> tuple[str, ...]:
 
 
 def overriding(verdict: str, caveats: Sequence[Caveat]) -> Caveat | None:
-    """The caveat that takes the claim of an interval away. What is not separable takes away a difference only."""
-    if verdict == CANNOT_TELL:
-        return None
+    """The caveat that takes the claim of an interval away, or says why there is none. What is not separable takes away
+    a difference only."""
     unsure = [one for one in caveats if one.instead is VerdictState.INCONCLUSIVE]
     twins = [one for one in caveats if one.instead is VerdictState.NOT_SEPARABLE]
     return next(iter(unsure or (twins if verdict == DIFFERENT else [])), None)

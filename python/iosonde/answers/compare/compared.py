@@ -52,7 +52,8 @@ class ComparedCell:
     @property
     def overridden(self) -> Caveat | None:
         """The caveat that takes the claim of the interval away."""
-        return overriding(self._significant, self.every_caveat)
+        known = self.comparison.decided.value is not None and self.comparison.decided.low is not None
+        return overriding(self._significant, self.every_caveat) if known else None
 
     @property
     def _significant(self) -> str:
