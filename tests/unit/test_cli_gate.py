@@ -75,6 +75,7 @@ print("Max Write: 100.00 MiB/sec (104.86 MB/sec)\\nFinished            : Thu Jan
 
 
 @pytest.mark.parametrize(("read", "words", "code"), [("0.8", (), 1), ("0.8", ("--metric", "write bandwidth"), 0),
+                                                     ("0.8", ("--metric", "write bandwidth,read bandwidth"), 1),
                                                      ("1", (), 0)])  # fmt: skip
 def test_a_number_that_does_not_decide_fails_the_gate_as_well(tmp_path, read, words, code):
     """A pull request that made reads 20 % slower passed: only the write bandwidth, which decides, was asked."""
@@ -90,5 +91,7 @@ def test_a_number_that_does_not_decide_fails_the_gate_as_well(tmp_path, read, wo
     assert judged.exit_code == code and made["fail_if"]["problem"] == bool(code)
     states = {one["response"]: one["state"] for one in made["verdicts"] if one["question"] == "gate"}
     assert states["write bandwidth"] == "equal"
-    assert states.get("read bandwidth") == (None if words else "different" if code else "equal")
-    assert ("read bandwidth" in [one["of"] for one in made["fail_if"]["not_gated"]]) == bool(words)
+    narrowed = "read bandwidth" not in states
+    assert narrowed == (words[1:] == ("write bandwidth",)) and made["by"]["operation"] == "write"
+    assert states.get("read bandwidth") == (None if narrowed else "different" if code else "equal")
+    assert ("read bandwidth" in [one["of"] for one in made["fail_if"]["not_gated"]]) == narrowed

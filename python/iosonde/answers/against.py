@@ -7,7 +7,7 @@ measuring ended. A test for a fixed n would not, so there is none.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from iosonde.core import decision
@@ -23,7 +23,7 @@ from iosonde.stats.estimate.pair_words import sentence, untold_limit
 from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, others, paired_run, verdicts
 
 from .answer import Answer
-from .gated import gate_pairs
+from .gated import gate_pairs, narrowed
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,8 @@ def against(
     sealed = gate is None
     gate = gate or gate_of(rule.fail_if, False)
     runs = list(_runs(source, experiment, rule)) if len(source.table) else []
-    made = verdicts(runs, rule, _names(source, asked, experiment)) if runs else []
+    chosen = _names(source, asked, experiment)
+    made = verdicts(runs, rule, chosen) if runs else []
     warnings = tuple(_warnings(source, asked, found, rule))
     commands = tuple(_commands(experiment, rule))
     if not made:
@@ -119,7 +120,12 @@ def against(
     if not shown:
         names = ", ".join(dict.fromkeys(f"{one.name[0]} {one.name[1]}" for one in made))
         raise InputError(f"{source.name} has no response '{asked.response[0]}'", f"there are: {names}")
-    judged = gate_pairs(gate, shown, rule, asked, sealed) if gate else None
+    judged = None
+    if gate is not None:
+        gated = narrowed(rule, shown, chosen, asked)
+        usual = [*_names(source, replace(asked, metric=()), experiment), *(one.name for one in made)]
+        rest = [name for name in dict.fromkeys(usual) if name not in {one.name for one in gated}]
+        judged = gate_pairs(gate, gated, rule, sealed, rest)
     warnings += tuple(untold_limit(one) for one in shown if one.primary and not one.told)
     return PairVerdicts(tuple(shown), rule, experiment.id, commands, warnings, judged=judged)
 

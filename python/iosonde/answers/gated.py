@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from iosonde.core.deciding import is_among
+from iosonde.core.deciding import Name, is_among
 from iosonde.core.gate import Gate, GateItem, GateVerdict
 from iosonde.core.metrics import metric_of
 from iosonde.core.pair_rule import PairRule
@@ -17,21 +17,27 @@ from iosonde.stats.estimate.pairs import PairVerdict
 if TYPE_CHECKING:
     from .compare.compared import ComparedCell
 
-_NARROWED = "--metric names others"
+_NOT_ASKED = "not asked for"
 
 
-def gate_pairs(gate: Gate, pairs: Sequence[PairVerdict], rule: PairRule, asked: Asked, sealed: bool) -> GateVerdict:
-    """The gate of pairs. What decides has its own error, as it ends the measuring; the others share one more."""
-    wanted = ",".join(asked.metric) or rule.metric
-    gated = [one for one in pairs if is_among(one.name, wanted)] or list(pairs)
-    names = {id(one) for one in gated}
-    left_out = dict.fromkeys((gate_name(one), _NARROWED) for one in pairs if id(one) not in names)
+def gate_pairs(
+    gate: Gate, pairs: Sequence[PairVerdict], rule: PairRule, sealed: bool, others: Sequence[Name]
+) -> GateVerdict:
+    """The gate of pairs. What decides has its own error, as it ends the measuring; the rest share one more. ``others``:
+    numbers that both sides have, and that are not asked for."""
     items = [
-        GateItem(gate_name(one), one, metric_of(*one.name[1:]), rule.level, (rule.a, rule.b),
+        GateItem(gate_name(one.name, one.cell), one, metric_of(*one.name[1:]), rule.level, (rule.a, rule.b),
                  "decides" if one.primary else "others")
-        for one in gated
+        for one in pairs
     ]  # fmt: skip
-    return gate.judge(items, sealed, tuple(left_out))
+    return gate.judge(items, sealed, [(gate_name(name), _NOT_ASKED) for name in others])
+
+
+def narrowed(rule: PairRule, pairs: Sequence[PairVerdict], chosen: Sequence[Name], asked: Asked) -> list[PairVerdict]:
+    """The pairs that are gated: those of ``--metric``, else of the metrics that were sealed, else all."""
+    if asked.metric:
+        return [one for one in pairs if one.name in chosen] or list(pairs)
+    return [one for one in pairs if is_among(one.name, rule.metric)] or list(pairs)
 
 
 def gate_cells(gate: Gate, cells: Sequence[ComparedCell], level: float) -> GateVerdict:

@@ -7,6 +7,21 @@ from typing import TYPE_CHECKING
 from iosonde.core.on_demand import modules_of
 
 if TYPE_CHECKING:
-    from . import answer, asked, bring_ups, caveat, cells, compared, confounding, overall, parts, samples, two  # noqa: F401
+    from . import (  # noqa: F401
+        answer,
+        asked,
+        bring_ups,
+        caveat,
+        cells,
+        compared,
+        confounding,
+        missing,
+        order,
+        overall,
+        parts,
+        samples,
+        subsamples,
+        two,
+    )
 
 __getattr__ = modules_of(__name__)

@@ -31,8 +31,10 @@ from .caveat import Caveat
 from .cells import InCells, adjusted, in_bring_ups
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
 from .confounding import confounded, differing
+from .missing import missing_caveats
+from .order import order_caveats
 from .overall import Overall, overall
-from .parts import DATA, ComparedPart, of_store, of_table, part_of
+from .parts import DATA, ROW, ComparedPart, of_store, of_table, part_of
 from .samples import ChosenLevels, SidePair, chosen_levels, pairs_of, sample, sample_of
 from .two import of_two
 
@@ -156,7 +158,9 @@ def _made(found: _Found, asked: Asked, sides: Sides) -> Comparisons:
     made = estimates.with_holm([_compared(one, asked, sides) for one in ready])
     items = tuple(_cell(one, comparison, sides, found) for one, comparison in zip(ready, made, strict=True))
     said = dict.fromkeys(
-        text for one in ready for text in (*one.pair.part.warnings, *(each.text for each in one.shared))
+        text
+        for one in ready
+        for text in (*one.pair.part.warnings, *(each.text for each in (*one.pair.part.caveats, *one.shared)))
     )
     single = [] if len(ready) == len(every) else [one for one in every if _single(one)]
     left_out = dict.fromkeys(
@@ -199,9 +203,21 @@ def _cell(one: InCells, comparison: Comparison, sides: Sides, found: _Found) -> 
     # The spread of iterations says nothing of how many trials would tell.
     comparison = replace(comparison, n_needed=None) if part.within_run else comparison
     group = None if sides.other is not None else sides.group
-    shared = (*differing(one.pair, group, found.caveats), *one.shared)
+    shared = (*differing(one.pair, group, found.caveats), *part.caveats, *one.shared)
+    own = _own_caveats(one, comparison, sides)
+    if any(caveat.doubt in ("drift", "dependent") or caveat.instead for caveat in own):
+        comparison = replace(comparison, n_needed=None)  # more of the same would not tell
     return ComparedCell(part.cell, comparison, group, part.within_run, part.metric, part.unit, one.names,
-                        part.units, part.column, (), shared)  # fmt: skip
+                        part.units, part.column, own, shared)  # fmt: skip
+
+
+def _own_caveats(one: InCells, comparison: Comparison, sides: Sides) -> tuple[Caveat, ...]:
+    """What speaks against this comparison alone."""
+    group = DATA if sides.other is not None else sides.group
+    if group is None:
+        return ()
+    found = order_caveats(one, comparison, group, by_rows=sides.other is None and ROW in one.pair.part.rows.columns)
+    return (*found, *missing_caveats(one, comparison, group))
 
 
 def _compared(one: InCells, asked: Asked, sides: Sides) -> Comparison:

@@ -28,9 +28,8 @@ def doubts_of(caveats: Iterable[Caveat]) -> tuple[str, ...]:
 
 
 def overriding(verdict: str, caveats: Sequence[Caveat]) -> Caveat | None:
-    """The caveat that takes the claim of an interval away. What is not separable takes away a difference only."""
-    if verdict == CANNOT_TELL:
-        return None
+    """The caveat that takes the claim of an interval away, or says why there is none. What is not separable takes away
+    a difference only."""
     unsure = [one for one in caveats if one.instead is VerdictState.INCONCLUSIVE]
     twins = [one for one in caveats if one.instead is VerdictState.NOT_SEPARABLE]
     return next(iter(unsure or (twins if verdict == DIFFERENT else [])), None)
@@ -47,10 +46,9 @@ def state_of(verdict: str, caveats: Sequence[Caveat]) -> VerdictState:
 
 
 def difference(
-    response: str, sides: tuple[str, str], state: VerdictState, up: bool, estimate: Estimate, *, cell: str = "",
-    p: float | None = None, family: int = 1, doubts: tuple[str, ...] = (),
-) -> Verdict:  # fmt: skip
+    response: str, sides: tuple[str, str], state: VerdictState, up: bool, estimate: Estimate, doubts: tuple[str, ...]
+) -> Verdict:
     """The verdict on a difference of two sides; it has a direction where it claims one."""
     claims = state in (VerdictState.DIFFERENT, VerdictState.NOT_SEPARABLE)
     direction = (Direction.UP if up else Direction.DOWN) if claims else None
-    return Verdict("difference", response, sides, state, direction, cell, estimate, p, family, doubts)
+    return Verdict("difference", response, sides, state, direction, estimate=estimate, doubts=doubts)

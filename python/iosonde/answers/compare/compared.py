@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from iosonde.answers.answer import Answer
@@ -52,7 +52,8 @@ class ComparedCell:
     @property
     def overridden(self) -> Caveat | None:
         """The caveat that takes the claim of the interval away."""
-        return overriding(self._significant, self.every_caveat)
+        known = self.comparison.decided.value is not None and self.comparison.decided.low is not None
+        return overriding(self._significant, self.every_caveat) if known else None
 
     @property
     def _significant(self) -> str:
@@ -70,11 +71,10 @@ class ComparedCell:
         """The claim, corrected for a ``family`` of so many comparisons."""
         one = self.comparison
         setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
-        return difference(
-            self.response, self.sides, self.state, one.above, one.decided,
-            cell=", ".join(level_texts(setting, self.units)), p=one.p if one.p_holm is None else one.p_holm,
-            family=family, doubts=tuple(dict.fromkeys([*one.doubts, *doubts_of(self.every_caveat)])),
-        )  # fmt: skip
+        doubts = tuple(dict.fromkeys([*one.doubts, *doubts_of(self.every_caveat)]))
+        claim = difference(self.response, self.sides, self.state, one.above, one.decided, doubts)
+        p = one.p if one.p_holm is None else one.p_holm
+        return replace(claim, claim=", ".join(level_texts(setting, self.units)), p=p, family=family)
 
     @property
     def words(self) -> Wording:

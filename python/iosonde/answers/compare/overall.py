@@ -69,7 +69,7 @@ class Overall:
         """As of a comparison; it is one number, and corrected for no other."""
         up = self.speed.value is not None and self.speed.value > 1
         state = state_of(self.verdict, self.caveats)
-        return difference("geometric mean", self.sides, state, up, self.speed, doubts=doubts_of(self.caveats))
+        return difference("geometric mean", self.sides, state, up, self.speed, doubts_of(self.caveats))
 
     @property
     def said(self) -> str:

@@ -15,12 +15,14 @@ from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.types import Estimate, Metric
-from iosonde.data import derived, roles
+from iosonde.data import derived
 from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 
+from . import subsamples
 from .asked import Sides
+from .caveat import Caveat
 
 # Of an exported store: they name a trial, and set nothing.
 NAMES = ("run", "experiment", "started_at", "complete", *BRING_UPS)
@@ -31,7 +33,8 @@ _BASES = dict(zip(LOGARITHMS, (math.e, 2.0, 10.0), strict=True))
 
 @dataclass(frozen=True)
 class ComparedPart:
-    """The rows of one cell and the column that is compared; ``warnings`` are about the response.
+    """The rows of one cell and the column that is compared; ``warnings`` and
+    ``caveats`` are about the response.
 
     ``base``: of the logarithms that it holds; None: of values. ``words``: the metric that tells what is faster.
     ``adjust``: columns inside whose cells is compared. ``sealed``: the interval of a campaign of A against B that
@@ -47,6 +50,7 @@ class ComparedPart:
     within_run: bool = False
     warnings: tuple[str, ...] = ()
     sealed: Estimate | None = None
+    caveats: tuple[Caveat, ...] = ()
 
     @property
     def units(self) -> dict[str, str]:
@@ -72,11 +76,15 @@ def of_table(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPar
     found = [one for one in responses(source, replace(asked, on=(*by, *own))) if one.title not in own]
     for response in found:
         settings = settings_of(response, (*by, *own), sides)
-        response = replace(response, rows=numbered(response.rows))
+        cells = dict.fromkeys((*by, *own, *settings, *_settings(response)))
+        cells.pop(response.title, None)
+        rows, caveat = subsamples.one_row_a_trial(response.rows, response.title, tuple(cells))
+        response = replace(response, rows=numbered(rows))
         several = {"response": response.title} if len(found) > 1 else {}
         for key, at in response.rows.groups(by):
             cell = {**dict(zip(sides.by, key, strict=True)), **several}
-            yield part_of(response, cell, response.rows.take(np.sort(at)), settings)
+            part = part_of(response, cell, response.rows.take(np.sort(at)), settings)
+            yield replace(part, caveats=(caveat,)) if caveat else part
 
 
 def of_store(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPart]:
@@ -141,15 +149,18 @@ def settings_of(response: Response, named: Sequence[str], sides: Sides) -> tuple
         return tuple(response.rows.column(name).name for name in sides.adjust)
     if sides.pair or sides.published or sides.group is None:
         return ()
-    measured = _measured(response)
-    try:
-        seen = roles.guess(response.rows, measured).settings
-    except DataError:  # of a column that nobody asked about
-        return ()
     return tuple(
-        name for name in seen
+        name for name in _settings(response)
         if name not in (*NAMES, *named, response.title) and len(response.rows.column(name).codes()[1]) > 1
     )  # fmt: skip
+
+
+def _settings(response: Response) -> tuple[str, ...]:
+    """What looks set in a table; nothing where a column that nobody asked about is spoilt."""
+    try:
+        return subsamples.settings(response.rows, _measured(response))
+    except DataError:
+        return ()
 
 
 def of_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:

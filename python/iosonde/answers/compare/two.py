@@ -17,12 +17,13 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_shown, level_texts
 from iosonde.core.table import Cell, Column, Table, column_of
 from iosonde.core.words import counted
-from iosonde.data import factors, roles, stored
+from iosonde.data import factors, stored
 from iosonde.data.asked import Asked
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 
+from . import subsamples
 from .asked import Sides
 from .caveat import Caveat
 from .parts import DATA, NAMES, ROW, ComparedPart, kind_of, numbered, of_runs, part_of
@@ -46,7 +47,7 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
     if several := next((name for name, one in zip(names, (a, b), strict=True) if EXPERIMENT in one.known.names), None):
         raise InputError(f"{several} holds several experiments, and none is one of the other's", "--experiment last")
     known, other = _known(a, b, names, asked)
-    of_a, of_b = (_responses(source, asked) for source in (a, b))
+    (of_a, parts_a), (of_b, parts_b) = (_responses(source, asked) for source in (a, b))
     left_out = [f"{name} alone has {some(gone)}"
                 for name, gone in ((names[0], [t for t in of_a if t not in of_b]),
                                    (names[1], [t for t in of_b if t not in of_a])) if gone]  # fmt: skip
@@ -62,15 +63,26 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
         raise DataError(f"{names[0]} and {names[1]} have no setting in common", "; ".join(left_out))
     guessed = [] if sides.by or not known or a.store or b.store else [
         Caveat(f"matched on {', '.join(known)}, which look set: --by chooses")]  # fmt: skip
-    return Two(tuple(parts), names, tuple(left_out), (*_apart(a, b, names), *other, *guessed))
+    return Two(
+        tuple(parts),
+        names,
+        tuple(left_out),
+        (*_apart(a, b, names), *other, *guessed, *dict.fromkeys((*parts_a, *parts_b))),
+    )
 
 
-def _responses(source: Source, asked: Asked) -> dict[str, Response]:
-    """By title; each row of somebody's table is a trial."""
+def _responses(source: Source, asked: Asked) -> tuple[dict[str, Response], list[Caveat]]:
+    """By title; each row of somebody's table is a trial, unless its columns say that several are."""
     found = responses(source, asked)
-    if source.store is None:
-        found = [replace(one, rows=numbered(one.rows), warnings=()) for one in found]
-    return {one.title: one for one in found}
+    if source.store is not None:
+        return {one.title: one for one in found}, []
+    made, caveats = {}, []
+    for one in found:
+        cells = [name for name in subsamples.settings(one.rows, [one.measured or one.title]) if name not in NAMES]
+        rows, caveat = subsamples.one_row_a_trial(one.rows, one.title, cells)
+        made[one.title] = replace(one, rows=numbered(rows), warnings=())
+        caveats += [caveat] if caveat else []
+    return made, caveats
 
 
 def names_of(a: Source, b: Source) -> tuple[str, str]:
@@ -165,7 +177,7 @@ def _settings(source: Source, asked: Asked) -> list[str]:
     if source.store is not None:
         return source.known.names
     measured = [one.measured or one.title for one in responses(source, asked)]
-    return [name for name in roles.guess(source.table, measured).settings if name not in NAMES]
+    return [name for name in subsamples.settings(source.table, measured) if name not in NAMES]
 
 
 def _constant(table: Table, name: str) -> bool:

@@ -35,8 +35,9 @@ OPTIONS = [
     click.option("--a-name", metavar="NAME", help="What COMMAND is called [default: itself if short, else A]."),
     click.option("--b-name", metavar="NAME", help="The same for that of --against."),
     click.option("--margin", metavar="5%", help="Of --against: differences below it do not matter [default: 5%]."),
-    click.option("--metric", metavar="NAME",
-                 help="Of --against: the number that decides [default: bandwidth, else a rate, else the time]."),
+    click.option("--metric", metavar="NAME,…",
+                 help="Of --against: the number that decides; with others, what --fail-if judges [default: bandwidth, "
+                      "else a rate, else the time; all]."),
     click.option("--fail-if", multiple=True, metavar="COND",
                  help="Of --against: end when this is told, as 'slower>5%', and exit 1 where it is so. Repeatable."),
     click.option("--budget", type=Duration(), metavar="30min", help="Start no trial that would end later."),

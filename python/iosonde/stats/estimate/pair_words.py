@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from iosonde.core.column_units import is_rate
+from iosonde.core.deciding import Name
+from iosonde.core.types import FactorValue
 from iosonde.core.units import human_scale, percent, ratio_text, significant
 
 from .compare import CANNOT_TELL, DIFFERENT, EQUAL
@@ -56,12 +60,12 @@ def what(one: PairVerdict) -> str:
     return "time" if plain == "seconds" else f"{operation} {plain}"
 
 
-def gate_name(one: PairVerdict) -> str:
+def gate_name(name: Name, cell: Mapping[str, FactorValue] | None = None) -> str:
     """``write bandwidth, nodes=2``: which number of which cell a gate judges."""
-    operation, metric, _ = one.name
+    operation, metric, _ = name
     plain = metric.removesuffix("_last_done").removesuffix("_sum_of_ranks")
     said = f"{operation} {'time' if plain == 'seconds' else plain}"
-    return ", ".join([said, *(f"{name}={level}" for name, level in one.cell.items())])
+    return ", ".join([said, *(f"{factor}={level}" for factor, level in (cell or {}).items())])
 
 
 def _way(one: PairVerdict, ratio: float) -> str:

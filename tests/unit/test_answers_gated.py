@@ -13,15 +13,29 @@ from iosonde.core.pair_rule import PairRule
 from iosonde.core.verdict import VerdictState
 from iosonde.stats.estimate.compare import compare, group
 from iosonde.stats.estimate.pairs import PairedRun, verdicts
+from iosonde.stats.estimate.ratio import ratio_of_means, side
+from iosonde.stats.estimate.within_cells import compare_within
 
 TIME, FILES = metric_of("seconds", "s"), metric_of("files", "files")
 
 
-def item(
-    name: str, ratio: float, rng: np.random.Generator, cv: float = 0.1, n: int = 6, metric=TIME, **more
-) -> GateItem:
+class Means:
+    """Two sides of which nothing but the ratio of the means is asked."""
+
+    def __init__(self, a, b):
+        self.sides = side(b), side(a)
+
+    @property
+    def gated_ratio(self):
+        return self.ratio_at(0.95)
+
+    def ratio_at(self, level):
+        return ratio_of_means(*self.sides, level)
+
+
+def item(name, ratio, rng, cv=0.1, n=6, metric=TIME, **more):
     a, b = np.exp(rng.normal(0, cv, n)), ratio * np.exp(rng.normal(0, cv, n))
-    return GateItem(name, compare(group("a", a), group("b", b), 0.95, 0.02), metric, 0.95, ("a", "b"), **more)
+    return GateItem(name, Means(a, b), metric, 0.95, ("a", "b"), **more)
 
 
 def judged(items, *conditions, **more):
@@ -36,6 +50,17 @@ def test_twenty_metrics_at_the_limit_fail_in_five_of_a_hundred_and_no_more(ratio
     rng = np.random.default_rng(3)
     failed = sum(judged([item(f"m{i}", ratio, rng) for i in range(20)], *conditions).problem for _ in range(400))
     assert failed / 400 <= 0.065
+
+
+def test_a_comparison_gives_its_ratio_at_any_level():
+    rng = np.random.default_rng(2)
+    a, b = np.exp(rng.normal(0, 0.1, 6)), np.exp(rng.normal(0, 0.1, 6))
+    plain = compare(group("a", a), group("b", b), 0.95, 0.02)
+    for made in (plain, compare_within(("a", "b"), [(a, b)] * 2, 0.95, 0, None)):
+        assert made.ratio_at(0.95) == made.gated_ratio == made.ratio
+        assert made.ratio_at(0.99).low < made.ratio.low < made.ratio.high < made.ratio_at(0.99).high
+    sealed = compare(group("a", a), group("b", b), 0.95, 0.02, sealed=plain.ratio)
+    assert sealed.ratio_at(0.99) == plain.ratio
 
 
 def test_a_change_of_one_of_twenty_is_found():
@@ -66,7 +91,7 @@ def test_what_passes_says_how_much_it_may_be_at_most():
     rng = np.random.default_rng(6)
     one = item("read bandwidth", 1.0, rng, 0.01)
     made = judged([one])
-    high = one.comparison.ratio.high - 1
+    high = one.comparison.gated_ratio.high - 1
     assert made.sentences == (f"passed: no metric is slower than 5 %; at most {100 * high:.2g} % slower",)
     assert made.to_json()["passed"] == [{"condition": "slower>5%", "of": "read bandwidth", "at_most": high}]
     assert judged([one], "different>5%").sentences[0].startswith("passed: no metric differs by more than 5 %")
@@ -133,7 +158,7 @@ def test_numbers_that_do_not_decide_are_gated_once_it_has_ended(correlation):
     failed = 0
     for _ in range(300):
         made = pairs_at_the_limit(rng, 4, correlation)
-        items = [GateItem(one.name[0], one, metric_of(*one.name[1:]), 0.95, ("a", "b"), "decides" if one.primary else "o")
+        items = [GateItem(one.name[0], one, metric_of(*one.name[1:]), 0.95, ("a", "b"), str(one.primary))
                  for one in made]  # fmt: skip
         failed += judged(items).problem
     assert failed / 300 <= 0.065

@@ -1,0 +1,70 @@
+"""Trials without a value, which are mostly the worst: timeouts, and runs that were killed. They are named by side."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iosonde.core.metrics import is_speed
+from iosonde.core.types import Better, Metric
+from iosonde.core.units import ratio_text
+from iosonde.core.verdict import VerdictState
+from iosonde.stats.estimate.compare import DIFFERENT, Comparison
+from iosonde.stats.estimate.missing import fisher_exact, worst_case
+
+from .caveat import Caveat
+from .cells import InCells
+from .samples import SideTrials
+
+_ALPHA = 0.05
+
+
+def missing_caveats(one: InCells, comparison: Comparison, group: str) -> list[Caveat]:
+    """How many values are missing of either side; whether that takes the claim away, and what it is at the worst."""
+    sides = (one.pair.a, one.pair.b)
+    if any(side.published for side in sides):
+        return []
+    gone, n = zip(*(_missing(one, side, group) for side in sides), strict=True)
+    if not any(gone):
+        return []
+    p = fisher_exact(gone[0], n[0], gone[1], n[1])
+    counts = " and ".join(f"{k} of {m} of {side.name}" for k, m, side in zip(gone, n, sides, strict=True))
+    text = f"values are missing: {counts}"
+    unlike = gone[0] * n[1] != gone[1] * n[0]
+    if not unlike:
+        return [Caveat(f"{text}; both are compared by what is left")]
+    worse = sides[gone[1] * n[0] > gone[0] * n[1]].name
+    text += f" (Fisher's p = {p:.2g})"
+    lost = p < _ALPHA and not _certain(comparison, one.pair.part.metric, more_of_b=worse == sides[1].name)
+    instead = VerdictState.INCONCLUSIVE if lost else None
+    bound = _bound(one.pair.part.metric, sides, gone) if not one.names else ""
+    return [Caveat(text + bound, "missing-values", instead, f"more values of {worse} are missing")]
+
+
+def _missing(one: InCells, side: SideTrials, group: str) -> tuple[int, int]:
+    """Values that are missing, and all."""
+    codes, levels = one.pair.part.rows.column(group).codes()
+    mine = np.array([str(levels[code]) == side.name for code in codes])
+    values = one.pair.part.rows.numbers(one.pair.part.column)[mine]
+    return int(np.isnan(values).sum()), int(values.size)
+
+
+def _certain(one: Comparison, metric: Metric, more_of_b: bool) -> bool:
+    """Whether the side that lacks more is the worse one by what is there: then it is so with what lacks."""
+    if one.verdict != DIFFERENT or not is_speed(metric):
+        return False
+    b_is_worse = one.above == (metric.better is Better.LOWER)
+    return b_is_worse == more_of_b
+
+
+def _bound(metric: Metric, sides: tuple[SideTrials, SideTrials], gone: tuple[int, ...]) -> str:
+    """What it is at the worst, where it is known which way is worse."""
+    if not is_speed(metric):
+        return ""
+    above = metric.better is Better.LOWER
+    a, b = sides
+    found = worst_case(a.values, gone[0], b.values, gone[1], above)
+    if found is None:
+        return ""
+    end, what = ("at least", "the time") if above else ("at most", "the rate")
+    ratio = "" if found.ratio is None else f"the median of {b.name} is {end} {ratio_text(found.ratio)} times {what}, "
+    return f"; counted as slower than all others, {ratio}rank test p = {found.p:.2g}"

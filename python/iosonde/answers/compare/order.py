@@ -1,0 +1,117 @@
+"""The order in which the trials of two sides were measured: time that is in the difference, too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.level_text import level_shown
+from iosonde.core.stored import plain
+from iosonde.core.table import Column, Table
+from iosonde.core.units import percent
+from iosonde.core.verdict import VerdictState
+from iosonde.stats.estimate.compare import DIFFERENT, Comparison
+from iosonde.stats.estimate.order_effect import (
+    OrderedTrials,
+    OrderEffect,
+    explains,
+    order_effect,
+    ordered,
+    still_excludes,
+)
+
+from .caveat import Caveat
+from .cells import InCells
+
+Array = npt.NDArray[np.float64]
+
+_CLOCKS = ("started_at", "start", "started", "timestamp", "epoch")
+_ORDERS = ("order", "block")
+_LEAST = 4  # trials of a side: fewer are in turn by chance, and show no drift
+
+
+def order_caveats(one: InCells, comparison: Comparison, group: str, by_rows: bool) -> list[Caveat]:
+    """What the order says against a comparison of sides that were measured in turn. ``by_rows``: of somebody's table,
+    whose rows stand in the order of the trials where nothing else tells it, for all that is known."""
+    a, b = one.pair.a, one.pair.b
+    alone = a.published or b.published or a.bring_ups or b.bring_ups or one.pair.part.within_run
+    if alone or comparison.paired or min(a.values.size, b.values.size) < _LEAST:
+        return []
+    rows, names = _rows_of(one, group)
+    order = _order_of(rows, one.pair.part.column)
+    if order is None and not by_rows:
+        return []
+    trials = _ordered(one, rows, [name == b.name for name in names], order)
+    if not trials.in_turn:
+        return []
+    sides = (b.name, a.name) if trials.of_b[0] else (a.name, b.name)
+    shown = ", then ".join(level_shown(name, one.pair.part.units.get(group, "")) for name in sides)
+    turn = f"{plain(group)} was measured one after the other ({shown}{'' if order is not None else ', by the rows'})"
+    found = list(_against(order_effect(trials, comparison.decided.level), comparison, turn))
+    if found or order is None or not by_rows:  # of a store's campaign that is said as a whole
+        return found
+    return [Caveat(f"{turn}: a change with time is in the difference, too", "order")]
+
+
+def _rows_of(one: InCells, group: str) -> tuple[Table, list[str]]:
+    """The rows of both sides that have a value, and the side of each."""
+    part = one.pair.part
+    rows = part.rows.take(np.flatnonzero(~np.isnan(part.rows.numbers(part.column))))
+    codes, levels = rows.column(group).codes()
+    names = [str(levels[code]) for code in codes]
+    places = [place for place, name in enumerate(names) if name in (one.pair.a.name, one.pair.b.name)]
+    return rows.take(np.array(places, dtype=np.intp)), [names[place] for place in places]
+
+
+def _ordered(one: InCells, rows: Table, of_b: list[bool], order: Array | None) -> OrderedTrials:
+    columns = [rows.column(name).values.tolist() for name in one.names]
+    cells: list[object] = list(zip(*columns, strict=True)) if columns else [()] * len(rows)
+    places = np.arange(len(rows), dtype=float) if order is None else order
+    return ordered(rows.numbers(one.pair.part.column), of_b, cells, places)
+
+
+def _against(effect: OrderEffect, one: Comparison, turn: str) -> Iterator[Caveat]:
+    """A drift, else a dependence, and whether it takes the claim away."""
+    if effect.drift is not None:
+        gone = explains(effect, one.above) if one.verdict == DIFFERENT else abs(effect.drift) > one.margin
+        why = "values drift with the order in which they were measured"
+        yield Caveat(
+            f"{turn}, and values drift inside the sides, by {percent(abs(effect.drift))} from the first trial to the "
+            f"last (p = {effect.drift_p:.2g})", "drift", VerdictState.INCONCLUSIVE if gone else None,
+            f"{why}, which explains the difference" if one.verdict == DIFFERENT else why,
+        )  # fmt: skip
+    elif effect.worth < 1:
+        nothing = 1.0 if one.ratio is not None else 0.0
+        gone = one.verdict == DIFFERENT and not still_excludes(one.decided, nothing, effect.worth)
+        why = f"neighbouring trials resemble each other, so that each is worth {effect.worth:.2g}"
+        yield Caveat(f"{turn}, and {why}", "dependent", VerdictState.INCONCLUSIVE if gone else None, why)
+
+
+def _order_of(rows: Table, response: str) -> Array | None:
+    """A number for each trial that rises with time, by a date, a clock, or a column that numbers them; else None."""
+    columns = [column for name, column in rows.columns.items() if name != response and not column.missing.any()]
+    for column in columns:
+        if not column.numeric and (times := _times(column)) is not None:
+            return times
+    for words in (_CLOCKS, _ORDERS):
+        for column in columns:
+            if column.numeric and (column.name in words or _last_word(column) in words):
+                return column.values.astype(float)
+    return None
+
+
+def _times(column: Column) -> Array | None:
+    """Seconds of a column of dates; None of any other."""
+    try:
+        return np.array([datetime.fromisoformat(str(value)).timestamp() for value in column.values])
+    except (ValueError, OverflowError):
+        return None
+
+
+def _last_word(column: Column) -> str:
+    words = [word for word in re.split(r"[\W_]+", column.label.lower()) if word]
+    return words[-1] if words else ""

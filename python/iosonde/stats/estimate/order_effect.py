@@ -1,0 +1,114 @@
+"""Two sides that were measured one after the other: do values drift inside them, and is there a step between them?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Estimate
+
+from .autocorrelation import autocorrelation
+from .distributions import t_critical
+from .trend import trend
+
+ALPHA = 0.01  # of a drift, and of a dependence
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OrderEffect:
+    """``drift``: from the first trial to the last of a side, in parts of the mean, None where none is seen, with
+    ``drift_p``. ``step``: B - A where the one ends and the other begins, each side with a line of its own; of
+    logarithms where all values are positive. ``worth``: a trial is worth so many independent ones, by the correlation
+    of neighbours."""
+
+    drift: float | None
+    drift_p: float
+    step: Estimate | None
+    worth: float
+
+
+@dataclass(frozen=True)
+class OrderedTrials:
+    """Trials in the order in which they were measured: the value of each, whether it is of B, and its cell."""
+
+    values: Array
+    of_b: npt.NDArray[np.bool_]
+    cells: npt.NDArray[np.intp]
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether one side was measured wholly before the other."""
+        return bool(np.count_nonzero(np.diff(self.of_b)) == 1)
+
+
+def order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
+    """What the order of trials says that were measured in turn.
+
+    A drift is a common trend of both sides, or one of a side alone (Kendall's tests, at 1 and twice 0.5 in 100). The
+    step is the difference of two straight lines at the border, by least squares.
+    """
+    y = np.log(trials.values) if np.all(trials.values > 0) else trials.values
+    places = np.arange(y.size)
+    keys = [(side, cell) for side in (False, True) for cell in np.unique(trials.cells)]
+    at = [np.flatnonzero((trials.of_b == side) & (trials.cells == cell)) for side, cell in keys]
+    series = {key: trials.values[rows] for key, rows in zip(keys, at, strict=True) if rows.size}
+    seen = [(trend([x for key, x in series.items() if key[0] in sides]), share)
+            for sides, share in (((False, True), 1.0), ((False,), 2.0), ((True,), 2.0))]  # fmt: skip
+    best = min(((one.p * share, one) for one, share in seen if one is not None), key=lambda each: each[0], default=None)
+    related = autocorrelation(list(series.values()), [places[rows] for rows in at if rows.size])
+    worth = related.effective_share if related is not None and related.p < ALPHA else 1.0
+    if best is None or best[0] >= ALPHA:
+        return OrderEffect(None, 1.0 if best is None else min(1.0, best[0]), None, worth)
+    return OrderEffect(best[1].relative_change, best[0], _step(y, trials, level), worth)
+
+
+def _step(y: Array, trials: OrderedTrials, level: float) -> Estimate | None:
+    """The difference of the lines at the border; None where nothing is left to judge it by."""
+    border = float(np.flatnonzero(np.diff(trials.of_b))[0]) + 0.5
+    away = np.arange(y.size) - border
+    cells = (trials.cells[:, None] == np.unique(trials.cells)).astype(float)
+    b = trials.of_b.astype(float)
+    x = np.column_stack([cells, b, away * b, away * (1 - b)])
+    beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=None)
+    df = y.size - int(rank)
+    if df < 1 or rank < x.shape[1]:
+        return None
+    variance = float(((y - x @ beta) ** 2).sum()) / df
+    place = cells.shape[1]
+    half = t_critical(level, df) * math.sqrt(variance * float(np.linalg.inv(x.T @ x)[place, place]))
+    value = float(beta[place])
+    return Estimate(value, value - half, value + half, level, int(y.size))
+
+
+def explains(effect: OrderEffect, above: bool) -> bool:
+    """Whether the drift explains a difference: there is no step at the border in its direction."""
+    step = effect.step
+    if effect.drift is None:
+        return False
+    if step is None or step.low is None or step.high is None:
+        return True
+    return step.low <= 0 if above else step.high >= 0
+
+
+def still_excludes(estimate: Estimate, nothing: float, worth: float) -> bool:
+    """Whether an interval excludes ``nothing`` if it is made of fewer trials, each being ``worth`` less than one."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return False
+    low, value, high = ((math.log(x) for x in (estimate.low, estimate.value, estimate.high)) if nothing == 1
+                        else (estimate.low, estimate.value, estimate.high))  # fmt: skip
+    wider = math.sqrt(1 / worth)
+    return value - (value - low) * wider > 0 or value + (high - value) * wider < 0
+
+
+def ordered(values: Array, of_b: Sequence[bool], cells: Sequence[object], order: Array) -> OrderedTrials:
+    """The trials by ``order``; those of one place as they come."""
+    places = np.argsort(order, kind="stable")
+    codes: dict[object, int] = {}
+    numbers = np.array([codes.setdefault(cell, len(codes)) for cell in cells], dtype=np.intp)
+    return OrderedTrials(values[places], np.asarray(of_b, dtype=bool)[places], numbers[places])

@@ -1,0 +1,86 @@
+"""Rows that are ranks or iterations of one trial: averaged before sides are compared, and never cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from iosonde.answers.compare.answer import Comparisons, Sides, compare
+from iosonde.core.table import table_of
+from iosonde.core.verdict import VerdictState
+from iosonde.data.asked import Asked
+from iosonde.data.source import open_data
+
+
+def compared(columns: dict, **sides) -> Comparisons:
+    return compare(open_data(table_of(columns)), Asked(("y",)), Sides(group="v", **sides))
+
+
+def ranks_of_trials(seed: int, trials: int = 3, ranks: int = 8, between: float = 8.0, b: float = 0.0) -> dict:
+    rng = np.random.default_rng(seed)
+    rows = [(v, trial, rank, 100 + b * (v == "b") + mood + rng.normal(0, 4))
+            for v in "ab" for trial in range(trials) for mood in [rng.normal(0, between)]
+            for rank in range(ranks)]  # fmt: skip
+    return dict(zip(("v", "trial", "rank", "y"), map(list, zip(*rows, strict=True)), strict=True))
+
+
+@pytest.mark.parametrize("columns", [("trial", "rank"), ("trial",), ("rank",)])
+def test_ranks_are_no_trials(columns):
+    """43 to 52 of 100 were called different, within eight cells of rank."""
+    false = 0
+    for seed in range(200):
+        data = ranks_of_trials(seed)
+        made = compared({name: data[name] for name in ("v", *columns, "y")})
+        (item,) = made.items
+        assert (item.comparison.a.side.n, item.comparison.b.side.n, item.adjusted) == (3, 3, ())
+        false += item.state is VerdictState.DIFFERENT
+    assert false / 200 <= 0.065
+    assert any("averaged first" in text for text in made.warnings)
+
+
+def test_the_means_of_the_trials_are_compared():
+    data = ranks_of_trials(5, b=60)
+    (item,) = compared(data).items
+    y = np.reshape(data["y"], (2, 3, 8)).mean(axis=2)
+    assert item.comparison.a.values == pytest.approx(y[0]) and item.comparison.b.values == pytest.approx(y[1])
+    assert item.state is VerdictState.DIFFERENT and item.verdict(1).doubts == ()
+
+
+def test_ranks_whose_trial_nothing_names_say_nothing():
+    data = ranks_of_trials(6, b=200)
+    order = np.argsort(data["rank"], kind="stable")
+    made = compared({name: [data[name][i] for i in order] for name in ("v", "rank", "y")})
+    (item,) = made.items
+    assert item.state is VerdictState.INCONCLUSIVE and item.verdict(1).doubts == ("subsamples",)
+    assert "no column says of which trial" in item.sentence
+
+
+def test_a_run_has_its_iterations_and_other_settings_are_held():
+    rng = np.random.default_rng(7)
+    rows = [(v, size, run, iteration, size * 100 + rng.normal(0, 1))
+            for v in "ab" for size in (1, 2) for run in range(4) for iteration in range(3)]  # fmt: skip
+    data = dict(zip(("v", "size", "run", "iteration", "y"), map(list, zip(*rows, strict=True)), strict=True))
+    (item,) = compared(data).items
+    assert item.adjusted == ("size",) and (item.comparison.a.side.n, item.comparison.cells) == (8, 2)
+
+
+@pytest.mark.parametrize("extra", ["none", "order", "block", "start", "run"])
+def test_trials_stay_trials(extra):
+    """A number that no trial repeats, or one that is counted anew in each block, day or setting."""
+    rng = np.random.default_rng(8)
+    data = {"v": ["a", "b"] * 12, "y": (100 + rng.normal(0, 1, 24)).tolist(),
+            "repetition": [i // 2 % 4 for i in range(24)]}  # fmt: skip
+    data |= {"none": {"repetition": [i // 2 for i in range(24)]}, "order": {"order": list(rng.permutation(24))},
+             "block": {"block": [i // 8 for i in range(24)]}, "run": {"run": list(rng.permutation(24))},
+             "start": {"start": [f"2026-11-21T10:{i:02d}:00" for i in range(24)]}}[extra]  # fmt: skip
+    made = compared({name: list(map(str, x)) if name == "start" else list(x) for name, x in data.items()})
+    assert made.items[0].comparison.a.side.n == 12 and not made.warnings
+
+
+def test_two_tables_are_averaged_alike(tmp_path):
+    for name in "ab":
+        data = ranks_of_trials(ord(name))
+        lines = [f"{t},{r},{y}" for t, r, y in zip(data["trial"], data["rank"], data["y"], strict=True)][:24]
+        (tmp_path / f"{name}.csv").write_text("trial,rank,y\n" + "\n".join(lines) + "\n")
+    made = compare(open_data(tmp_path / "a.csv"), Asked(("y",)), Sides(other=open_data(tmp_path / "b.csv")))
+    assert made.items[0].comparison.a.side.n == 3 and any("averaged first" in text for text in made.warnings)
