@@ -55,6 +55,25 @@ def test_text_fits_a_terminal_and_ends_with_a_sentence():
     assert max(map(len, text.splitlines())) < 80 and text.rstrip().endswith(".")
 
 
+def test_far_outside_the_text_says_value_and_reason_for_one_law_as_for_several(tmp_path):
+    rows = [f"{n},{min(100 * n, 400) * f}" for n in (1, 2, 4, 8, 16) for f in (0.99, 1, 1.01)]
+    one = csv(tmp_path, "nodes,MB/s\n" + "\n".join(rows) + "\n")
+    for args in ((one, "--response", "MB/s", "--at", "160"), (*ARGS, "--where", "fs=NFS", "--at", "100")):
+        (prediction,) = json.loads(invoke(*args, "--json"))["series"][0]["predictions"]
+        text = invoke(*args)
+        (row,) = [line for line in text.splitlines() if "scenario" in line and line.strip()[0].isdigit()]
+        assert prediction["fit_low"] is None and row.split()[1] != "~", row
+        assert prediction["warnings"][0].split(":")[0] in " ".join(text.split())
+
+
+def test_the_highest_of_several_series_is_per_node_and_no_advice(tmp_path):
+    rows = [f"{n},{rw},{rate * n * f}" for rw, rate in (("read", 90), ("write", 40)) for n in (1, 2) for f in (1, 1.01)]
+    path = csv(tmp_path, "nodes,rw,MiB/s\n" + "\n".join(rows) + "\n")
+    text = " ".join(invoke(path, "--response", "MiB/s", "--by", "rw").split())
+    assert "MiB/s per node" in text and "best of the settings" not in text
+    assert "only where rw can be chosen" in text
+
+
 def test_of_a_store_every_rate_is_a_series(tmp_path):
     stats_sample.store(tmp_path / "s")
     made = json.loads(invoke(str(tmp_path / "s"), "--json"))

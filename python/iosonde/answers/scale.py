@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,19 @@ import numpy as np
 from iosonde.core.column_units import is_rate
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.estimate_text import estimate_or_end
+from iosonde.core.level_text import setting_text
 from iosonde.core.no_scaling import without_efficiency
+from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.core.words import listed
+from iosonde.data import roles
 from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
-from iosonde.model.scaling.analyse import SCENARIO, Scaling, analyse
+from iosonde.model.scaling.analyse import Scaling, analyse
 from iosonde.model.scaling.best import BestSetting, best_settings
+from iosonde.model.scaling.comparison import LINEAR
 from iosonde.model.scaling.demands import Demands, demands
+from iosonde.model.scaling.forecast import SCENARIO
 from iosonde.model.scaling.series import Series, series_of
 from iosonde.model.scaling.words import TITLES, sentences
 
@@ -43,11 +49,30 @@ class LawCurve:
 @dataclass(frozen=True)
 class ScaledSeries:
     """A series and what its laws say. ``demands``: what one operation asks of the stations, or why that is not known;
-    None where it was not asked for."""
+    None where it was not asked for. ``doubts``: codes of what is wrong with its trials."""
 
     series: Series
     scaling: Scaling
     demands: Demands | str | None = None
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether a limit is seen: a cliff, a fall, or what bends the laws that are not ruled out."""
+        made, limit = self.scaling, self.scaling.limit
+        state, direction = limit.state, None
+        claim = ", ".join(TITLES[law.law.name] for law in made.regimes[-1].possible)
+        if limit.fall and limit.fall.is_significant:
+            direction = Direction.DOWN
+        if made.changes and made.changes[-1].factor < 1:
+            state, direction, claim = VerdictState.DIFFERENT, Direction.DOWN, "change of regime"
+        if state is VerdictState.EQUAL:
+            claim = TITLES[LINEAR]
+        few = ("few-trials",) if any(size.rate.n < 2 for size in made.sizes) else ()
+        misfit = ("lack-of-fit",) if made.regimes[-1].lacks_fit else ()
+        subject = setting_text(self.series.by, self.series.units) or self.series.on
+        return Verdict("limit", self.series.response, (subject,), state, direction, claim, limit.efficiency,
+                       doubts=(*self.doubts, *few, *misfit))  # fmt: skip
 
     @property
     def sentences(self) -> list[str]:
@@ -90,6 +115,11 @@ class ScalingLaws(Answer):
     as_stations: str | None = None
     best: tuple[BestSetting, ...] = ()
 
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """One for each series: whether a limit is seen."""
+        return tuple(item.verdict for item in self.items)
+
     def content(self) -> dict[str, Any]:
         """As ``iosonde scale --json``."""
         return {"level": self.level, "on": self.on, "series": [one.to_json() for one in self.items],
@@ -127,19 +157,33 @@ class Growth:
 def scale(source: Source, asked: Asked, how: Growth | None = None) -> ScalingLaws:
     """Laws of scaling of every series of DATA; of a store of every rate. Raises InputError, DataError."""
     how = how or Growth()
-    found, warnings = _series(source, asked, how)
-    best = tuple(best_settings(found, asked.level))
-    found, left_out = _with_two_sizes(found, how.on)
+    found = _series(source, asked, how)
+    best = tuple(best_settings(found.series, asked.level))
+    kept, left_out = _with_two_sizes(found.series, how.on)
     size = how.as_stations
-    works = [None if size is None else work(series, size) for series in found]
+    works = [None if size is None else work(series, size) for series in kept]
     items = []
-    for series, of_one in zip(found, works, strict=True):
+    for series, of_one in zip(kept, works, strict=True):
         made = analyse(series.trials, asked.level, list(how.at), how.bootstrap, how.seed)
-        items.append(ScaledSeries(series, made, None if of_one is None else demands(made.regimes[-1], of_one)))
-    return ScalingLaws(tuple(items), how.on, asked.level, (*warnings, *left_out), size, best)
+        items.append(ScaledSeries(series, made, None if of_one is None else demands(made.regimes[-1], of_one),
+                                  found.doubts[series.response]))  # fmt: skip
+    return ScalingLaws(tuple(items), how.on, asked.level, (*found.warnings, *left_out), size, best)
 
 
-def _series(source: Source, asked: Asked, how: Growth) -> tuple[list[Series], list[str]]:
+@dataclass
+class _Found:
+    """The series of DATA, and what is to be said of them: ``doubts`` maps a response to codes."""
+
+    series: list[Series] = field(default_factory=list)
+    warnings: tuple[str, ...] = ()
+    doubts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def warn(self, warnings: Sequence[str]) -> None:
+        """Add what was not said yet."""
+        self.warnings = tuple(dict.fromkeys((*self.warnings, *warnings)))
+
+
+def _series(source: Source, asked: Asked, how: Growth) -> _Found:
     """A series for each response and setting beside ``on``."""
     if source.store is None and not asked.response:
         raise InputError("--response is missing", f"name the column of the rate: {', '.join(source.table.names)}")
@@ -156,21 +200,47 @@ def _series(source: Source, asked: Asked, how: Growth) -> tuple[list[Series], li
     whole = [one for one in chosen if one.operation not in apart]
     if not whole:
         raise DataError("; ".join(why), "choose another operation, or measure where the caches are verified to be cold")
-    found: list[Series] = []
-    warnings: list[str] = [*why] if len(whole) < len(chosen) else []
+    found = _Found(warnings=(*why,) if len(whole) < len(chosen) else ())
     for response in whole:
         if of_ratios(response):
             raise InputError(f"'{response.title}' is a logarithm, and no rate", f"--response '{response.measured}'")
         part, more = series_of(response.rows, response.title, how.on, settings, how.of_time)
-        found += part
-        warnings += [*_caveats(response, how.on), *of_single_trials(response, [how.on]), *more]
-    return found, list(dict.fromkeys(warnings))
+        found.series += part
+        twins, strata = _caveats(response, how.on), of_single_trials(response, [how.on])
+        pooled = _pooled(source, response, (how.on, *settings))
+        found.warn([*twins, *strata, *_named(pooled), *more])
+        said = {"within-run": response.within_run, "bring-ups": bool(strata), "varies-besides": bool(pooled),
+                "goes-together": bool(_twins(response, how.on))}  # fmt: skip
+        found.doubts[response.title] = tuple(code for code, holds in said.items() if holds)
+    return found
+
+
+def _pooled(source: Source, response: Response, named: Sequence[str]) -> list[str]:
+    """The settings that differ between trials of one size of one series, which are pooled."""
+    rows = response.rows
+    try:
+        known = source.known.names if source.store else roles.guess(rows, [response.title]).settings
+    except DataError:  # of a column that nobody asked about
+        return []
+    cells = [cell for _, cell in rows.groups(named)]
+    candidates = [name for name in known if name not in named and name in rows.columns]
+    return [name for name in candidates if any(len(rows.take(cell).column(name).codes()[1]) > 1 for cell in cells)]
+
+
+def _named(pooled: Sequence[str]) -> list[str]:
+    if not pooled:
+        return []
+    verb, them = ("varies", "it") if len(pooled) == 1 else ("vary", "them")
+    return [f"{listed(pooled)} {verb} within one size: add {them} to --by, or hold {them} with --where"]
 
 
 def _caveats(response: Response, on: str) -> list[str]:
+    return caveats(replace(response, confounded=_twins(response, on)))
+
+
+def _twins(response: Response, on: str) -> tuple[tuple[str, str], ...]:
     """Of factors only what goes with ``on``, which is what growth would be due to; ranks grow with nodes anyway."""
-    twins = tuple(pair for pair in response.confounded if on in pair and "ranks" not in pair)
-    return caveats(replace(response, confounded=twins))
+    return tuple(pair for pair in response.confounded if on in pair and "ranks" not in pair)
 
 
 def _with_two_sizes(found: Sequence[Series], on: str) -> tuple[list[Series], list[str]]:

@@ -14,72 +14,18 @@ from iosonde.stats.estimate.scaling import efficiencies
 from iosonde.stats.estimate.summarise import mean
 
 from . import laws as words
+from .comparison import LINEAR, LawComparison, compare_laws
+from .fitted_laws import FittedLaw, Regime
+from .forecast import SizePrediction, forecast
 from .intervals import bootstrap_ends, profile_interval
 from .laws import LAWS, Law, LawFit, fit, sse
+from .limit import Limit, detect_limit
 from .points import Points, points_of, resampled
-from .regimes import LEAST_SIZES, Change, aicc, changes_in
+from .regimes import LEAST_SIZES, Change, changes_in
 
-SCENARIO = 4  # times the largest size: beyond it no interval is claimed
-_INDISTINGUISHABLE = 4.0  # of AICc: a law that is behind by more has little support (Burnham and Anderson 2002)
 _LEAST_TO_RESAMPLE = 3
 
 Trials = Mapping[float, Sequence[float]]
-
-
-@dataclass(frozen=True)
-class FittedLaw:
-    """A law with its parameters. ``why`` says what it lacks where it could not be fitted; ``delta`` is how far its AICc
-    is behind the best, None where n does not allow the comparison; ``misfit_p`` is that of the lack of fit."""
-
-    law: Law
-    parameters: dict[str, Estimate]
-    fit: LawFit | None
-    aicc: float | None
-    delta: float | None
-    misfit_p: float | None
-    why: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
-        return {"law": self.law.name, "formula": self.law.formula, "identifiable": self.fit is not None,
-                "why": self.why,
-                "parameters": {name: value.to_json() for name, value in self.parameters.items()}, "aicc": self.aicc,
-                "delta_aicc": self.delta, "misfit_p": self.misfit_p}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class SizePrediction:
-    """The rate of a law at one size. ``kind``: inside, extrapolated or scenario; ``by_law`` is what each law that could
-    not be ruled out says, the interval holds those of them all."""
-
-    size: float
-    rate: Estimate
-    kind: str
-    by_law: dict[str, float]
-
-    def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
-        return {"size": self.size, **self.rate.flat("fit"), "kind": self.kind, "extrapolated": self.kind != "inside",
-                "by_law": self.by_law, "warnings": list(self.rate.warnings)}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Regime:
-    """The sizes from ``low`` to ``high`` and the laws fitted to them. ``possible`` are those that the data do not rule
-    out, the best first; none where they are too few. ``unit_of_noise``: trials, or sizes where these differ more."""
-
-    low: float
-    high: float
-    n: int
-    laws: tuple[FittedLaw, ...]
-    possible: tuple[FittedLaw, ...]
-    unit_of_noise: str
-
-    def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
-        return {"low": self.low, "high": self.high, "n": self.n, "unit_of_noise": self.unit_of_noise,
-                "laws": [law.to_json() for law in self.laws],
-                "possible": [law.law.name for law in self.possible]}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -104,6 +50,7 @@ class Scaling:
     sizes: tuple[MeasuredSize, ...]
     changes: tuple[Change, ...]
     regimes: tuple[Regime, ...]
+    limit: Limit
     predictions: tuple[SizePrediction, ...]
     level: float
     warnings: tuple[str, ...]
@@ -127,11 +74,30 @@ def analyse(trials: Trials, level: float, at: Sequence[float] = (), resamples: i
     changes = changes_in(points, level)
     lows, highs = [0.0, *(one.first for one in changes)], [*(one.last for one in changes), math.inf]
     parts = [_part(trials, low, high) for low, high in zip(lows, highs, strict=True)]
-    regimes = tuple(_regime(part, level, resamples, seed) for part in parts)
-    last = regimes[-1]
-    predictions = tuple(_predict(last, parts[-1], size, level) for size in at)
-    warnings = list(_warnings(points, trials, resamples))
-    return Scaling(_sizes(trials, level), changes, regimes, predictions, level, tuple(warnings))
+    regimes = [_regime(part, level, resamples, seed) for part in parts]
+    limit = _limit(regimes[-1], parts[-1], level)
+    if limit.fall and limit.fall.is_significant:
+        regimes[-1] = replace(regimes[-1], possible=_falling(regimes[-1]))
+    last = points_of(parts[-1]).of_means() if regimes[-1].lacks_fit else points_of(parts[-1])
+    predictions = tuple(forecast(regimes[-1], last, size, level) for size in at)
+    warnings = tuple(_warnings(points, trials, resamples))
+    return Scaling(_sizes(trials, level), changes, tuple(regimes), limit, predictions, level, warnings)
+
+
+def _limit(regime: Regime, trials: Trials, level: float) -> Limit:
+    """The limit of one regime, by its trials and by its laws."""
+    names = [law.law.name for law in regime.possible]
+    amdahl = next((law for law in regime.laws if law.law.name == "amdahl" and law.fit), None)
+    linear = False if names and LINEAR not in names else None
+    if regime.is_compared and names[0] == LINEAR:
+        linear = True
+    return detect_limit(trials, level, linear, amdahl.parameters[words.ALPHA].high if amdahl else None)
+
+
+def _falling(regime: Regime) -> tuple[FittedLaw, ...]:
+    """The laws that remain where the rate falls: the USL alone has a peak. Where sizes differ for reasons of their own,
+    so may the last one, and no law is ruled out by it."""
+    return regime.possible if regime.lacks_fit else tuple(law for law in regime.possible if law.law.name == "usl")
 
 
 def _part(trials: Trials, low: float, high: float) -> dict[float, Sequence[float]]:
@@ -150,26 +116,27 @@ def _regime(trials: Trials, level: float, resamples: int, seed: int) -> Regime:
     basis = _basis(points, list(fits.values()), level)
     if basis is not points:
         fits = {name: fit(fitted.law, basis) for name, fitted in fits.items()}
-    criteria = {name: aicc(sse(fitted, basis), basis.n, fitted.law.n_parameters) for name, fitted in fits.items()}
-    known = [value for value in criteria.values() if value is not None]
-    least = min(known) if known else None
-    made = []
-    for law in LAWS:
-        fitted = fits.get(law.name)
-        if fitted is None:
-            why = (
-                f"{law.least_sizes} sizes or more are needed, there {'is' if len(points) == 1 else 'are'} {len(points)}"
-            )
-            made.append(FittedLaw(law, {}, None, None, None, None, why))
-            continue
-        criterion = criteria[law.name]
-        delta = None if criterion is None or least is None else criterion - least
-        misfit = points.lack_of_fit_p(sse(fitted, points), law.n_parameters)
-        made.append(FittedLaw(law, _parameters(fitted, basis, level), fitted, criterion, delta, misfit))
+    comparison = compare_laws(fits, basis, level)
+    laws = [_fitted_law(law, fits.get(law.name), comparison, (points, basis), level) for law in LAWS]
     if resamples and basis is points and min(map(len, trials.values())) >= _LEAST_TO_RESAMPLE:
-        made = _with_bootstrap(made, trials, level, resamples, seed)
-    return Regime(float(points.sizes[0]), float(points.sizes[-1]), points.n, tuple(made), _possible(made),
+        laws = _with_bootstrap(laws, trials, level, resamples, seed)
+    by_name = {law.law.name: law for law in laws}
+    return Regime(float(points.sizes[0]), float(points.sizes[-1]), points.n, tuple(laws),
+                  tuple(by_name[name] for name in comparison.remaining),
                   "trials" if basis is points else "sizes")  # fmt: skip
+
+
+def _fitted_law(
+    law: Law, fitted: LawFit | None, comparison: LawComparison, of: tuple[Points, Points], level: float
+) -> FittedLaw:
+    """One law with its intervals. ``of``: the trials, and what was fitted (these, or their means)."""
+    points, basis = of
+    if fitted is None:
+        there = f"there {'is' if len(points) == 1 else 'are'} {len(points)}"
+        return FittedLaw(law, {}, None, None, None, None, f"{law.least_sizes} sizes or more are needed, {there}")
+    misfit = points.lack_of_fit_p(sse(fitted, points), law.n_parameters)
+    return FittedLaw(law, _parameters(fitted, basis, level), fitted, comparison.criteria[law.name],
+                     comparison.deltas[law.name], misfit)  # fmt: skip
 
 
 def _basis(points: Points, fits: Sequence[LawFit], level: float) -> Points:
@@ -189,39 +156,6 @@ def _parameters(fitted: LawFit, points: Points, level: float) -> dict[str, Estim
         # A peak is claimed only where pairs are shown to cost something.
         found[words.PEAK] = profile_interval(fitted, points, words.PEAK, level)
     return found
-
-
-def _possible(made: Sequence[FittedLaw]) -> tuple[FittedLaw, ...]:
-    """The laws within 4 of the best AICc, the best first; all that were fitted where n allows no comparison."""
-    ranked = sorted((law for law in made if law.delta is not None), key=lambda law: law.delta or 0.0)
-    if not ranked:
-        return tuple(law for law in made if law.fit is not None)
-    return tuple(law for law in ranked if law.delta is not None and law.delta <= _INDISTINGUISHABLE)
-
-
-def _predict(regime: Regime, trials: Trials, size: float, level: float) -> SizePrediction:
-    by_law = {law.law.name: law.fit.rate(size) for law in regime.possible if law.fit}
-    kind = (
-        "scenario"
-        if size > SCENARIO * regime.high
-        else "inside"
-        if regime.low <= size <= regime.high
-        else "extrapolated"
-    )
-    n = regime.n
-    if not regime.possible:
-        return SizePrediction(size, Estimate(None, None, None, level, n, ("no law: measure at more sizes",)), kind, {})
-    value = next(iter(by_law.values()))
-    if kind == "scenario":
-        why = f"beyond {SCENARIO} times the largest size measured: a scenario, for which no interval is claimed"
-        return SizePrediction(size, Estimate(value, None, None, level, n, (why,)), kind, by_law)
-    points = points_of(trials) if regime.unit_of_noise == "trials" else points_of(trials).of_means()
-    ends = [profile_interval(law.fit, points, "", level, size) for law in regime.possible if law.fit]
-    lows, highs = [end.low for end in ends], [end.high for end in ends]
-    low = None if None in lows else min(x for x in lows if x is not None)
-    high = None if None in highs else max(x for x in highs if x is not None)
-    said = tuple(dict.fromkeys(warning for end in ends for warning in end.warnings))
-    return SizePrediction(size, Estimate(value, low, high, level, n, said), kind, by_law)
 
 
 def _with_bootstrap(

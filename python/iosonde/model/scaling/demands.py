@@ -12,7 +12,7 @@ from typing import Any
 
 from iosonde.core.types import Estimate
 
-from .analyse import Regime
+from .fitted_laws import Regime
 from .laws import CEILING, LAMBDA
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import rational
+from .comparison import aicc
 from .intervals import profile_ends
 from .laws import BY_NAME, LAWS, fit, sse
 from .points import Array, Points
@@ -40,15 +41,6 @@ class Change:
     factor_low: float
     factor_high: float
     p: float
-
-
-def aicc(sse_: float, n: int, parameters: int) -> float | None:
-    """The corrected criterion of Akaike (Hurvich and Tsai 1989, Biometrika 76, 297-307) of normal residuals, of which
-    the variance is a parameter too; None where n does not allow it."""
-    k = parameters + 1
-    if n - k - 1 < 1:
-        return None
-    return n * math.log(sse_ / n) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
 
 
 def changes_in(points: Points, level: float) -> tuple[Change, ...]:

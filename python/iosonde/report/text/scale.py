@@ -9,6 +9,7 @@ from iosonde.core.estimate_text import estimate_or_end, estimate_text
 from iosonde.core.level_text import setting_text
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
+from iosonde.core.words import listed
 from iosonde.model.scaling.words import TITLES
 
 from . import stations
@@ -16,13 +17,15 @@ from .layout import CANNOT_TELL, estimate_parts, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.scale import ScaledSeries, ScalingLaws
-    from iosonde.model.scaling.analyse import Regime, Scaling
+    from iosonde.model.scaling.analyse import Scaling
     from iosonde.model.scaling.best import BestSetting
+    from iosonde.model.scaling.fitted_laws import Regime
     from iosonde.model.scaling.series import Series
 
 _PERCENTS = ("contention", "server_share")
 _LABELS = {"rate_of_one": "λ", "ceiling": "C", "contention": "α", "coherency": "κ", "peak": "peak N", "knee": "knee N",
            "server_share": "ρ"}  # fmt: skip
+_SINGULAR = {"processes": "process"}
 
 
 def lines(made: ScalingLaws) -> Iterator[str]:
@@ -40,24 +43,26 @@ def lines(made: ScalingLaws) -> Iterator[str]:
 
 
 def _best(found: Sequence[BestSetting], on: str) -> Iterator[str]:
-    """The best for each node at each number of them, and whether that is always the same setting."""
+    """The highest rate for each node at each number of them, and whether that is always of the same series."""
     divisor, unit = human_scale(max(one.each.value or 0.0 for one in found), found[0].unit)
-    yield from wrapped(f"{found[0].response}: the best of the settings, for each of the {on}")
+    per = f"per {_SINGULAR.get(on, on.removesuffix('s'))}"
+    yield from wrapped(f"{found[0].response}: the series with the highest rate {per}, at each number of {on}")
     yield ""
     rows = []
     for one in found:
         value, interval = estimate_parts(one.each, divisor)
         others = CANNOT_TELL if one.alike is None else str(one.alike)
         rows.append([f"{one.size:g}", value, interval, str(one.n_settings), others, setting_text(one.by, one.units)])
-    yield from table([on, unit or "rate", "interval", "of", "not told apart", "setting"], rows, "rrrrrl").splitlines()
+    header = [on, f"{unit or 'rate'} {per}", "interval", "of", "not told apart", "series"]
+    yield from table(header, rows, "rrrrrl").splitlines()
     yield ""
     settings = dict.fromkeys(setting_text(one.by, one.units) for one in found)
     last = found[-1]
-    same = "the same setting at all of them" if len(settings) == 1 else "not the same setting at all of them"
+    same = "the same series at all of them" if len(settings) == 1 else "not the same series at all of them"
     yield from wrapped(
-        f"Best of each at {last.size:g} {on}: {estimate_text(last.each, last.unit)}, with "
-        f"{setting_text(last.by, last.units)}; {same}. Chosen by these very trials, the best of several is too good by "
-        "their noise."
+        f"Highest at {last.size:g} {on}: {estimate_text(last.each, last.unit)} {per}, with "
+        f"{setting_text(last.by, last.units)}; {same}. Chosen by these very trials, the highest of several is too high "
+        f"by their noise. It is the best only where {listed(list(last.by))} can be chosen."
     )
 
 
@@ -76,7 +81,7 @@ def _of_series(one: ScaledSeries) -> Iterator[str]:
         yield ""
         yield from _predictions(made, series)
     cut = dict.fromkeys(warning for size in made.sizes if size.rate.low is not None for warning in size.rate.warnings)
-    said = [*made.warnings, *_misfits(made, series.on), *cut]
+    said = [*made.warnings, *_misfits(made, series.on), *_reasons(made), *cut]
     yield ""
     for warning in said:
         yield from wrapped(f"~ {warning}", "  ")
@@ -126,21 +131,30 @@ def _predictions(made: Scaling, series: Series) -> Iterator[str]:
     rows = []
     for prediction in made.predictions:
         others = list(prediction.by_law.values())
-        scenario = prediction.kind == "scenario" and len(others) > 1
-        shown = _span(others, series.unit) if scenario else estimate_or_end(prediction.rate, series.unit)
+        shown = estimate_or_end(prediction.rate, series.unit)
+        if prediction.rate.low is None and prediction.rate.high is None and others:
+            shown = _span(others, series.unit)
         named = ", ".join(TITLES[law] for law in prediction.by_law)
         rows.append([f"{prediction.size:,.0f}", shown, "" if prediction.kind == "inside" else prediction.kind, named])
     yield from table([series.on, "predicted", "", "laws not ruled out"], rows, "rlLl").splitlines()
 
 
+def _reasons(made: Scaling) -> Iterator[str]:
+    """Why predictions have no interval."""
+    without = [prediction.rate for prediction in made.predictions if prediction.rate.low is None]
+    yield from dict.fromkeys(why for rate in without if rate.high is None for why in rate.warnings)
+
+
 def _span(values: list[float], unit: str) -> str:
-    """What several laws say: from the least to the most."""
+    """What the laws say: from the least to the most."""
     divisor, name = human_scale(max(values), unit)
+    if len(values) == 1:
+        return f"{significant(values[0] / divisor)} {name}".rstrip()
     return f"{significant(min(values) / divisor)} to {significant(max(values) / divisor)} {name}".rstrip()
 
 
 def _misfits(made: Scaling, on: str) -> Iterator[str]:
     for regime in made.regimes:
-        if regime.unit_of_noise == "sizes":
+        if regime.lacks_fit:
             yield (f"from {regime.low:g} to {regime.high:g} {on} every law misses the means by more than the trials' "
                    "noise: the intervals of the laws take the sizes, not the trials, as what repeats")  # fmt: skip

@@ -1,0 +1,90 @@
+"""What the laws of a regime say of a size, with an interval that does not hang on the choice of one law.
+
+The interval holds those of all laws that are not ruled out. Their rates end at a ceiling or fall, and a real one may do
+neither (N^0.8, log N). So the upper end is at least that of the growth of the last three sizes going on: a line through
+their logs, of slope 1 at most. Any rate whose growth slackens stays below it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.types import Estimate
+
+from .fitted_laws import Regime
+from .intervals import profile_interval
+from .laws import sse
+from .points import Points
+
+SCENARIO = 4  # times the largest size: beyond it no interval is claimed
+_LAST = 3  # sizes whose growth goes on
+
+
+@dataclass(frozen=True)
+class SizePrediction:
+    """The rate of a law at one size. ``kind``: inside, extrapolated or scenario; ``by_law`` is what each law that could
+    not be ruled out says, the interval holds those of them all."""
+
+    size: float
+    rate: Estimate
+    kind: str
+    by_law: dict[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        return {"size": self.size, **self.rate.flat("fit"), "kind": self.kind, "extrapolated": self.kind != "inside",
+                "by_law": self.by_law, "warnings": list(self.rate.warnings)}  # fmt: skip
+
+
+def forecast(regime: Regime, points: Points, size: float, level: float) -> SizePrediction:
+    """The rate at ``size``. ``points`` are what the laws of the regime were fitted to."""
+    by_law = {law.law.name: law.fit.rate(size) for law in regime.possible if law.fit}
+    inside = regime.low <= size <= regime.high
+    kind = "scenario" if size > SCENARIO * regime.high else "inside" if inside else "extrapolated"
+    value = next(iter(by_law.values()), None)
+    why = _why_no_interval(regime, kind)
+    if why:
+        return SizePrediction(size, Estimate(value, None, None, level, regime.n, (why,)), kind, by_law)
+    ends = [profile_interval(law.fit, points, "", level, size) for law in regime.possible if law.fit]
+    lows = [end.low for end in ends if end.low is not None]
+    highs = [end.high for end in ends if end.high is not None]
+    if size > regime.high:
+        highs.append(_growth_going_on(regime, points, size, level))
+    low = min(lows) if len(lows) == len(ends) else None
+    high = max(highs) if len(highs) >= len(ends) else None
+    warnings = tuple(dict.fromkeys(warning for end in ends for warning in end.warnings))
+    return SizePrediction(size, Estimate(value, low, high, level, regime.n, warnings), kind, by_law)
+
+
+def _why_no_interval(regime: Regime, kind: str) -> str:
+    if not regime.possible:
+        is_fitted = any(law.fit for law in regime.laws)
+        return "no law falls as the rates do" if is_fitted else "no law: measure at more sizes"
+    if kind == "scenario":
+        return f"beyond {SCENARIO} times the largest size measured: a scenario, for which no interval is claimed"
+    if kind == "extrapolated" and regime.lacks_fit:
+        return "every law misses the means: beyond what was measured no interval is claimed"
+    return ""
+
+
+def _growth_going_on(regime: Regime, points: Points, size: float, level: float) -> float:
+    """The upper end of the line through the last sizes in logs, with the noise around the best law."""
+    from iosonde.stats.estimate.distributions import t_critical
+
+    best = regime.possible[0]
+    assert best.fit is not None
+    df = points.n - best.law.n_parameters
+    reach = t_critical(level, df) * math.sqrt(sse(best.fit, points) / df)
+    x, y, weights = np.log(points.sizes[-_LAST:]), points.log_rates[-_LAST:], points.weights[-_LAST:]
+    total = float(weights.sum())
+    middle, height = float(weights @ x) / total, float(weights @ y) / total
+    spread = float(weights @ (x - middle) ** 2)
+    ahead = math.log(size) - middle
+    slope = float(weights @ ((x - middle) * (y - height))) / spread
+    line = height + slope * ahead + reach * math.sqrt(1 / total + ahead**2 / spread)
+    linear = height + ahead + reach * math.sqrt(1 / total)
+    return math.exp(min(line, linear))

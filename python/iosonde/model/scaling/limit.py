@@ -1,0 +1,82 @@
+"""Whether a limit is seen: sizes that bring less than in proportion, or a rate that falls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from iosonde.core.types import Estimate
+from iosonde.core.verdict import VerdictState
+from iosonde.stats.estimate.ratio import ratio_of_means, side
+from iosonde.stats.estimate.scaling import efficiencies
+
+_LEAST_DROP = 0.9  # of the highest rate: one trial a size that is above it is no hint of a fall
+_NEARLY_LINEAR = 0.9  # an efficiency that is surely above it is no limit
+
+Trials = Mapping[float, Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Fall:
+    """The rate at the largest size ``last`` is ``ratio`` times that at ``peak``, the size with the highest mean."""
+
+    peak: float
+    last: float
+    ratio: Estimate
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the interval of the ratio excludes 1."""
+        return self.ratio.high is not None and self.ratio.high < 1
+
+
+@dataclass(frozen=True)
+class Limit:
+    """``state`` is DIFFERENT where a limit is seen, EQUAL where the rate is linear, else INCONCLUSIVE. ``efficiency``
+    is that of ``size``, the largest, against the smallest of the same regime; ``fall`` is None without a hint of
+    one."""
+
+    state: VerdictState
+    size: float
+    efficiency: Estimate
+    fall: Fall | None
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether the data show a limit."""
+        return self.state is VerdictState.DIFFERENT
+
+
+def detect_limit(trials: Trials, level: float, linear: bool | None, contention_high: float | None) -> Limit:
+    """The limit of one regime. ``linear``: the linear law is ruled out (False), fits best (True), or is one of several;
+    ``contention_high`` is the upper end of Amdahl's α: it bounds the efficiency as that of the trials does."""
+    sizes = sorted(trials)
+    efficiency = efficiencies(trials, level)[sizes[-1]] if len(sizes) > 1 else Estimate(None, None, None, level, 0)
+    fall = detect_fall(trials, level)
+    falls = fall is not None and fall.is_significant
+    if linear is False or falls or (efficiency.high is not None and efficiency.high < 1):
+        return Limit(VerdictState.DIFFERENT, sizes[-1], efficiency, fall)
+    least = max(efficiency.low or 0.0, _least_efficiency(sizes[0], sizes[-1], contention_high))
+    is_equal = linear is True and fall is None and least >= _NEARLY_LINEAR
+    return Limit(VerdictState.EQUAL if is_equal else VerdictState.INCONCLUSIVE, sizes[-1], efficiency, fall)
+
+
+def detect_fall(trials: Trials, level: float) -> Fall | None:
+    """The fall from the highest mean to the largest size, Bonferroni for the sizes that could have been the highest;
+    None where the rate does not fall, or by so little that one trial a size is no hint."""
+    sizes = sorted(trials)
+    if len(sizes) < 3:
+        return None
+    sides = {size: side(trials[size]) for size in sizes}
+    peak, last = max(sizes, key=lambda size: sides[size].mean), sizes[-1]
+    ratio = ratio_of_means(sides[last], sides[peak], 1 - (1 - level) / (len(sizes) - 1))
+    fall = Fall(peak, last, ratio)
+    is_hint = ratio.high is None and ratio.value is not None and ratio.value < _LEAST_DROP
+    return fall if peak != last and (fall.is_significant or is_hint) else None
+
+
+def _least_efficiency(base: float, size: float, contention_high: float | None) -> float:
+    """The efficiency of ``size`` against ``base`` under so much contention."""
+    if contention_high is None:
+        return 0.0
+    return (1 + contention_high * (base - 1)) / (1 + contention_high * (size - 1))

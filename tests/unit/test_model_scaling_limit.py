@@ -1,0 +1,143 @@
+"""The conclusion of ``scale``: a limit or a fall is named where the data show one, and forecasts hold the truth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from iosonde.core.verdict import VerdictState
+from iosonde.model.scaling import words
+from iosonde.model.scaling.analyse import Scaling, analyse
+from scaling_truths import NOISE, TRUTHS, count
+
+FALL = {1: 100, 2: 200, 4: 400, 8: 240}
+
+
+def alone(*rates: float) -> dict[float, list[float]]:
+    """One trial at 1, 2, 4 … nodes."""
+    return {2.0**k: [rate] for k, rate in enumerate(rates)}
+
+
+def repeated(law, sizes=(1, 2, 4, 8), trials=3, cv=0.02, seed=1) -> dict[float, list[float]]:
+    rng = np.random.default_rng(seed)
+    return {float(n): [law(n) * math.exp(cv * e) for e in rng.standard_normal(trials)] for n in sizes}
+
+
+def say(made: Scaling) -> str:
+    return " ".join(words.sentences(made, "nodes", lambda estimate: f"{estimate.value:.4g}"))
+
+
+def remaining(made: Scaling) -> set[str]:
+    return {law.law.name for law in made.regimes[-1].possible}
+
+
+@pytest.mark.parametrize(
+    "trials",
+    [
+        alone(100, 190, 195, 196),
+        alone(100, 100, 100, 101),
+        alone(100, 167, 250, 333),
+        alone(100, 190, 345, 593, 914),
+        repeated(lambda n: {1: 100, 2: 180, 4: 260, 8: 300}[n], trials=6, cv=0.01),
+        repeated(lambda n: 100 * n**0.7),
+    ],
+)
+def test_a_saturated_system_has_a_limit_although_the_laws_are_not_compared(trials):
+    made = analyse(trials, 0.95, at=[16])
+    assert made.limit.state is VerdictState.DIFFERENT and "no limit" not in say(made)
+    assert "linear" not in remaining(made)
+
+
+def test_laws_are_compared_only_where_each_has_a_criterion():
+    made = analyse(alone(100, 202, 395, 810), 0.95)
+    assert {law.delta for law in made.regimes[0].laws} == {None}
+    assert remaining(made) == {"linear", "amdahl", "usl", "min", "queue"}
+    assert made.limit.state is VerdictState.INCONCLUSIVE and "too little to compare" in say(made)
+
+
+def test_a_fall_is_called_a_fall():
+    for seed in range(5):
+        made = analyse(repeated(FALL.get, trials=6, seed=seed), 0.95, at=[16])
+        assert made.limit.fall.is_significant and made.limit.fall.peak == 4
+        assert made.limit.state is VerdictState.DIFFERENT and "falls beyond 4 nodes" in say(made)
+        assert made.predictions[0].rate.low is None
+    single = analyse(alone(*FALL.values()), 0.95)
+    assert single.limit.state is VerdictState.INCONCLUSIVE and not single.limit.fall.is_significant
+    assert "neither shown nor excluded" in say(single)
+
+
+def test_of_laws_that_fit_a_fall_only_one_with_a_peak_remains():
+    made = analyse(repeated(lambda n: TRUTHS["USL, α 0.05, κ 0.002"](n), (1, 4, 16, 64, 128), 4), 0.95)
+    assert made.limit.fall.is_significant and remaining(made) == {"usl"} and "peaks at" in say(made)
+
+
+def test_noise_on_a_plateau_is_no_fall():
+    falls = [
+        analyse(repeated(lambda n: min(100 * n, 400), (1, 2, 4, 8, 16), cv=0.05, seed=seed), 0.95).limit.fall
+        for seed in range(30)
+    ]
+    assert sum(fall is not None for fall in falls) <= 2
+
+
+def test_the_usl_is_kept_where_its_own_coherency_excludes_0():
+    made = analyse(alone(98, 213, 369, 603, 665, 566), 0.95, at=[64, 128])
+    usl = next(law for law in made.regimes[0].laws if law.law.name == "usl")
+    assert usl.parameters["coherency"].low > 0 and "usl" in remaining(made)
+    rates = [prediction.rate for prediction in made.predictions]
+    assert rates[0].low < 346 < rates[0].high and rates[1].low < 187 < rates[1].high
+
+
+def test_a_law_that_misses_the_points_is_ruled_out():
+    made = analyse(repeated(lambda n: min(100 * n, 400), (1, 2, 4, 8, 16)), 0.95)
+    assert remaining(made) == {"min"}
+
+
+@pytest.mark.parametrize(("trials", "state"), [(3, VerdictState.EQUAL), (1, VerdictState.INCONCLUSIVE)])
+def test_linear_is_claimed_only_where_a_tenth_less_is_excluded(trials, state):
+    made = analyse(repeated(lambda n: 100 * n, (1, 2, 4, 8, 16, 32), trials, 0.05), 0.95)
+    assert made.limit.state is state and made.regimes[0].possible[0].law.name == "linear"
+    assert ("no limit is seen" in say(made)) is (state is VerdictState.EQUAL)
+
+
+def test_two_sizes_show_a_limit_without_any_law():
+    made = analyse({1.0: [100, 101, 99], 2.0: [110, 112, 108]}, 0.95)
+    assert made.limit.state is VerdictState.DIFFERENT and "A limit is seen" in say(made) and not remaining(made)
+
+
+def test_where_every_law_misses_the_means_no_interval_is_claimed_beyond():
+    made = analyse(repeated(TRUTHS["1 + log2 N"], (1, 2, 4, 8, 16, 32), cv=0.01), 0.95, at=[3, 64, 128])
+    assert made.regimes[0].lacks_fit
+    inside, *beyond = [prediction.rate for prediction in made.predictions]
+    assert inside.low is not None and [rate.low for rate in beyond] == [None, None]
+    assert all("every law misses" in rate.warnings[0] and rate.value for rate in beyond)
+    assert "no number of nodes" not in say(made)
+
+
+def test_no_end_is_claimed_while_another_law_is_possible():
+    made = analyse(repeated(lambda n: 100 * n / (1 + 0.1 * (n - 1)), (1, 2, 4, 8, 16, 32), 3, 0.05, seed=6), 0.95)
+    assert made.regimes[0].possible[0].law.name == "amdahl" and len(remaining(made)) > 1
+    assert "no number of nodes" not in say(made) and "with a ceiling of" in say(made)
+
+
+@pytest.mark.parametrize("truth", TRUTHS)
+def test_forecasts_of_few_draws_hold_the_truth(truth):
+    counts = count(truth, 1, 3, (4, 6)) + count(truth, 3, 3, (4, 6))
+    assert counts["held 2"] + counts["held 4"] >= 0.9 * (counts["shown 2"] + counts["shown 4"])
+    assert truth == "linear" or not counts[VerdictState.EQUAL]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("truth", TRUTHS)
+@pytest.mark.parametrize("trials", [1, 3])
+def test_forecasts_hold_the_truth(truth, trials):
+    for number in (4, 5, 6, 8):
+        counts = count(truth, trials, 20, (number,))
+        for factor in (2, 4):
+            assert counts[f"held {factor}"] >= 0.9 * counts[f"shown {factor}"], (number, factor, counts)
+        assert counts["draws"] == 20 * len(NOISE)
+        if truth == "linear":
+            assert counts[VerdictState.DIFFERENT] <= 4 and (trials == 1 or counts[VerdictState.EQUAL] >= 20)
+        else:
+            assert not counts[VerdictState.EQUAL]
