@@ -15,6 +15,8 @@ from iosonde.report.figures.tree import TreeDrawing, is_cut, tree_figure
 from iosonde.report.figures.unseen import curve_figure
 from iosonde.report.page.figures import _curve
 
+OPTIONS = influences.InfluenceOptions(0.95)
+
 
 def table(rows=96, seed=1, unit="MiB/s", names=("fs", "size")):
     """fs adds 40, size 3 for each of its 1 to 4, noise 1."""
@@ -28,7 +30,7 @@ def table(rows=96, seed=1, unit="MiB/s", names=("fs", "size")):
 
 @pytest.fixture(scope="module")
 def one():
-    section = influences.influences_of_table(table(), ["speed"], ["fs", "size"], 0.95)
+    section = influences.influences_of_table(table(), ["speed"], ["fs", "size"], OPTIONS)
     assert not section.missing
     return section.items[0]
 
@@ -71,7 +73,11 @@ def test_what_a_constraint_forbids_is_not_offered():
     rows = table()
     rows = rows.take(np.flatnonzero((rows.column("fs").values == "ext4") | (rows.column("size").values < 3)))
     free, bound = (
-        influences.influences_of_table(rows, ["speed"], ["fs", "size"], 0.95, KeptConstraints(said)).items[0].what_if
+        influences.influences_of_table(
+            rows, ["speed"], ["fs", "size"], influences.InfluenceOptions(0.95, KeptConstraints(said))
+        )
+        .items[0]
+        .what_if
         for said in ((), ("fs == 'ext4' or size <= 2",))
     )
     assert free.setting == bound.setting == "fs=ext4, size=3"
@@ -80,12 +86,14 @@ def test_what_a_constraint_forbids_is_not_offered():
 
 
 def test_a_constraint_that_was_measured_broken_is_refused():
-    section = influences.influences_of_table(table(), ["speed"], ["fs", "size"], 0.95, KeptConstraints(("size <= 3",)))
+    section = influences.influences_of_table(
+        table(), ["speed"], ["fs", "size"], influences.InfluenceOptions(0.95, KeptConstraints(("size <= 3",)))
+    )
     assert not section.items and "which was measured" in section.missing[0]
 
 
 def test_of_times_less_is_better():
-    one = influences.influences_of_table(table(unit="s"), ["speed"], ["fs", "size"], 0.95).items[0]
+    one = influences.influences_of_table(table(unit="s"), ["speed"], ["fs", "size"], OPTIONS).items[0]
     rows = {row.factor: row for row in one.what_if.rows}
     assert rows["size"].other == ("1" if rows["size"].now != "1" else "2")
 
@@ -95,14 +103,14 @@ def test_responses_of_which_no_setting_varies_are_not_said_to_be_left_out(monkey
     several = table()
     several.columns["again"] = several.columns["speed"]
     alike = several.take(np.arange(2) * 2)  # ext4 of size 1 both
-    assert not influences.influences_of_table(alike, ["speed", "again"], ["fs", "size"], 0.95).missing
-    (said,) = influences.influences_of_table(several, ["speed", "again"], ["fs", "size"], 0.95).missing
+    assert not influences.influences_of_table(alike, ["speed", "again"], ["fs", "size"], OPTIONS).missing
+    (said,) = influences.influences_of_table(several, ["speed", "again"], ["fs", "size"], OPTIONS).missing
     assert said.startswith("Not analysed here: ")
 
 
 def test_too_many_rows_are_left_to_the_commands(monkeypatch):
     monkeypatch.setattr(influences, "MOST_ROWS", 50)
-    section = influences.influences_of_table(table(), ["speed"], ["fs", "size"], 0.95)
+    section = influences.influences_of_table(table(), ["speed"], ["fs", "size"], OPTIONS)
     assert not section.items
     assert "96 rows are more than a page analyses" in section.missing[0]
     assert "iosonde rank" in section.missing[0]
@@ -114,12 +122,12 @@ def test_where_the_mean_is_as_good_no_tree_is_drawn():
     column = noise.column("speed")
     values = dataclasses.replace(column, values=random.normal(100, 5, len(noise)))
     (one,) = influences.influences_of_table(Table({**noise.columns, "speed": values}, "t"), ["speed"], ["fs", "size"],
-                                      0.95).items  # fmt: skip
+                                      OPTIONS).items  # fmt: skip
     assert "no model is better" in one.judged.sentence and one.tree is None and one.what_if is None
 
 
 def test_nothing_that_varies_is_no_part_of_the_page():
-    assert not influences.influences_of_table(table(), ["speed"], [], 0.95).shown
+    assert not influences.influences_of_table(table(), ["speed"], [], OPTIONS).shown
 
 
 def test_bars_stay_on_their_axis_and_tell_what_cannot_be_told():

@@ -136,7 +136,8 @@ def test_what_is_drawn_as_json_and_nothing_is_written(whole, tmp_path, monkeypat
     words = {"--bars": ["--bars"], "--on": ["--on", "nodes"], "heatmap": []}.get(kind, ["--kind", kind])
     code, out, said = run(plot.command, whole, "--json", *words)
     made = json.loads(out)
-    assert (code, list(made), made["schema"]) == (0, ["schema", "figures", "notes"], 1) and not list(tmp_path.iterdir())
+    assert (code, list(made), made["schema"]) == (0, ["schema", "figures", "notes", "verdicts"], 1)
+    assert not list(tmp_path.iterdir())
     kinds = {"--bars": {"bars"}, "--on": {"factors"}, "heatmap": {"settings"}, "page": set(ask.OF_PAGE)}.get(
         kind, {kind}
     )

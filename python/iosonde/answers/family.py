@@ -8,14 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from iosonde.core.errors import IosondeError
-from iosonde.data.asked import LAST_DONE, Asked
+from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.stats.overview.story import effects_of_cells
 from iosonde.stats.regression.effects import ResponseEffects, correct
 
 from .trials import cells_of
-
 
 Prepared = tuple[Response, list[str], list[str]]
 
@@ -44,10 +43,10 @@ def _effects(response: Response, names: Sequence[str], level: float) -> Response
 def headline_responses(source: Source, asked: Asked, factors: Sequence[str]) -> list[Response]:
     """What an analysis takes where no response is named, by these ``factors``; none where ``asked`` names none either,
     so that they are shown anyway, or where DATA has none."""
-    if not (asked.response or asked.metric or asked.clock != LAST_DONE) or not factors:
+    if not (asked.response or asked.metric) or not factors:
         return []
     try:
-        found = responses(source, Asked(level=asked.level))
+        found = responses(source, Asked(clock=asked.clock, level=asked.level))
         return [one.on(source.apart(factors)) for one in found if one.title not in factors]
     except IosondeError:
         return []

@@ -67,7 +67,7 @@ class Rankings(Answer):
         ]
 
 
-_NESTED = ("levels", "steps", "within")
+_NESTED = ("levels", "steps", "within", "together_with")
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,7 @@ def _prepared(response: Response, named: bool) -> tuple[Response, list[str], lis
     return response, *((response.names, []) if named else _known(response))
 
 
-def _ranked(
-    response: Response, effects: ResponseEffects | None, named: bool, level: float, how: Ranked
-) -> Ranking:
+def _ranked(response: Response, effects: ResponseEffects | None, named: bool, level: float, how: Ranked) -> Ranking:
     response, names, unsaid = _prepared(response, named)
     if not names:
         raise DataError(f"{response.title}: no factor has two levels",

@@ -17,7 +17,6 @@ from iosonde.stats.estimate.stopping import PILOT
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.calls import PhaseCalls, calls
 from iosonde.stats.overview.spread import Spread, spread_of
-from iosonde.stats.overview.story import verdicts_of
 from iosonde.stats.overview.types import Overview
 
 from .answer import Answer
@@ -59,7 +58,7 @@ class Summary(Answer):
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Of each factor's effect on each response whose settings differ, and of the best setting."""
-        return verdicts_of(self.overview)
+        return self.overview.verdicts
 
     def records(self) -> list[dict[str, Any]]:
         """One row a cell."""

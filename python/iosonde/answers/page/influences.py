@@ -65,8 +65,10 @@ def influences_of_table(
 ) -> Section[content.Influence]:
     """One part for each response of a table."""
     columns = [table.column(name) for name in responses]
-    asked = [_Asked(one.name, table, one.name, metric_of(one.label, one.unit).better, options.effects.get(("", one.name)))
-             for one in columns]  # fmt: skip
+    asked = [
+        _Asked(one.name, table, one.name, metric_of(one.label, one.unit).better, options.effects.get(("", one.name)))
+        for one in columns
+    ]
     return _section(asked, settings, options)
 
 
@@ -84,9 +86,7 @@ def influences_of_store(
     return _section(asked, settings, options)
 
 
-def _section(
-    asked: Sequence[_Asked], settings: Sequence[str], options: InfluenceOptions
-) -> Section[content.Influence]:
+def _section(asked: Sequence[_Asked], settings: Sequence[str], options: InfluenceOptions) -> Section[content.Influence]:
     items, missing, varied = [], [], list(_varied(asked, settings))
     for one, names in varied[:MOST_RESPONSES]:
         if len(one.table) > MOST_ROWS:

@@ -20,7 +20,6 @@ from iosonde.data.asked import ALL, Asked, MetricChoice
 from iosonde.data.factors import told_apart
 from iosonde.data.source import Source
 from iosonde.stats.overview.fault_effect import UNDONE, WELL
-from iosonde.stats.overview.story import effects_by_response, verdicts_of
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
@@ -96,14 +95,14 @@ def page_of_store(
         models=models,
         influences=influences_of_store(
             trials, columns_of(on, trials) if on else _scattered(source, trials, overview.by), titles,
-            InfluenceOptions(level, KeptConstraints(constraints, source), effects_by_response(overview)),
+            InfluenceOptions(level, KeptConstraints(constraints, source), overview.effects),
         ),
         bound=bounding.section(),
         faults=Section(hit.over_trials(overview.by, source.units())),
         fault_plot=_last_hit(source),
         slow=slow_of(source, level),
         more=_more(source, asked) if told else "",
-        verdicts=verdicts_of(overview),
+        verdicts=overview.verdicts,
     )  # fmt: skip
 
 

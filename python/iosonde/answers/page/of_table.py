@@ -20,7 +20,6 @@ from iosonde.core.words import counted
 from iosonde.data.roles import Roles, guess
 from iosonde.stats.checks import examine, worst_first
 from iosonde.stats.overview import overview
-from iosonde.stats.overview.story import effects_by_response, verdicts_of
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
@@ -77,10 +76,12 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
         summary=summaries_of(made),
         models=explained,
         influences=influences_of_table(
-            table, seen.responses, seen.settings,
-            InfluenceOptions(level, KeptConstraints(asked.constraints), effects_by_response(made)),
+            table,
+            seen.responses,
+            seen.settings,
+            InfluenceOptions(level, KeptConstraints(asked.constraints), made.effects),
         ),  # fmt: skip
-        verdicts=verdicts_of(made),
+        verdicts=made.verdicts,
     )
 
 

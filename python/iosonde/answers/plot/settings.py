@@ -25,7 +25,8 @@ from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.overview import mean_of, row_of
-from iosonde.stats.overview.story import ResponseStory, sentences, stories
+from iosonde.stats.overview.story import sentences, stories
+from iosonde.stats.overview.types import ResponseStory
 
 from .best import best_and_worst
 from .chosen import named_in, one_experiment, responses_by

@@ -12,7 +12,7 @@ from iosonde.core.factor_levels import FactorLevels
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict
-from iosonde.stats.overview.story import ResponseStory
+from iosonde.stats.overview.types import ResponseStory
 
 
 @dataclass(frozen=True)

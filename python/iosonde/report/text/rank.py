@@ -94,8 +94,8 @@ def _shares(ranking: Ranking) -> Iterator[str]:
     for factor in ranking.factors:
         s = factor.over_all
         name = factor.name + (" (fixed)" if factor.fixed else "")
-        rows.append([name, share(s.s1), span(s.s1), number(s.s1_corrected), p_text(factor.p_of_effect), number(factor.zero_line),
-                     share(s.st), span(s.st), f"{s.importance:.2f}"])  # fmt: skip
+        rows.append([name, share(s.s1), span(s.s1), number(s.s1_corrected), p_text(factor.p_of_effect),
+                     number(factor.zero_line), share(s.st), span(s.st), f"{s.importance:.2f}"])  # fmt: skip
     heads = ["factor", "S1", "interval", "corr.", "p", "zero", "ST", "interval", "VI"]
     yield from table(heads, rows, "lrrrrrrrr", WIDTH).splitlines()
 

@@ -7,65 +7,26 @@ responses are one family, whichever of them are shown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 
-from iosonde.core.column_units import titled
 from iosonde.core.estimate_text import estimate_text
-from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import setting_text
 from iosonde.core.metrics import metric_of
 from iosonde.core.types import Better
 from iosonde.core.units import percent
-from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import listed
 
-from ..regression.effect_verdicts import block_sentences, effect_verdicts
+from ..regression.effect_verdicts import block_sentences
 from ..regression.effects import ONE_RUN, FactorEffect, ResponseEffects, correct, effects_of
 from .cells import TrialCell
-from .types import Overview, OverviewRow
+from .types import OverviewRow, ResponseStory
 
 _SIZES = ("nodes", "ranks")
 _MOST = 3  # responses that the sentence speaks of
 _MOST_FACTORS = 4  # that are named
 _SEEN = 0.05  # a share worth a word where it has no test
-
-
-@dataclass(frozen=True)
-class ResponseStory:
-    """One response whose settings differ: its ``effects``, and its ``best`` and ``worst`` setting."""
-
-    operation: str
-    metric: str
-    effects: ResponseEffects
-    best: OverviewRow
-    worst: OverviewRow
-
-    @property
-    def title(self) -> str:
-        """In words."""
-        return f"{self.operation} {metric_words(self.metric)}" if self.operation else titled(self.metric, "")
-
-    @property
-    def response(self) -> str:
-        """Operation and metric as data."""
-        return f"{self.operation} {self.metric}".strip()
-
-    @property
-    def is_told(self) -> bool:
-        """Whether any effect is significant."""
-        return bool(self.effects.significant)
-
-    def verdicts(self, units: Mapping[str, str]) -> tuple[Verdict, ...]:
-        """Of each effect, and of the best setting."""
-        state = VerdictState.DIFFERENT if self.is_told else VerdictState.INCONCLUSIVE
-        if self.effects.untested:
-            state = VerdictState.NOT_TESTED
-        claim = setting_text(self.best.by, units)
-        best = Verdict("best", self.response, (), state, claim=claim, estimate=self.best.mean)
-        return (*effect_verdicts(self.response, self.effects), best)
 
 
 def stories(
@@ -83,16 +44,6 @@ def stories(
         if key in effects and known and _varies(its):
             found.append(ResponseStory(*key, effects[key], known[0], known[-1]))
     return tuple(found)
-
-
-def verdicts_of(overview: Overview) -> tuple[Verdict, ...]:
-    """Of every effect and of the best setting of each response whose settings differ."""
-    return tuple(verdict for story in overview.stories for verdict in story.verdicts(overview.units))
-
-
-def effects_by_response(overview: Overview) -> dict[tuple[str, str], ResponseEffects]:
-    """(operation, metric) → the effects of its settings."""
-    return {(story.operation, story.metric): story.effects for story in overview.stories}
 
 
 def _by_response(cells: Sequence[TrialCell]) -> dict[tuple[str, str], list[TrialCell]]:

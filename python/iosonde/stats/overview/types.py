@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iosonde.core.column_units import titled
+from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import setting_text
 from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate, Finding
+from iosonde.core.verdict import Verdict, VerdictState
 
-if TYPE_CHECKING:
-    from .story import ResponseStory
+from ..regression.effect_verdicts import effect_verdicts
+from ..regression.effects import ResponseEffects
 
 _FEW = 4  # factors, beyond which those without a level are left out of a name
 
@@ -93,6 +96,41 @@ class Efficiency:
 
 
 @dataclass(frozen=True)
+class ResponseStory:
+    """One response whose settings differ: its ``effects``, and its ``best`` and ``worst`` setting."""
+
+    operation: str
+    metric: str
+    effects: ResponseEffects
+    best: OverviewRow
+    worst: OverviewRow
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        return f"{self.operation} {metric_words(self.metric)}" if self.operation else titled(self.metric, "")
+
+    @property
+    def response(self) -> str:
+        """Operation and metric as data."""
+        return f"{self.operation} {self.metric}".strip()
+
+    @property
+    def is_told(self) -> bool:
+        """Whether any effect is significant."""
+        return bool(self.effects.significant)
+
+    def verdicts(self, units: Mapping[str, str]) -> tuple[Verdict, ...]:
+        """Of each effect, and of the best setting."""
+        state = VerdictState.DIFFERENT if self.is_told else VerdictState.INCONCLUSIVE
+        if self.effects.untested:
+            state = VerdictState.NOT_TESTED
+        claim = setting_text(self.best.by, units)
+        best = Verdict("best", self.response, (), state, claim=claim, estimate=self.best.mean)
+        return (*effect_verdicts(self.response, self.effects), best)
+
+
+@dataclass(frozen=True)
 class Overview:
     """What a summary says. ``by`` are the columns that the rows are grouped by, ``units`` the base units of those that
     have one. ``counted`` is what n of the rows counts: trials, or bring-ups where trials share them. ``stories``: the
@@ -109,6 +147,16 @@ class Overview:
     units: dict[str, str] = field(default_factory=dict)
     counted: str = "trial"
     stories: tuple[ResponseStory, ...] = ()
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Of every effect and of the best setting of each response whose settings differ."""
+        return tuple(verdict for story in self.stories for verdict in story.verdicts(self.units))
+
+    @property
+    def effects(self) -> dict[tuple[str, str], ResponseEffects]:
+        """(operation, metric) → the effects of its settings."""
+        return {(story.operation, story.metric): story.effects for story in self.stories}
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form of ``iosonde summary --json``."""

@@ -28,6 +28,7 @@ from . import strata
 from .blocks import blocks_of, orthonormal
 
 Array = npt.NDArray[np.float64]
+Units = npt.NDArray[np.intp]
 
 ONE_TRIAL = "one trial a setting"
 ONE_RUN = "one run a setting"
@@ -132,7 +133,7 @@ def _all_tests(response: ResponseEffects) -> Iterator[FactorEffect]:
 
 
 def effects_of(
-    settings: Mapping[str, Sequence[object]], values: Sequence[Array], shared: Array | None, level: float
+    settings: Mapping[str, Sequence[object]], values: Sequence[Array], shared: Units | None, level: float
 ) -> ResponseEffects:
     """The effects of the factors ``settings`` (the level of each cell), not yet corrected. ``values``: the trials of
     each cell; ``shared`` numbers the bring-ups of all trials, in their order, the outermost in the first column."""
@@ -237,7 +238,7 @@ def _is_exact_by_luck(noise: SumOfSquares, total: float) -> bool:
     return noise.ss <= _NOTHING * total and noise.df < LEAST_DF
 
 
-def _by_strata(data: _Data, shared: Array) -> ResponseEffects:
+def _by_strata(data: _Data, shared: Units) -> ResponseEffects:
     """Where trials share bring-ups what is set once for several is held against the error between bring-ups, and has no
     test where there is none."""
     rows = {name: columns[data.cell] for name, columns in data.columns.items()}
@@ -281,4 +282,4 @@ def _dummies(levels: Sequence[object]) -> Array:
     """A column of 0 and 1 for each level but the first."""
     number = {level: place for place, level in enumerate(dict.fromkeys(levels))}
     codes = np.array([number[level] for level in levels], dtype=np.intp)
-    return (codes[:, None] == np.arange(1, len(number))).astype(float)
+    return np.asarray(codes[:, None] == np.arange(1, len(number)), float)
