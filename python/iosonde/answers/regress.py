@@ -12,29 +12,39 @@ import numpy as np
 
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
+from iosonde.core.types import Estimate
 from iosonde.core.units import fitted, human_scale
+from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.data.asked import Asked
 from iosonde.data.responses import VALUE, Response, one_response
 from iosonde.data.source import Source
+from iosonde.data.varying import varying_besides
 from iosonde.stats.regression.formula import columns_of
 from iosonde.stats.regression.model_plots import plot_data
+from iosonde.stats.regression.ols import Coefficient
 from iosonde.stats.regression.regress import Regression
 from iosonde.stats.regression.regress import regress as regressed
 from iosonde.stats.regression.sums import regress_sums
 
 from .answer import Answer
+from .besides import Besides, besides
 from .caveats import caveats
 from .regress_without import Without, rows_named
+
+# Findings that doubt a slope.
+_DOUBTS = {"S301": "lack-of-fit", "S304": "dependent", "S305": "leverage", "S311": "bring-ups"}
 
 
 @dataclass(frozen=True)
 class LeastSquares(Answer):
     """``regression``: how much is explained, the coefficients, the predictions, what speaks against it. ``without``:
-    the same without rows that were named. ``unit``: of the response, '' where it has none or was transformed."""
+    the same without rows that were named. ``unit``: of the response, '' where it has none or was transformed.
+    ``besides``: columns that vary and are in no term."""
 
     regression: Regression
     without: Without | None = None
     unit: str = ""
+    besides: Besides = Besides()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde regress --json``."""
@@ -48,7 +58,15 @@ class LeastSquares(Answer):
     def sentence(self) -> str:
         """The effect of one numeric predictor in words, or how much all explain."""
         divisor, unit = self.scale
-        return sentence(self.regression, lambda value: f"{fitted(value / divisor)} {unit}".rstrip())
+        said = sentence(self.regression, lambda value: f"{fitted(value / divisor)} {unit}".rstrip())
+        return f"{said} {self.besides.sentence}".rstrip()
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """One for each term but the intercept: whether its interval excludes 0."""
+        made = self.regression
+        doubts = tuple(doubt for code, doubt in _DOUBTS.items() if any(one.code == code for one in made.findings))
+        return tuple(self.besides.judge(_slope(made, one, doubts)) for one in made.fit.coefficients()[1:])
 
     @property
     def scale(self) -> tuple[float, str]:
@@ -86,8 +104,10 @@ def regress(
 
     made = fitted_to(response.rows)
     beside = _without(response.rows, made, without, fitted_to) if without else None
-    return LeastSquares(replace(made, warnings=(*caveats(response), *made.warnings)), beside,
-                        "" if response.transform else response.unit)  # fmt: skip
+    rest = varying_besides(source, response, columns_of(terms, response.rows)) if asked.on else ()
+    more = besides(response.rows, response.title, terms, rest, asked.level, made.model)
+    return LeastSquares(replace(made, warnings=(*caveats(response), *more.warnings, *made.warnings)), beside,
+                        "" if response.transform else response.unit, more)  # fmt: skip
 
 
 def _without(
@@ -142,6 +162,16 @@ def explained(
     if not terms:
         raise InputError(f"{source.name} has no factor that varies", "name predictors with --on")
     return response, terms
+
+
+def _slope(made: Regression, one: Coefficient, doubts: tuple[str, ...]) -> Verdict:
+    if made.fit.f is None:
+        return Verdict("slope", made.response, (one.name,), VerdictState.NOT_TESTED, doubts=doubts)
+    seen = not one.low <= 0 <= one.high
+    state = VerdictState.DIFFERENT if seen else VerdictState.INCONCLUSIVE
+    direction = (Direction.UP if one.estimate > 0 else Direction.DOWN) if seen else None
+    estimate = Estimate(one.estimate, one.low, one.high, made.fit.level, made.fit.n)
+    return Verdict("slope", made.response, (one.name,), state, direction, "", estimate, one.p, made.fit.k, doubts)
 
 
 def sentence(made: Regression, number: Callable[[float], str] = fitted) -> str:

@@ -11,6 +11,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
 from iosonde.data.source import Source
 from iosonde.data.stored import refuse_many_kinds
+from iosonde.data.varying import columns_in, settings_besides
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
 from iosonde.stats.overview import overview
@@ -71,8 +72,8 @@ def _calls(source: Source, asked: Asked, operations: Sequence[str] | None) -> tu
 def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Summary:
     """Mean, median and spread of every cell; of a store also percentiles, efficiency and findings.
 
-    ``by``: the columns that make the cells; by default the factors that are known of a store, or look set in a table of
-    which no response is named. Raises InputError, DataError.
+    ``by``: the columns that make the cells; by default the factors that are known of a store, or the columns of a table
+    that look set and vary. Raises InputError, DataError.
     """
     columns = [name for name in asked.response if name in source.table.columns]
     if source.store is not None and not columns:
@@ -87,12 +88,20 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
             refuse_many_kinds(
                 source.trials().rows, [name for name in ("operation", "metric") if name not in (by or ())]
             )
-        return Summary(_of_columns(source, asked, by or ()))
+        assumed = settings_of(source, asked) if by is None and source.store is None else ()
+        made = _of_columns(source, asked, by or assumed)
+        said = [f"taken for factors, as --by names none: {', '.join(assumed)}"] if assumed else []
+        return Summary(replace(made, warnings=(*made.warnings, *said)))
     found = responses(source, replace(asked, on=tuple(by or ())))
     titles, names = tuple(one.title for one in found), by or found[0].names
     table = _of_columns(source, replace(asked, response=titles), names)
     said = [text.replace("--on", "--by") for one in found for text in one.warnings]
     return Summary(replace(table, warnings=(*table.warnings, *dict.fromkeys(said))))
+
+
+def settings_of(source: Source, asked: Asked) -> tuple[str, ...]:
+    """The columns of a table that make cells where nobody says which."""
+    return settings_besides(source.table, columns_in(source.table, asked.response))
 
 
 def with_spread(made: Summary) -> Summary:
