@@ -17,9 +17,9 @@ from iosonde.stats.estimate.stopping import PILOT
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.calls import PhaseCalls, calls
 from iosonde.stats.overview.spread import Spread, spread_of
-from iosonde.stats.overview.types import Overview
+from iosonde.stats.overview.types import Overview, OverviewRow
 
-from .answer import Answer
+from .answer import Answer, level_columns
 from .columns import with_computed
 from .faults import FaultEffect, fault_effects
 from .latencies import latencies
@@ -56,11 +56,15 @@ class Summary(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a cell."""
-        return [
-            {**{key: value for key, value in row.to_json().items() if key not in ("by", "warnings")}, **row.by,
-             **(_flat(self.spread[place]) if self.spread else {})}
-            for place, row in enumerate(self.overview.rows)
-        ]  # fmt: skip
+        spread = [_flat(one) for one in self.spread] or [{} for _ in self.overview.rows]
+        names = set().union(*spread)
+        return [_record(row, more, names) for row, more in zip(self.overview.rows, spread, strict=True)]
+
+
+def _record(row: OverviewRow, more: dict[str, float | None], names: Set[str]) -> dict[str, Any]:
+    """``more``: the spread of this row; ``names``: of the spreads of all rows."""
+    numbers = {key: value for key, value in row.to_json().items() if key not in ("by", "warnings")}
+    return {**numbers, **level_columns(row.by, {*numbers, *names}), **more}
 
 
 def _calls(source: Source, asked: Asked, operations: Sequence[str] | None) -> tuple[PhaseCalls, ...]:
