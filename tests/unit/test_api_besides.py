@@ -135,3 +135,15 @@ def test_python_keeps_apart_what_the_terminal_keeps_apart():
     named = iosonde.summary(simpson(), "speed").to_dict()
     assert named["by"] == ["fs", "size"] == iosonde.summary(simpson()).to_dict()["by"]
     assert len(iosonde.summary(simpson(), "speed", []).to_dict()["groups"]) == 1
+
+
+def test_an_uncertain_gain_is_said_to_be_too_high_on_average():
+    def gain(spread: float) -> str:
+        noise = RNG(7)
+        rows = [(w, s) for w in range(12) for s in "ab" for _ in range(3)]
+        speeds = [float(100 * (1.2 if s == "b" else 1) * noise.normal(1, spread)) for _, s in rows]
+        data = table(work=[f"w{w}" for w, _ in rows], s=[s for _, s in rows], speed=speeds)
+        return " ".join(shown(iosonde.advise(data, "s", "speed", given="work")).split())
+
+    assert "Advice: b" in gain(0.02) and "too high on average" not in gain(0.02)
+    assert "Advice: b" in gain(0.2) and "too high on average" in gain(0.2)

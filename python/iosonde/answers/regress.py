@@ -15,6 +15,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.units import fitted, human_scale
 from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.core.words import listed
 from iosonde.data.asked import Asked
 from iosonde.data.responses import VALUE, Response, one_response
 from iosonde.data.source import Source
@@ -31,8 +32,8 @@ from .besides import Besides, besides
 from .caveats import caveats
 from .regress_without import Without, rows_named
 
-# Findings that doubt a slope.
-_DOUBTS = {"S301": "lack-of-fit", "S304": "dependent", "S305": "leverage", "S311": "bring-ups"}
+# Findings that doubt every slope.
+_DOUBTS = {"S301": "lack-of-fit", "S304": "dependent", "S311": "bring-ups"}
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class LeastSquares(Answer):
         """One for each term but the intercept: whether its interval excludes 0."""
         made = self.regression
         doubts = tuple(doubt for code, doubt in _DOUBTS.items() if any(one.code == code for one in made.findings))
+        doubts += ("leverage",) if made.assumptions and made.assumptions.influential_rows else ()
         return tuple(self.besides.judge(_slope(made, one, doubts)) for one in made.fit.coefficients()[1:])
 
     @property
@@ -167,11 +169,18 @@ def explained(
 def _slope(made: Regression, one: Coefficient, doubts: tuple[str, ...]) -> Verdict:
     if made.fit.f is None:
         return Verdict("slope", made.response, (one.name,), VerdictState.NOT_TESTED, doubts=doubts)
-    seen = not one.low <= 0 <= one.high
+    if made.decided_by(one.name):
+        doubts = tuple(dict.fromkeys((*doubts, "leverage")))
+    seen = is_seen(made, one)
     state = VerdictState.DIFFERENT if seen else VerdictState.INCONCLUSIVE
     direction = (Direction.UP if one.estimate > 0 else Direction.DOWN) if seen else None
     estimate = Estimate(one.estimate, one.low, one.high, made.fit.level, made.fit.n)
     return Verdict("slope", made.response, (one.name,), state, direction, "", estimate, one.p, made.fit.k, doubts)
+
+
+def is_seen(made: Regression, one: Coefficient) -> bool:
+    """Whether a coefficient's interval excludes 0, and more than a single row says so."""
+    return not one.low <= 0 <= one.high and not made.decided_by(one.name)
 
 
 def sentence(made: Regression, number: Callable[[float], str] = fitted) -> str:
@@ -179,6 +188,9 @@ def sentence(made: Regression, number: Callable[[float], str] = fitted) -> str:
     f = made.fit
     if f.f is not None and f.k == 1 and "[" not in f.names[1]:
         slope = f.coefficients()[1]
+        if row := made.decided_by(slope.name):
+            return (f"Whether {slope.name} has an effect on {made.response} is inconclusive: its slope rests on {row} "
+                    "alone.")  # fmt: skip
         sure = f"between {number(slope.low)} and {number(slope.high)}"
         if slope.low <= 0 <= slope.high:
             return f"Whether {slope.name} has an effect on {made.response} cannot be told: a step of 1 adds {sure}."
@@ -186,9 +198,11 @@ def sentence(made: Regression, number: Callable[[float], str] = fitted) -> str:
     if f.f is None:
         return (f"The predictors explain all of the variation of {made.response}; nothing is left over to hold the "
                 "effect of one against.")  # fmt: skip
-    told = [c.name for c in f.coefficients()[1:] if not c.low <= 0 <= c.high]
+    told = [c.name for c in f.coefficients()[1:] if is_seen(made, c)]
     named = f"effects that can be told from 0: {', '.join(told)}" if told else "no single effect can be told from 0"
-    return f"The predictors explain {100 * f.r2:.0f} % of the variation of {made.response}; {named}."
+    single = [f"{c.name} (on {row})" for c in f.coefficients()[1:] if (row := made.decided_by(c.name))]
+    alone = f" On a single row alone rest {listed(single)}." if single else ""
+    return f"The predictors explain {100 * f.r2:.0f} % of the variation of {made.response}; {named}.{alone}"
 
 
 def _checked(m: int) -> int:
