@@ -147,3 +147,35 @@ def test_an_uncertain_gain_is_said_to_be_too_high_on_average():
 
     assert "Advice: b" in gain(0.02) and "too high on average" not in gain(0.02)
     assert "Advice: b" in gain(0.2) and "too high on average" in gain(0.2)
+
+
+# Rows that are parts of trials
+
+
+def null_ranks(seed: int, rank_order: bool = False) -> Table:
+    noise, rows = RNG(seed), []
+    for side in "ab":
+        for trial in range(4):
+            mean = 100 + 8 * noise.standard_normal()
+            rows += [(side, trial, rank, float(mean + 2 * noise.standard_normal())) for rank in range(6)]
+    if rank_order:
+        rows = [(side, 0, rank, y) for side, _, rank, y in sorted(rows, key=lambda row: row[2])]
+    names = ("side", "trial", "rank", "speed")
+    return table(**{name: [row[place] for row in rows] for place, name in enumerate(names)})
+
+
+def test_ranks_are_no_trials():
+    states = [iosonde.regress(null_ranks(seed), "speed", "side").to_dict()["verdicts"][0]["state"]
+              for seed in range(30)]  # fmt: skip
+    assert states.count("different") <= 4
+    assert [row["n"] for row in iosonde.summary(null_ranks(1), "speed").to_dict()["groups"]] == [4, 4]
+    assert "n counts trials" in shown(iosonde.anova(null_ranks(1), "speed", "side"))
+    assert "n counts trials" in shown(iosonde.rank(null_ranks(1), "speed", "side"))
+
+
+def test_ranks_of_unknown_trials_prove_nothing():
+    for seed in range(10):
+        made = iosonde.regress(null_ranks(seed, rank_order=True), "speed", "side")
+        (verdict,) = made.to_dict()["verdicts"]
+        assert verdict["state"] == "inconclusive" and "subsamples" in verdict["doubts"]
+        assert "single ranks" in made.answer.sentence

@@ -115,7 +115,7 @@ class Advised(Answer):
             return f"{_VERDICTS[tried.verdict]}: {ratio(tried.obtained)} times, predicted {ratio(tried.predicted)}."
         rule = self.rule
         if rule is None:
-            return sentence_of(self.advice)
+            return f"{sentence_of(self.advice)} {self.besides.sentence}".rstrip()
         learned = counted(rule.instances, "instance")
         return (
             f"{rule.then} ({rule.when}): {percent(rule.share)} of the best on {learned}, worst {percent(rule.lowest)}."
@@ -197,7 +197,7 @@ def _advised(
     how = replace(how, given=source.apart((*how.choose, *given))[len(how.choose) :])
     current, in_use_said = in_use(source, response.rows, how.choose) if how.current is None else (how.current, "")
     fixed = [response.rows.column(name).name for name in given]
-    more = Besides(varying_besides(source, response, (*chosen, *fixed)), level=asked.level)
+    more = Besides(varying_besides(source, response, (*chosen, *fixed)), (), asked.level, response.are_parts)
     made = advice_of(response, replace(how, current=current), asked.level)
     warnings = (*(text for text in (said, in_use_said) if text), *more.named("--given"), *made.warnings)
     made = replace(made, warnings=warnings)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from iosonde.core.errors import IosondeError
-from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import listed
 from iosonde.data.responses import Response
@@ -17,16 +16,19 @@ from iosonde.stats.regression.regress import LinearModel, fit_table
 
 from .caveats import some
 
+_PARTS = "Rows are single ranks, which are no repetitions: the error of a trial is not known."
 VARIES_BESIDES, GOES_TOGETHER = "varies-besides", "goes-together"
 
 
 @dataclass(frozen=True)
 class Besides:
-    """The ``names`` of columns that vary and were not asked about, and what holding them does to each term."""
+    """The ``names`` of columns that vary and were not asked about, and what holding them does to each term.
+    ``are_parts``: rows are single ranks of trials that nothing tells apart."""
 
     names: tuple[str, ...] = ()
     terms: tuple[HeldTerm, ...] = ()
     level: float = 0.95
+    are_parts: bool = False
 
     @property
     def warnings(self) -> list[str]:
@@ -44,11 +46,14 @@ class Besides:
     def sentence(self) -> str:
         """The effects that are others when the columns are held; empty where none is."""
         said = [text for term in self.terms if (text := self._said(term))]
-        return " ".join(said)
+        return " ".join([*said, *([_PARTS] if self.are_parts else [])])
 
     def judge(self, verdict: Verdict, names: Sequence[str] | None = None) -> Verdict:
         """A verdict about terms, or about columns of them (by default those of its subject), with what the columns
         besides do to it."""
+        if self.are_parts:
+            state = VerdictState.INCONCLUSIVE if verdict.state is VerdictState.DIFFERENT else verdict.state
+            verdict = replace(verdict, state=state, direction=None, doubts=(*verdict.doubts, "subsamples"))
         if not self.names:
             return verdict
         subject = set(verdict.subject if names is None else names)
@@ -82,17 +87,17 @@ class Besides:
 
 
 def besides(
-    table: Table, response: str, terms: Sequence[str], names: Sequence[str], level: float,
-    model: LinearModel | None = None,
+    response: Response, terms: Sequence[str], names: Sequence[str], level: float, model: LinearModel | None = None
 ) -> Besides:  # fmt: skip
     """The columns ``names`` beside the ``terms``; ``model``: that of these terms, where it is fitted already."""
+    made = Besides(tuple(names), (), level, response.are_parts)
     if not names:
-        return Besides(level=level)
+        return made
     try:
-        fitted = fit_table(table, response, terms, level)[0] if model is None else model
+        fitted = fit_table(response.rows, response.title, terms, level)[0] if model is None else model
     except IosondeError:  # without a model of them the columns are named all the same
-        return Besides(tuple(names), level=level)
-    return Besides(tuple(names), hold(fitted, table, names), level)
+        return made
+    return replace(made, terms=hold(fitted, response.rows, names))
 
 
 def besides_factors(
@@ -101,4 +106,4 @@ def besides_factors(
     """What varies besides ``factors`` that are taken by their levels, and besides the columns named ``also``."""
     rows = response.rows
     terms = [f"C({name})" if len(rows.columns[name].codes()[1]) <= MOST_LEVELS else name for name in factors]
-    return besides(rows, response.title, terms, varying_besides(source, response, (*factors, *also)), level)
+    return besides(response, terms, varying_besides(source, response, (*factors, *also)), level)

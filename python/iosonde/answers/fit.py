@@ -64,7 +64,8 @@ class Fitted(Answer):
     @property
     def sentence(self) -> str:
         """Which model is taken, why, and how wrong it is."""
-        return verdict(self.choice, human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit))
+        said = verdict(self.choice, human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit))
+        return f"{said} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -98,7 +99,7 @@ def fit(
     how = how or Learning()
     found = learned(source, asked)
     rest = varying_besides(source, found.response, columns_of(asked.on, found.response.rows)) if asked.on else ()
-    more = Besides(rest, level=asked.level)
+    more = Besides(rest, (), asked.level, found.response.are_parts)
     together = groups(found.examples, how.together)
     examples = found.judged_by(together)
     candidates = how.candidates(examples)

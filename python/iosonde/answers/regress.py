@@ -107,7 +107,7 @@ def regress(
     made = fitted_to(response.rows)
     beside = _without(response.rows, made, without, fitted_to) if without else None
     rest = varying_besides(source, response, columns_of(terms, response.rows)) if asked.on else ()
-    more = besides(response.rows, response.title, terms, rest, asked.level, made.model)
+    more = besides(response, terms, rest, asked.level, made.model)
     return LeastSquares(replace(made, warnings=(*caveats(response), *more.warnings, *made.warnings)), beside,
                         "" if response.transform else response.unit, more)  # fmt: skip
 

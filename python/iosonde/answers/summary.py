@@ -11,6 +11,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
 from iosonde.data.source import Source
 from iosonde.data.stored import refuse_many_kinds
+from iosonde.data.subsamples import one_row_a_trial
 from iosonde.data.varying import columns_in, settings_besides
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
@@ -146,4 +147,8 @@ def _of_columns(source: Source, asked: Asked, by: Sequence[str]) -> Overview:
         return overview.of_table(source.table, asked.response, by, asked.level)
     rows = source.trials().rows if source.store is None else source.whole
     table, names = with_computed(source, rows, asked, by)
+    if source.store is None:
+        trials = one_row_a_trial(table, names, [table.column(name).name for name in by])
+        said = (*table.warnings, *([trials.said] if trials.said else []))
+        table = replace(trials.rows, warnings=said)
     return overview.of_table(table, names, by, asked.level)

@@ -9,17 +9,21 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.errors import DataError
 from iosonde.core.level_text import level_texts
+from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.types import Estimate, Metric
+from iosonde.data import derived, roles
 from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
-from iosonde.data.varying import measured_columns, settings_besides
 
 from .asked import Sides
 
+# Of an exported store: they name a trial, and set nothing.
+NAMES = ("run", "experiment", "started_at", "complete", *BRING_UPS)
 ROW = " row"  # no name that somebody gives a column
 DATA = "DATA"  # the column that tells two DATA apart
 _BASES = dict(zip(LOGARITHMS, (math.e, 2.0, 10.0), strict=True))
@@ -100,6 +104,13 @@ def numbered(rows: Table) -> Table:
     return replace(rows, columns={**rows.columns, ROW: Column(ROW, np.arange(len(rows), dtype=float))})
 
 
+def _measured(response: Response) -> list[str]:
+    """The columns that a response is computed from."""
+    names = [name for name in response.rows.names if name != response.title]
+    made = derived.parse(response.title, names) if response.measured else None
+    return [response.title] if made is None else list(made.names)
+
+
 def with_group(source: Source, group: str | None) -> tuple[str, ...]:
     """The other factors of a store of which each level of the group has one: no cell of theirs has both sides."""
     if group is None:
@@ -130,7 +141,15 @@ def settings_of(response: Response, named: Sequence[str], sides: Sides) -> tuple
         return tuple(response.rows.column(name).name for name in sides.adjust)
     if sides.pair or sides.published or sides.group is None:
         return ()
-    return settings_besides(response.rows, measured_columns(response), named)
+    measured = _measured(response)
+    try:
+        seen = roles.guess(response.rows, measured).settings
+    except DataError:  # of a column that nobody asked about
+        return ()
+    return tuple(
+        name for name in seen
+        if name not in (*NAMES, *named, response.title) and len(response.rows.column(name).codes()[1]) > 1
+    )  # fmt: skip
 
 
 def of_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:

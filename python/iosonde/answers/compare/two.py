@@ -22,10 +22,9 @@ from iosonde.data.asked import Asked
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
-from iosonde.data.varying import NAMES
 
 from .asked import Sides
-from .parts import DATA, ROW, ComparedPart, kind_of, numbered, of_runs, part_of
+from .parts import DATA, NAMES, ROW, ComparedPart, kind_of, numbered, of_runs, part_of
 
 
 @dataclass(frozen=True)
