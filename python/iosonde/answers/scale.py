@@ -27,7 +27,7 @@ from iosonde.model.scaling.forecast import SCENARIO
 from iosonde.model.scaling.series import Series, series_of
 from iosonde.model.scaling.words import TITLES, sentences
 
-from .answer import Answer
+from .answer import Answer, level_columns
 from .caveats import caveats, of_ratios, of_single_trials
 from .stations import work
 
@@ -127,16 +127,14 @@ class ScalingLaws(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a number of nodes of each series."""
+        made = [
+            (one.series, {key: value for key, value in size.to_json().items() if key != "warnings"})
+            for one in self.items for size in one.scaling.sizes
+        ]  # fmt: skip
+        names = {"response", "unit"}.union(*(row for _, row in made))
         return [
-            {
-                "response": one.series.response,
-                "unit": one.series.unit,
-                **one.series.by,
-                **{key: value for key, value in size.to_json().items() if key != "warnings"},
-            }
-            for one in self.items
-            for size in one.scaling.sizes
-        ]
+            {"response": of.response, "unit": of.unit, **level_columns(of.by, names), **row} for of, row in made
+        ]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.answers.answer import Answer
+from iosonde.answers.answer import Answer, level_columns
 from iosonde.answers.own_layout import THE_FILE_SYSTEM, OwnLayout
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
@@ -136,10 +136,8 @@ class Bounds(Answer):
         """One row a cell; without DATA one row a term."""
         if self.alone:
             return [dict(term) for term in self.alone.to_json()["terms"]]
-        return [
-            {**{key: value for key, value in one.to_json().items() if key not in _NESTED}, **one.by}
-            for one in self.shares
-        ]  # fmt: skip
+        rows = [{key: value for key, value in one.to_json().items() if key not in _NESTED} for one in self.shares]
+        return [{**row, **level_columns(one.by, row)} for row, one in zip(rows, self.shares, strict=True)]
 
     @property
     def _same(self) -> Ceiling | None:
