@@ -21,10 +21,10 @@ from iosonde.core.types import Estimate
 from ..families import checked, family, limit, note
 from .calibration import calibrate
 from .errors_of import RepeatNoise, grouped_mean, noise_of, standard_error
-from .features import Examples
+from .features import Array, Examples
 from .fitted import Model, train
 from .folds import Fold, Groups, Rows, k_folds, split
-from .validate import Candidate, Judged, judge, refused
+from .validate import Candidate, Judged, judge, own_classes, refused
 from .work import FitProgress, Tell
 
 AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear")) + (
@@ -89,20 +89,21 @@ def choose(
         rows = np.sort(_some(together.of, CHOICE_MOST, seed))
         part, group = examples.take(rows), together.take(rows)
     part_folds = folds if part is examples else k_folds(group, INNER, seed)
-    settings = int(np.unique(examples.cells).size)
+    settings, own = int(np.unique(examples.cells).size), own_classes(examples, candidates)
     work = _work(candidates, part_folds, folds, len(examples), tell)
     tried = [
         refused(one, f"{settings:,} settings are too many for it, {most:,} at most", level)
         if part is not examples and (most := limit(one.family)) and settings > most
-        else _tried(part, [one], group, part_folds, level, seed, work)[0]
+        else _tried(part, [one], group, part_folds, level, seed, work, own)[0]
         for one in candidates
     ]
     chosen, *passed = simplest(tried, part, group)
     able = [one.candidate for one in tried if not one.refused]
     nested = _nested(part, able, group, level, seed, work) if len(candidates) > 1 else None
-    winner = tried[chosen].candidate
-    judged = tried[chosen] if part is examples else judge(examples, winner, folds, together, level, seed, work=work)
-    baseline = judge(examples, Candidate("mean"), folds, together, level, seed)
+    winner, judged = tried[chosen].candidate, tried[chosen]
+    if part is not examples:
+        judged = judge(examples, winner, folds, together, level, seed, work, own)
+    baseline = judge(examples, Candidate("mean"), folds, together, level, seed, own=own)
     if judged.refused:
         raise DataError(f"{winner.name}: {judged.refused}", "choose another family")
     tried[chosen] = judged
@@ -135,9 +136,9 @@ def _work(
 
 def _tried(
     examples: Examples, candidates: Sequence[Candidate], group: Groups, folds: Sequence[Fold], level: float, seed: int,
-    work: FitProgress,
+    work: FitProgress, own: Array | None = None,
 ) -> list[Judged]:  # fmt: skip
-    return [judge(examples, candidate, folds, group, level, seed, work) for candidate in candidates]
+    return [judge(examples, candidate, folds, group, level, seed, work, own) for candidate in candidates]
 
 
 def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list[int]:
