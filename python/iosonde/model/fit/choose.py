@@ -21,10 +21,10 @@ from iosonde.core.types import Estimate
 from ..families import checked, family, limit, note
 from .calibration import calibrate
 from .errors_of import RepeatNoise, grouped_mean, noise_of, standard_error
-from .features import Array, Examples
+from .features import Examples
 from .fitted import Model, train
 from .folds import Fold, Groups, Rows, k_folds, split
-from .validate import Candidate, Judged, judge, own_classes, refused
+from .validate import Candidate, Judged, judge, refused, with_own_classes
 from .work import FitProgress, Tell
 
 AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear")) + (
@@ -83,18 +83,19 @@ def choose(
     if together.n < 2:
         raise DataError("all rows are of one setting, or copies of each other: nothing can be learned from them",
                         "measure other settings")  # fmt: skip
+    examples = with_own_classes(examples, candidates)
     folds = standard_folds(together, n_folds, seed)
     part, group = examples, together
     if len(candidates) > 1 and len(examples) > CHOICE_MOST:
         rows = np.sort(_some(together.of, CHOICE_MOST, seed))
         part, group = examples.take(rows), together.take(rows)
     part_folds = folds if part is examples else k_folds(group, INNER, seed)
-    settings, own = int(np.unique(examples.cells).size), own_classes(examples, candidates)
+    settings = int(np.unique(examples.cells).size)
     work = _work(candidates, part_folds, folds, len(examples), tell)
     tried = [
         refused(one, f"{settings:,} settings are too many for it, {most:,} at most", level)
         if part is not examples and (most := limit(one.family)) and settings > most
-        else _tried(part, [one], group, part_folds, level, seed, work, own)[0]
+        else _tried(part, [one], group, part_folds, level, seed, work)[0]
         for one in candidates
     ]
     chosen, *passed = simplest(tried, part, group)
@@ -102,8 +103,8 @@ def choose(
     nested = _nested(part, able, group, level, seed, work) if len(candidates) > 1 else None
     winner, judged = tried[chosen].candidate, tried[chosen]
     if part is not examples:
-        judged = judge(examples, winner, folds, together, level, seed, work, own)
-    baseline = judge(examples, Candidate("mean"), folds, together, level, seed, own=own)
+        judged = judge(examples, winner, folds, together, level, seed, work)
+    baseline = judge(examples, Candidate("mean"), folds, together, level, seed)
     if judged.refused:
         raise DataError(f"{winner.name}: {judged.refused}", "choose another family")
     tried[chosen] = judged
@@ -136,9 +137,9 @@ def _work(
 
 def _tried(
     examples: Examples, candidates: Sequence[Candidate], group: Groups, folds: Sequence[Fold], level: float, seed: int,
-    work: FitProgress, own: Array | None = None,
+    work: FitProgress,
 ) -> list[Judged]:  # fmt: skip
-    return [judge(examples, candidate, folds, group, level, seed, work, own) for candidate in candidates]
+    return [judge(examples, candidate, folds, group, level, seed, work) for candidate in candidates]
 
 
 def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list[int]:

@@ -98,13 +98,13 @@ class Judged:
 
 def judge(
     examples: Examples, candidate: Candidate, folds: Sequence[Fold], group: Groups, level: float, seed: int,
-    work: FitProgress | None = None, own: Array | None = None,
+    work: FitProgress | None = None,
 ) -> Judged:  # fmt: skip
     """The candidate on these folds. A candidate that cannot be fitted is ``refused``, with the reason; an option
-    that does not exist raises InputError. ``own``: the upper ends of the classes that all are judged in (see
-    ``own_classes``)."""
+    that does not exist raises InputError."""
     options = checked(candidate.family, candidate.options)
     module = family(candidate.family)
+    own = examples.class_ends
     bounds = class_bounds(examples.y) if own is None else own
     largest = float(np.abs(examples.y).max())
     results, rows, said = [], [], []
@@ -136,12 +136,13 @@ def judge(
                   bounds=bounds)  # fmt: skip
 
 
-def own_classes(examples: Examples, candidates: Sequence[Candidate]) -> Array | None:
-    """The upper ends of the classes that a candidate was given, in which all of them are judged then; None where none
-    was given any, or two different ones."""
+def with_own_classes(examples: Examples, candidates: Sequence[Candidate]) -> Examples:
+    """With the classes that a candidate was given, in which all of them are judged then; as they are where none was
+    given any, or two different ones."""
     ends = [bounds for one in candidates if one.family == classes.NAME
             if (bounds := classes.own_bounds(one.options, examples.y)) is not None]  # fmt: skip
-    return ends[0] if ends and all(np.array_equal(one, ends[0]) for one in ends) else None
+    same = bool(ends) and all(np.array_equal(one, ends[0]) for one in ends)
+    return replace(examples, class_ends=ends[0]) if same else examples
 
 
 def refused(candidate: Candidate, why: str, level: float) -> Judged:
