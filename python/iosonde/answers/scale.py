@@ -194,7 +194,9 @@ def _series(source: Source, asked: Asked, how: Growth) -> _Found:
     settings = (*how.by, *source.apart((how.on, *how.by))[1 + len(how.by) :]) if how.by else ()
     if source.store is not None and not settings:
         settings = tuple(name for name in source.known.names if name not in (how.on, "ranks"))
-    apart, why = without_efficiency(source.runs) if how.on in ("nodes", "ranks") else (set[str](), ())
+    apart, why = set[str](), tuple[str, ...]()
+    if how.on in ("nodes", "ranks"):
+        apart, why = without_efficiency(source.runs, source.experiments)
     whole = [one for one in chosen if one.operation not in apart]
     if not whole:
         raise DataError("; ".join(why), "choose another operation, or measure where the caches are verified to be cold")

@@ -32,6 +32,7 @@ from . import words as bound_words
 from .cells import BoundCell, cells
 from .inputs import BY_HAND, Inputs, of_column
 from .lab_truth import THE_LAB, LabTruths
+from .own_probe import OWN_PROBE
 from .shared_files import THE_FILES, SharedFiles
 
 # Units of time in a second.
@@ -98,9 +99,10 @@ class Bounds(Answer):
 
     @property
     def origins(self) -> list[str]:
-        """Where the numbers are from, in sentences, if some are from a lab: nobody said these."""
+        """Where the numbers are from, in sentences, if some are from a lab or the store's own probe: nobody said
+        these."""
         found = bound_words.sources(self.shares)
-        return bound_words.said(found) if any(one.startswith(THE_LAB) for one in found) else []
+        return bound_words.said(found) if any(one.startswith((THE_LAB, OWN_PROBE)) for one in found) else []
 
     @property
     def seconds(self) -> float | None:

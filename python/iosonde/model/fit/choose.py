@@ -25,7 +25,7 @@ from .errors_of import RepeatNoise, grouped_mean, noise_of, standard_error
 from .features import Examples
 from .fitted import Model, train
 from .folds import Fold, Groups, Rows, k_folds, split
-from .validate import Candidate, Judged, judge, refused
+from .validate import Candidate, Judged, judge, refused, with_own_classes
 from .work import FitProgress, Tell
 
 AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear")) + (
@@ -88,6 +88,7 @@ def choose(
     if together.n < 2:
         raise DataError("all rows are of one setting, or copies of each other: nothing can be learned from them",
                         "measure other settings")  # fmt: skip
+    examples = with_own_classes(examples, candidates)
     folds = standard_folds(together, n_folds, seed)
     part, group = examples, together
     if len(candidates) > 1 and len(examples) > CHOICE_MOST:
@@ -105,8 +106,9 @@ def choose(
     chosen, *passed = simplest(tried, part, group)
     able = [one.candidate for one in tried if not one.refused]
     nested = _nested(part, able, group, level, seed, work) if len(candidates) > 1 else None
-    winner = tried[chosen].candidate
-    judged = tried[chosen] if part is examples else judge(examples, winner, folds, together, level, seed, work=work)
+    winner, judged = tried[chosen].candidate, tried[chosen]
+    if part is not examples:
+        judged = judge(examples, winner, folds, together, level, seed, work)
     baseline = judge(examples, Candidate("mean"), folds, together, level, seed)
     if judged.refused:
         raise DataError(f"{winner.name}: {judged.refused}", "choose another family")
