@@ -7,8 +7,12 @@ creating files became 9 % faster; ten days before the end a commit made writing 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha1
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -76,6 +80,23 @@ def write(path: str, days: int = DAYS, slower: float = 0.08) -> Store:
         store.save_experiment(experiment)
         for run in runs:
             store.append(run)
+    return store
+
+
+def write_values(path: Path, values: Sequence[float], settings: Any = None, **changes: Any) -> Store:
+    """A store with an experiment for each value, one trial each. ``settings``, and ``changes`` of the runs, are
+    functions of its number."""
+    store = Store.create(path)
+    for day, value in enumerate(values):
+        experiment, runs = night(day, np.random.default_rng(day), 10**6, 0.0)
+        run: Run = replace(
+            runs[0], factors={"nodes": 1, "repetition": 0},
+            observations=[Observation("write", "bandwidth_last_done", float(value), "bytes/s")],
+            **{name: make(day) for name, make in changes.items()},
+        )  # fmt: skip
+        made = settings(day) if settings else experiment.settings
+        store.save_experiment(replace(experiment, settings=made, factors=[Factor("nodes", levels=(1,))]))
+        store.append(run)
     return store
 
 

@@ -16,7 +16,6 @@ from iosonde.answers.watch import watch, watching
 from iosonde.cli.group import cli
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
-from iosonde.core.types import Factor, Observation, Run
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 from iosonde.store import Store
@@ -96,19 +95,7 @@ def test_a_table_has_no_history(tmp_path):
 
 
 def small(tmp_path, values, settings=None, **changes) -> Store:
-    """A store with an experiment for each value, one trial each; ``changes`` of the runs by their number."""
-    store = Store.create(tmp_path / "s")
-    for day, value in enumerate(values):
-        experiment, runs = history_sample.night(day, np.random.default_rng(day), 10**6, 0.0)
-        run: Run = replace(
-            runs[0], factors={"nodes": 1, "repetition": 0},
-            observations=[Observation("write", "bandwidth_last_done", float(value), "bytes/s")],
-            **{name: make(day) for name, make in changes.items()},
-        )  # fmt: skip
-        made = settings(day) if settings else experiment.settings
-        store.save_experiment(replace(experiment, settings=made, factors=[Factor("nodes", levels=(1,))]))
-        store.append(run)
-    return store
+    return history_sample.write_values(tmp_path / "s", values, settings, **changes)
 
 
 def noisy(n: int, mean: float = 100.0) -> np.ndarray:

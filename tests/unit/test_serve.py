@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
+import history_sample
 import sample_store
 from here import iosonde
 from iosonde.core.errors import InputError
@@ -116,6 +117,22 @@ def test_a_run_is_said_as_show_says_it(shelf, folder):
 def test_two_sides_are_compared(shelf):
     said = text(shelf, "/compare", a=1, where_a="nodes=1", b=1, where_b="nodes=2", response="read")
     assert "A: nodes=1, B: nodes=2" in said and "95 % intervals" in said
+
+
+@pytest.mark.slow
+def test_compare_beside_a_change_is_of_the_points_before_and_after_it(tmp_path):
+    values = [1e8 * (1 + 0.01 * ((7 * day) % 10 - 5) / 5) * (0.9 if day >= 40 else 1) for day in range(60)]
+    history_sample.write_values(tmp_path / "nightly", values)
+    made = shelf_of([str(tmp_path / "nightly")], Index(tmp_path / "index.sqlite"))
+    made.look(thorough=True)
+    page = text(made, "/history", store=1)
+    assert "1 regression is open since 2026-08-10" in page and '<span class="above">open</span>' in page
+    (address,) = re.findall(r'href="(/change[^"]*)"', page)
+    said = asked(made, html.unescape(address))
+    body = " ".join(said.body.decode().split())
+    assert said.status == 200 and "0.90" in body and "n = 40 and 20" in body
+    gone = asked(made, html.unescape(address).replace("nightly-20260810", "nightly-20260811"))
+    assert gone.status == 400
 
 
 @pytest.mark.slow

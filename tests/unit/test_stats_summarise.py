@@ -89,9 +89,27 @@ def test_harmonic_mean_is_total_work_over_total_time():
     assert estimate.low < estimate.value < estimate.high
 
 
-def test_harmonic_mean_without_upper_limit_says_so():
-    estimate = summarise.harmonic_mean([1.0, 100.0], 0.99)
-    assert estimate.high is None and "more trials" in estimate.warnings[0]
+@pytest.mark.parametrize(
+    ("draw", "truth", "n", "least"),
+    [
+        (lambda rng, n: 100 + 10 * rng.standard_normal(n), 98.97, 4, 0.93),
+        (lambda rng, n: np.exp(rng.standard_normal(n)), math.exp(-0.5), 3, 0.89),
+        (lambda rng, n: np.exp(rng.standard_normal(n)), math.exp(-0.5), 6, 0.89),
+        # One trial in ten at 0.3 times the rate: in 12 % of samples of 20 there is none of them.
+        (
+            lambda rng, n: np.where(rng.random(n) < 0.1, 30.0, 100.0) * (1 + 0.02 * rng.standard_normal(n)),
+            81.05,
+            20,
+            0.84,
+        ),
+    ],
+)
+def test_the_interval_of_the_harmonic_mean_is_never_shown_only_where_it_is_narrow(draw, truth, n, least):
+    rng = np.random.default_rng(2)
+    made = [summarise.harmonic_mean(draw(rng, n), 0.95) for _ in range(1000)]
+    assert all(estimate.low is not None and estimate.high is not None for estimate in made)
+    held = np.mean([estimate.low <= truth <= estimate.high for estimate in made])
+    assert least <= held < 0.98
 
 
 @pytest.mark.parametrize("function", [summarise.geometric_mean, summarise.harmonic_mean])

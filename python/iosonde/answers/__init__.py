@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         page, parse, path_study, plot, predict, printed, published, published_side, queue, rank, regress,
         report, scale, show, slowest, store, store_history, store_index, summary, survey, thesis, time_model,
         time_parts, upgrade, validate, verify, watch,
+        watch_compare,
     )  # fmt: skip
 
 __getattr__ = modules_of(__name__)

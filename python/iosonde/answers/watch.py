@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.metrics import changed
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Better, Estimate
+from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.words import counted, decimals
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
 from iosonde.stats.changes.find import Break, Search, find, needed
-from iosonde.stats.changes.levels import levels
+from iosonde.stats.changes.levels import BeforeAfter, levels
 
 from .answer import Answer, level_columns
 from .watch_facts import FactChange, changed_facts
 from .watch_series import WatchedSeries, series_of
 
 WORSE, BETTER = "worse", "better"
+_DAY = 10  # characters of an ISO date
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ class WatchedPoint:
 class SeriesChange:
     """One change of one series, most likely between the points ``last_before`` and ``first_after``, and almost surely
     between ``surely_before`` and ``surely_after``. ``seen_after``: how many points after it a look needed to see it.
-    ``new``: it is to be judged now."""
+    ``new``: it is to be judged now. ``open``: it is for the worse, and the newest points are not back at the level
+    before. ``places``: of the series the first point before it, the first one after it, and where those end."""
 
     series: WatchedSeries
     last_before: WatchedPoint
@@ -65,6 +68,8 @@ class SeriesChange:
     correlation: float
     seen_after: int
     new: bool
+    open: bool
+    places: tuple[int, int, int]
     facts: tuple[FactChange, ...]
 
     @property
@@ -77,6 +82,13 @@ class SeriesChange:
     def regression(self) -> bool:
         """Whether it is new, and for the worse."""
         return self.new and self.verdict == WORSE
+
+    @property
+    def claim(self) -> Verdict:
+        """That the level changed."""
+        direction = Direction.UP if (self.ratio.value or 1.0) > 1 else Direction.DOWN
+        return Verdict("change", f"{self.series.operation} {self.series.metric.name}", (self.series.title,),
+                       VerdictState.DIFFERENT, direction, "open" if self.open else "", self.ratio, self.p)  # fmt: skip
 
     @property
     def word(self) -> str:
@@ -103,7 +115,7 @@ class SeriesChange:
             "surely_before": self.surely_before.to_json(), "surely_after": self.surely_after.to_json(),
             "before": self.before.to_json(), "after": self.after.to_json(), "ratio": self.ratio.to_json(),
             "p": self.p, "autocorrelation": self.correlation, "seen_after": self.seen_after, "verdict": self.verdict,
-            "word": self.word, "new": self.new, "facts": [one.to_json() for one in self.facts],
+            "word": self.word, "new": self.new, "open": self.open, "facts": [one.to_json() for one in self.facts],
         }  # fmt: skip
 
     def flat(self) -> dict[str, Any]:
@@ -115,7 +127,7 @@ class SeriesChange:
             "run": self.first_after.run, "commit_before": self.surely_before.commit,
             "commit_after": self.surely_after.commit, **self.before.flat("before"), **self.after.flat("after"),
             **self.ratio.flat("ratio"), "p": self.p, "seen_after": self.seen_after, "verdict": self.verdict,
-            "new": self.new,
+            "new": self.new, "open": self.open,
         }  # fmt: skip
         return {**of, **level_columns(by, {**of, **row}), **row}
 
@@ -138,14 +150,30 @@ class Watch(Answer):
         return tuple(one for one in self.changes if one.regression)
 
     @property
+    def open_regressions(self) -> tuple[SeriesChange, ...]:
+        """Those that are older, and whose level is not back; none where ``since`` says what is to be judged."""
+        if self.watching.since is not None:
+            return ()
+        return tuple(change for change in self.changes if change.open and not change.new)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """One for each change; one that is inconclusive for each series without any."""
+        changed = {id(change.series) for change in self.changes}
+        quiet = [Verdict("change", f"{one.operation} {one.metric.name}", (one.title,), VerdictState.INCONCLUSIVE)
+                 for one in self.series if id(one) not in changed]  # fmt: skip
+        claims = [*(change.claim for change in self.changes), *quiet]
+        return tuple(replace(claim, family=len(self.series)) for claim in claims)
+
+    @property
     def untold(self) -> tuple[WatchedSeries, ...]:
         """The series in which no change could be told yet, however large."""
         return tuple(one for one in self.series if one.values.size < self.needed)
 
     @property
     def problem(self) -> bool:
-        """Whether there is a new regression."""
-        return bool(self.regressions)
+        """Whether there is a new regression, or one that is open."""
+        return bool(self.regressions or self.open_regressions)
 
     @property
     def period(self) -> str:
@@ -162,12 +190,13 @@ class Watch(Answer):
             most = max((one.values.size for one in self.series), default=0)
             return (f"Cannot tell: a change can be told from {counted(self.needed, 'point')} a series on, and the "
                     f"longest has {most}: {counted(self.needed - most, 'more look')}.")  # fmt: skip
-        looked = f"in {told} series"
+        looked, older = f"in {told} series", self.open_regressions
         if self.regressions:
-            worst = max(self.regressions, key=_size)
             of = counted(len(self.regressions), "regression")
-            return (f"{of} {self.period}, {looked}; the largest: {worst.series.title} is "
-                    f"{_change(worst)} {worst.word}.")  # fmt: skip
+            more = f" {_open(older, 'older regression')}." if older else ""
+            return f"{of} {self.period}, {looked}; the largest: {_largest(self.regressions)}.{more}"
+        if older:
+            return f"{_open(older, 'regression')}, {looked}; the largest: {_largest(older)}."
         others = f"; {counted(len(self.changes), 'change')} besides" if self.changes else ""
         return f"No regression {self.period}, {looked}{others}."
 
@@ -234,9 +263,21 @@ def _changes(
         found.append(
             SeriesChange(one, _side(runs[each.at - 1]), _side(runs[each.at]), _side(runs[each.first - 1]),
                          _side(runs[each.last]), known.before, known.after, known.ratio, each.p, each.correlation,
-                         each.seen, new, facts)
+                         each.seen, new, _is_open(one, known, ends[-2], search),
+                         (ends[place - 1], each.at, ends[place + 1]), facts)
         )  # fmt: skip
     return found
+
+
+def _is_open(series: WatchedSeries, known: BeforeAfter, last_break: int, search: Search) -> bool:
+    """Whether a change for the worse is not undone: the newest points, all after the last change, are still worse than
+    the level before it, by what counts."""
+    before, after = known.before.value or 0.0, known.after.value or 0.0
+    newest = float(series.values[max(last_break, series.values.size - search.newest) :].mean())
+    margin = search.share * abs(before)
+    if series.metric.better is Better.HIGHER:
+        return after < before and newest <= before - margin
+    return after > before and newest >= before + margin
 
 
 def _side(run: StoredRun) -> WatchedPoint:
@@ -265,6 +306,18 @@ def _named(one: WatchedSeries) -> dict[str, Any]:
 def _size(one: SeriesChange) -> float:
     ratio = one.ratio.value or 1.0
     return max(ratio, 1 / ratio) if ratio > 0 else float("inf")
+
+
+def _open(older: Sequence[SeriesChange], noun: str) -> str:
+    """``2 regressions are open since 2026-10-13``: since the first of them."""
+    verb = "is" if len(older) == 1 else "are"
+    first = min(change.first_after.started_at for change in older)
+    return f"{counted(len(older), noun)} {verb} open since {first[:_DAY]}"
+
+
+def _largest(regressions: Sequence[SeriesChange]) -> str:
+    worst = max(regressions, key=_size)
+    return f"{worst.series.title} is {_change(worst)} {worst.word}"
 
 
 def _change(one: SeriesChange) -> str:

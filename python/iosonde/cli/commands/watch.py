@@ -28,7 +28,8 @@ def command(
     """Changes over the history of STORE: when, by how much, and with which commit or change of the system.
 
     A series is one metric of one operation at one setting, in the order of time. Autocorrelation is respected, and
-    false alarms are counted over all series and over a year of daily looks. Exit 1: a new change for the worse.
+    false alarms are counted over all series and over a year of daily looks. Exit 1: a change for the worse is new, or
+    its level is not back.
     """
     source = asked.open()
     tell("changes", source.table)

@@ -18,10 +18,12 @@ _DATE = 16  # 2026-11-21T10:00
 
 
 def lines(made: Watch) -> Iterator[str]:
-    """New changes first, each with its sides, what changed with it and when it could be seen."""
-    new = [one for one in made.changes if one.new]
-    old = [one for one in made.changes if not one.new]
-    for title, several in ((f"new, {made.period}", new), ("before that", old[:_MOST])):
+    """New changes first, then regressions that are open, each with its sides, what changed with it and when it could be
+    seen."""
+    new, still = [one for one in made.changes if one.new], made.open_regressions
+    old = [one for one in made.changes if not one.new and one not in still]
+    groups = ((f"new, {made.period}", new), ("open, not back at the level before", still), ("before that", old[:_MOST]))
+    for title, several in groups:
         if several:
             yield f"{title}:"
             for one in several:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from iosonde.serve.shelf import Shelf
 
-from . import assets, compare, experiments, history, live, report, runs
+from . import assets, change, compare, experiments, history, live, report, runs
 from .shown import Address, WebPage
 
 Page = Callable[[Shelf, Address], WebPage]
@@ -16,6 +16,7 @@ PAGES: dict[str, Page] = {
     "/runs": runs.page,
     "/run": runs.one,
     "/history": history.page,
+    "/change": change.page,
     "/compare": compare.page,
     "/report": report.page,
     "/live": live.page,

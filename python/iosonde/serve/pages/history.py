@@ -27,12 +27,17 @@ def page(shelf: Shelf, asked: Address) -> WebPage:
     return WebPage(shelf.once(asked.but(), lambda: _made(shelf, asked, place).body))
 
 
-def _made(shelf: Shelf, asked: Address, place: str) -> WebPage:
-    shelved, last = shelf.at(place), asked.number("last", NEWEST, MOST)
-    part, total = shelf.part(shelved, asked.where, last)
+def watched(shelf: Shelf, asked: Address, place: str) -> tuple[Watch, int]:
+    """The history of the runs that are asked for, and how many there are. Raises InputError, DataError."""
+    part, total = shelf.part(shelf.at(place), asked.where, asked.number("last", NEWEST, MOST))
     if not total:
         raise InputError("no run fulfils the conditions", "correct the conditions above")
-    made = answers.watch.watch(open_data(part), Numbers(tuple(asked.many("response"))), Watching())
+    return answers.watch.watch(open_data(part), Numbers(tuple(asked.many("response"))), Watching()), total
+
+
+def _made(shelf: Shelf, asked: Address, place: str) -> WebPage:
+    shelved, last = shelf.at(place), asked.number("last", NEWEST, MOST)
+    made, total = watched(shelf, asked, place)
     number = asked.number("page", 1, 10**6)
     ordered = _by_news(made)
     shown = ordered[(number - 1) * ON_A_PAGE : number * ON_A_PAGE]
@@ -47,7 +52,7 @@ def _made(shelf: Shelf, asked: Address, place: str) -> WebPage:
 def _by_news(made: Watch) -> Sequence[WatchedSeries]:
     """The series with a regression first, then those with the newest change, then the others as they are."""
     newest = {id(one.series): one.first_after.started_at for one in reversed(made.changes)}
-    worse = {id(one.series) for one in made.regressions}
+    worse = {id(one.series) for one in (*made.regressions, *made.open_regressions)}
     ordered = sorted(made.series, key=lambda one: newest.get(id(one), ""), reverse=True)
     return sorted(ordered, key=lambda one: id(one) not in worse)
 

@@ -106,22 +106,24 @@ def geometric_mean(values: Values, level: float) -> Estimate:
 
 
 def harmonic_mean(values: Values, level: float) -> Estimate:
-    """n ÷ Σ(1/x) with the t interval of the mean reciprocal, turned over.
+    """n ÷ Σ(1/x) with an interval on its logarithm.
 
     The right mean of rates over equal work (every trial moves the same bytes): it equals total work ÷ total
-    time. Over equal time the arithmetic mean is right. Where the interval of the mean reciprocal reaches 0
-    there is no upper limit.
+    time. Over equal time the arithmetic mean is right. The half-width on logs is t(1-α/2; n-1)/√n times the relative
+    standard deviation of 1/x (the delta method), or times that of the logs where this is larger: few skewed trials
+    rarely show their slow ones. The interval of the mean reciprocal, turned over, has no upper end where that reaches
+    0: given only where the slow trials happen to lack, it misses.
     """
     x = _finite(values, level)
     if x.size and np.any(x <= 0):
         return _not_positive(x, level, "harmonic")
-    inverse = mean(1 / x, level)
-    if inverse.value is None or inverse.low is None or inverse.high is None:
-        return _without_interval(x, level, 1 / inverse.value if inverse.value else None)
-    if inverse.low <= 0:
-        warning = "the trials differ too much for an upper limit: more trials are needed"
-        return Estimate(1 / inverse.value, None, None, level, x.size, (warning,))
-    return Estimate(1 / inverse.value, 1 / inverse.high, 1 / inverse.low, level, x.size)
+    inverse = 1 / x
+    if x.size < 2:
+        return _without_interval(x, level, float(x[0]) if x.size else None)
+    center = _mean(inverse)
+    spread = max(standard_deviation(inverse) / center, standard_deviation(np.log(x)))
+    half = t_critical(level, x.size - 1) * spread / math.sqrt(x.size)
+    return exp_of(Estimate(-math.log(center), -math.log(center) - half, -math.log(center) + half, level, x.size))
 
 
 def standard_deviation(values: Values) -> float:

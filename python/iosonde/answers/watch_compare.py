@@ -1,0 +1,28 @@
+"""A change of a history compared as any two sides are: the points of its series before it with those after it."""
+
+from __future__ import annotations
+
+from iosonde.core.table import Table, column_of
+from iosonde.data.asked import Asked
+from iosonde.data.source import open_data
+
+from .compare.answer import compare
+from .compare.asked import Sides
+from .compare.compared import Comparisons
+from .watch import SeriesChange
+
+_SIDE, _BEFORE, _AFTER = "points", "before", "after"
+
+
+def compare_sides(change: SeriesChange) -> Comparisons:
+    """The comparison of its two sides. A point is what it is for the history: a trial, or the mean of one
+    experiment's trials, which share their moment and are no repetitions."""
+    series, (begin, at, end) = change.series, change.places
+    name = f"{series.operation} {series.metric.name}"
+    columns = {
+        name: column_of(name, series.values[begin:end].tolist(), name, series.metric.unit),
+        _SIDE: column_of(_SIDE, [_BEFORE] * (at - begin) + [_AFTER] * (end - at)),
+    }
+    made = compare(open_data(Table(columns, series.title)), Asked((name,)), Sides((_BEFORE, _AFTER), _SIDE))
+    assert isinstance(made, Comparisons)
+    return made

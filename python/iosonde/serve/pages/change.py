@@ -1,0 +1,33 @@
+"""One change of a history: the points of its series before it compared with those after it."""
+
+from __future__ import annotations
+
+from iosonde import answers, report
+from iosonde.core.errors import InputError
+from iosonde.serve.shelf import Shelf
+
+from .drawn import scripts
+from .history import watched
+from .shown import Address, WebPage, rendered
+
+
+def page(shelf: Shelf, asked: Address) -> WebPage:
+    """``/change``: the words of ``/history``, and ``series`` (its title) and ``run`` (the first after the change).
+    Raises InputError, DataError."""
+    return WebPage(shelf.once(asked.but(), lambda: _made(shelf, asked).body))
+
+
+def _made(shelf: Shelf, asked: Address) -> WebPage:
+    history, _ = watched(shelf, asked, asked.one("store"))
+    series, run = asked.one("series"), asked.one("run")
+    change = next((one for one in history.changes if (one.series.title, one.first_after.run) == (series, run)), None)
+    if change is None:
+        raise InputError("this history has no such change now", "look at the history again")
+    made = answers.watch_compare.compare_sides(change)
+    drawn = report.figures.ratios.ratios_figure(made)
+    point = "experiment, the mean of its trials" if change.series.nightly else "trial"
+    notes = [f"{series}: its points before {change.first_after.started_at[:10]}, and those from then on, as far as the "
+             f"changes next to it. A point is one {point}."]  # fmt: skip
+    return rendered("compare.html", shelf, asked, f"{series}: before and after", latest=[], notes=notes,
+                    lines=list(report.text.compare.lines(made)), drawn=drawn,
+                    **scripts({"ratios": drawn.spec} if drawn else {}))  # fmt: skip
