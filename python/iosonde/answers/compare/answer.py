@@ -31,10 +31,9 @@ from .caveat import Caveat
 from .cells import InCells, adjusted, in_bring_ups
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
 from .confounding import confounded, differing
-from .missing import missing_caveats
-from .order import order_caveats
 from .overall import Overall, overall
-from .parts import DATA, ROW, ComparedPart, of_store, of_table, part_of
+from .own_caveats import own_caveats
+from .parts import DATA, ComparedPart, of_store, of_table, part_of
 from .samples import ChosenLevels, SidePair, chosen_levels, pairs_of, sample, sample_of
 from .two import of_two
 
@@ -204,20 +203,11 @@ def _cell(one: InCells, comparison: Comparison, sides: Sides, found: _Found) -> 
     comparison = replace(comparison, n_needed=None) if part.within_run else comparison
     group = None if sides.other is not None else sides.group
     shared = (*differing(one.pair, group, found.caveats), *part.caveats, *one.shared)
-    own = _own_caveats(one, comparison, sides)
+    own = own_caveats(one, comparison, sides)
     if any(caveat.doubt in ("drift", "dependent") or caveat.instead for caveat in own):
         comparison = replace(comparison, n_needed=None)  # more of the same would not tell
     return ComparedCell(part.cell, comparison, group, part.within_run, part.metric, part.unit, one.names,
                         part.units, part.column, own, shared)  # fmt: skip
-
-
-def _own_caveats(one: InCells, comparison: Comparison, sides: Sides) -> tuple[Caveat, ...]:
-    """What speaks against this comparison alone."""
-    group = DATA if sides.other is not None else sides.group
-    if group is None:
-        return ()
-    found = order_caveats(one, comparison, group, by_rows=sides.other is None and ROW in one.pair.part.rows.columns)
-    return (*found, *missing_caveats(one, comparison, group))
 
 
 def _compared(one: InCells, asked: Asked, sides: Sides) -> Comparison:

@@ -42,7 +42,8 @@ def adjusted(pair: SidePair) -> InCells:
         return InCells(pair, (), ())
     varying = [place for place in range(len(names)) if len({cell[place] for cell in _cells(pair)}) > 1]
     kept = [place for place in varying if _shared(pair, [place])]
-    said = tuple(_gone(pair, names[place]) for place in varying if place not in kept)
+    apart = (_gone(pair, place) for place in varying if place not in kept)
+    said = tuple(caveat for caveat in apart if caveat is not None)
     pair = _on(pair, kept)
     names = tuple(names[place] for place in kept)
     if not names:
@@ -91,7 +92,12 @@ def _shared(pair: SidePair, places: Sequence[int]) -> set[Key]:
     return a & b
 
 
-def _gone(pair: SidePair, name: str) -> Caveat:
+def _gone(pair: SidePair, place: int) -> Caveat | None:
+    """Of a column of which no value is of both sides; none where each row has a value of its own, and names it."""
+    values = [[cell[place] for cell in side.cells] for side in (pair.a, pair.b)]
+    if max(map(len, values)) > 1 and all(len(set(side)) == len(side) for side in values):
+        return None
+    name = pair.part.adjust[place]
     text = f"{name} has no value that both {pair.a.name} and {pair.b.name} have: nothing here tells them apart"
     return Caveat(text, "goes-together", VerdictState.NOT_SEPARABLE, name)
 

@@ -23,6 +23,7 @@ from iosonde.data.source import Source
 from . import subsamples
 from .asked import Sides
 from .caveat import Caveat
+from .covariates import covariates, makes_cells
 
 # Of an exported store: they name a trial, and set nothing.
 NAMES = ("run", "experiment", "started_at", "complete", *BRING_UPS)
@@ -34,7 +35,7 @@ _BASES = dict(zip(LOGARITHMS, (math.e, 2.0, 10.0), strict=True))
 @dataclass(frozen=True)
 class ComparedPart:
     """The rows of one cell and the column that is compared; ``warnings`` and
-    ``caveats`` are about the response.
+    ``caveats`` are about the response, ``covariates`` numbers beside it that nobody set.
 
     ``base``: of the logarithms that it holds; None: of values. ``words``: the metric that tells what is faster.
     ``adjust``: columns inside whose cells is compared. ``sealed``: the interval of a campaign of A against B that
@@ -51,6 +52,7 @@ class ComparedPart:
     warnings: tuple[str, ...] = ()
     sealed: Estimate | None = None
     caveats: tuple[Caveat, ...] = ()
+    covariates: tuple[str, ...] = ()
 
     @property
     def units(self) -> dict[str, str]:
@@ -76,6 +78,7 @@ def of_table(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPar
     found = [one for one in responses(source, replace(asked, on=(*by, *own))) if one.title not in own]
     for response in found:
         settings = settings_of(response, (*by, *own), sides)
+        beside = _covariates(response, (*by, *own, *settings, *(one.title for one in found)))
         cells = dict.fromkeys((*by, *own, *settings, *_settings(response)))
         cells.pop(response.title, None)
         rows, caveat = subsamples.one_row_a_trial(response.rows, response.title, tuple(cells))
@@ -84,7 +87,7 @@ def of_table(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPar
         for key, at in response.rows.groups(by):
             cell = {**dict(zip(sides.by, key, strict=True)), **several}
             part = part_of(response, cell, response.rows.take(np.sort(at)), settings)
-            yield replace(part, caveats=(caveat,)) if caveat else part
+            yield replace(part, caveats=(caveat,) if caveat else (), covariates=beside)
 
 
 def of_store(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPart]:
@@ -149,9 +152,11 @@ def settings_of(response: Response, named: Sequence[str], sides: Sides) -> tuple
         return tuple(response.rows.column(name).name for name in sides.adjust)
     if sides.pair or sides.published or sides.group is None:
         return ()
+    own = response.rows.column(sides.group).name
     return tuple(
         name for name in _settings(response)
         if name not in (*NAMES, *named, response.title) and len(response.rows.column(name).codes()[1]) > 1
+        and makes_cells(response.rows, name, own)
     )  # fmt: skip
 
 
@@ -160,6 +165,13 @@ def _settings(response: Response) -> tuple[str, ...]:
     try:
         return subsamples.settings(response.rows, _measured(response))
     except DataError:
+        return ()
+
+
+def _covariates(response: Response, named: Sequence[str]) -> tuple[str, ...]:
+    try:
+        return covariates(response.rows, _measured(response), (*NAMES, *named))
+    except DataError:  # of a column that nobody asked about
         return ()
 
 

@@ -1,0 +1,46 @@
+"""What speaks against one comparison alone: its order, values that are missing, numbers that differ besides."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iosonde.core.units import significant
+from iosonde.stats.estimate.compare import Comparison, compare, group
+
+from .asked import Sides
+from .caveat import Caveat
+from .cells import InCells
+from .missing import missing_caveats
+from .order import order_caveats
+from .parts import DATA, ROW
+
+_ALPHA = 0.01
+
+
+def own_caveats(one: InCells, comparison: Comparison, sides: Sides) -> tuple[Caveat, ...]:
+    """The caveats of a comparison of two levels of a column, or of two DATA."""
+    column = DATA if sides.other is not None else sides.group
+    if column is None:
+        return ()
+    by_rows = sides.other is None and ROW in one.pair.part.rows.columns
+    order = order_caveats(one, comparison, column, by_rows)
+    return (*order, *missing_caveats(one, comparison, column), *_covariate_caveats(one, column))
+
+
+def _covariate_caveats(one: InCells, side_column: str) -> list[Caveat]:
+    """Those that differ between the sides."""
+    part, found = one.pair.part, []
+    codes, levels = part.rows.column(side_column).codes()
+    names = np.array([str(levels[code]) for code in codes])
+    compared = ~np.isnan(part.rows.numbers(part.column))
+    for name in part.covariates:
+        values = part.rows.numbers(name)
+        sides = [values[compared & (names == side.name) & ~np.isnan(values)] for side in (one.pair.a, one.pair.b)]
+        if min(x.size for x in sides) < 2:
+            continue
+        a, b = (group(side.name, x) for side, x in zip((one.pair.a, one.pair.b), sides, strict=True))
+        p = compare(a, b, 0.95, 0.0, base=2).p  # base: their difference
+        if p is None or p < _ALPHA / len(part.covariates):
+            means = f"{significant(a.side.mean)} in {a.name}, {significant(b.side.mean)} in {b.name}"
+            found.append(Caveat(f"{name} differs between the sides, too ({means}): regress holds it", "varies-besides"))
+    return found
