@@ -54,9 +54,9 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
     responses, by, on, level = asked.responses, asked.by, asked.on, asked.level
     grouped = by if by is not None else columns_of(on, table) if on else None
     seen = guess(table, responses, grouped)
-    explained = models_of_table(table, seen.responses, seen.settings, on, level)
     cells = list(seen.settings) if grouped is not None else _coarse(table, seen.settings)
     made = overview.of_table(table, seen.responses, cells, level, _headlines(table, seen.responses, cells))
+    explained = models_of_table(made, table, seen.responses, seen.settings, on, level)
     checked = examine.of_table(table, level, seen.responses, seen.settings, (*seen.numbering, *seen.remarks))
     hidden = [finding for finding in made.findings if finding.code == "S110"]
     findings = _worst_first([*checked.findings, *hidden, *at_the_top(explained), *said(made.warnings)])

@@ -158,6 +158,11 @@ class Overview:
         """(operation, metric) → the effects of its settings."""
         return {(story.operation, story.metric): story.effects for story in self.stories}
 
+    def p_values_beside(self, key: tuple[str, str]) -> tuple[float, ...]:
+        """Of the effects on all responses but this (operation, metric)."""
+        others = [effects for other, effects in self.effects.items() if other != key]
+        return tuple(test.p for effects in others for test in effects.tests if test.p is not None)
+
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form of ``iosonde summary --json``."""
         return {
