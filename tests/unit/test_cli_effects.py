@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.commands import plot, rank, report, summary
+from iosonde.cli.commands import anova, plot, rank, report, summary
 
 COMMANDS = {"summary": summary, "plot": plot, "report": report, "rank": rank}
 ALIASED = ("disk", "s_disk"), ("flash", "s_flash")
@@ -20,7 +20,7 @@ def written(path, head: str, rows) -> str:
 
 
 def content(name: str, *words: str) -> dict:
-    done = CliRunner().invoke(COMMANDS[name].command, [*words, "--json"], catch_exceptions=False)
+    done = CliRunner().invoke((COMMANDS | {"anova": anova})[name].command, [*words, "--json"], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 
@@ -122,3 +122,14 @@ def test_a_factor_that_is_set_once_for_several_trials_is_tested_between_bring_up
     ranked, summed = (effects(name, path) for name in ("rank", "summary"))
     assert ranked == summed and ranked["mbs", "mode"] == "different" and ranked["mbs", "fs"] == "inconclusive"
     assert content("rank", path)["rankings"][0]["order"] == [["mode"]]
+
+
+def test_anova_corrects_over_the_same_family(tmp_path):
+    path = several_metrics(tmp_path)
+    every = effects("summary", path)
+    for response in ("read_mbs", "write_mbs"):
+        made = content("anova", path, "--response", response, "--on", "fs,size")["verdicts"]
+        assert {(one["response"], *one["subject"]): one["state"] for one in made} == {
+            key: state for key, state in every.items() if key[0] == response
+        }
+        assert {one["family"] for one in made} == {6}

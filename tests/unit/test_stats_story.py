@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import f as f_dist
 
+from iosonde.core.stored import StoredRun
 from iosonde.core.table import table_of
 from iosonde.core.types import Estimate
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.overview import row_of
+from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.stats.overview.story import effects_of_cells, sentences, stories
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.effects import FactorEffect, correct
@@ -289,3 +291,22 @@ def test_two_pairs_that_are_alike_may_be_so_by_chance():
         TrialCell({"replica": copies}, "y", "", np.full(2, calls), "open") for copies, calls in ((2, 2.0), (3, 3.0))
     ]
     assert judged(found).effects == () and judged(found).untested
+
+
+def test_a_value_that_the_hardware_cannot_do_is_never_the_best():
+    """162 MiB/s of a file system behind a link of a fifteenth of that was called best."""
+    lab = {"description": {"file_system": "openafs"}, "emulated": {"links": [{"bytes_per_s": 12e6}]}}
+    facts = {"hosts": ["client1"], "machine": {"lab": lab}}
+    runs = [StoredRun({"id": f"{fs}{n}", "facts": facts}) for fs in ("cached", "fast", "slow") for n in range(3)]
+    found = [TrialCell({"fs": fs}, "bandwidth_last_done", "bytes/s", rate * np.array([1, 1.01, 0.99]), "read",
+                       places=[f"run {fs}{n}" for n in range(3)])
+             for fs, rate in (("cached", 162e6), ("fast", 11e6), ("slow", 5e6))]  # fmt: skip
+    impossible = ProbedLimits((), 0.95).impossible(found, runs)
+    assert impossible == found[:1]
+    (one,) = stories([row_of(cell, 0.95) for cell in found], found, 0.95, (), impossible)
+    (best,) = [verdict for verdict in one.verdicts({}) if verdict.question == "best"]
+    assert (best.claim, str(best.state), best.doubts) == ("fs=fast", "different", ())
+    (text,) = sentences([one], {})
+    assert "best 10.5" in text and "S127" in text
+    (only,) = stories([row_of(cell, 0.95) for cell in found], found, 0.95, (), found)
+    assert only.verdicts({})[-1].doubts == ("impossible",)

@@ -8,10 +8,12 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
+from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import listed
 from iosonde.data.asked import Asked
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
+from iosonde.stats.estimate.multiple import holm
 from iosonde.stats.regression import strata
 from iosonde.stats.regression.anova import Anova
 from iosonde.stats.regression.anova import anova as allocated
@@ -21,17 +23,20 @@ from iosonde.stats.regression.weighted import Block
 from .answer import Answer
 from .besides import Besides, besides_factors
 from .caveats import caveats
+from .family import p_values_beside
 from .regress import explained
 
 
 @dataclass(frozen=True)
 class AnalysisOfVariance(Answer):
     """``anova``: the table, the contrasts, and what speaks against them. ``unit``: that of the response, where it is
-    known. ``besides``: columns that vary and are in no term."""
+    known. ``besides``: columns that vary and are in no term. ``beside``: p values of the same factors' effects on the
+    other headline responses, with which those of the terms are corrected."""
 
     anova: Anova
     unit: str = ""
     besides: Besides = Besides()
+    beside: tuple[float, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde anova --json``."""
@@ -44,7 +49,32 @@ class AnalysisOfVariance(Answer):
     @property
     def sentence(self) -> str:
         """Which factors explain the variation."""
-        return f"{sentence(self.anova)} {self.besides.sentence}".rstrip()
+        return f"{sentence(self.anova, self.beside)} {self.besides.sentence}".rstrip()
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Of the effect of each term."""
+        adjusted = corrected(self.anova, self.beside)
+        family = len(self.beside) + sum(p is not None for p in adjusted.values())
+        verdicts = (
+            Verdict("effect", self.anova.response, (term.name,), _state(adjusted[term.name], self.anova.level),
+                    estimate=term.explained, p=adjusted[term.name], family=family,
+                    doubts=() if term.p is not None or term.df_error else ("bring-ups",))
+            for term in self.anova.sources if term.name in adjusted
+        )  # fmt: skip
+        return tuple(self.besides.judge(verdict) for verdict in verdicts)
+
+
+def corrected(made: Anova, beside: Sequence[float] = ()) -> dict[str, float | None]:
+    """Term → its p, corrected over all terms that are asked about and those ``beside`` (Holm)."""
+    asked = [term for term in made.sources if not term.block]
+    return {term.name: p for term, p in zip(asked, holm([*(term.p for term in asked), *beside]), strict=False)}
+
+
+def _state(adjusted: float | None, level: float) -> VerdictState:
+    if adjusted is None:
+        return VerdictState.NOT_TESTED
+    return VerdictState.DIFFERENT if adjusted < 1 - level else VerdictState.INCONCLUSIVE
 
 
 @dataclass(frozen=True)
@@ -73,9 +103,12 @@ def anova(source: Source, asked: Asked, how: SumsOfSquares | None = None) -> Ana
         raise InputError("weights are those of the levels of a block", "name it with --block, as --block campaign")
     block = Block(how.block, how.weighted) if how.block else None
     made = allocated(rows, response.title, terms, asked.level, block=block, kind=how.kind, contrasts=how.contrasts)
+    named = columns_of(terms, rows)
+    plain = not how.block and not how.bring_ups and set(terms) == set(named)
+    beside = p_values_beside(source, asked, response, named) if plain else ()
     more = _besides(source, response, terms, how, asked) if asked.on else Besides()
     warnings = (*caveats(response), *more.warnings, *made.warnings)
-    return AnalysisOfVariance(replace(made, warnings=warnings), response.unit, more)
+    return AnalysisOfVariance(replace(made, warnings=warnings), response.unit, more, beside)
 
 
 def _besides(
@@ -95,10 +128,11 @@ def _refuse_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> No
         raise InputError(f"'{twice[0]}' numbers bring-ups and is a factor", "leave it out of --on and --block")
 
 
-def sentence(made: Anova) -> str:
-    """Which factors explain the variation."""
-    asked = [source for source in made.sources if not source.block]
-    told = sorted((s for s in asked if s.p is not None and s.p < 1 - made.level), key=lambda s: -s.share)
+def sentence(made: Anova, beside: Sequence[float] = ()) -> str:
+    """Which terms explain the variation, by p values that are corrected over these and those ``beside``."""
+    asked, adjusted = [source for source in made.sources if not source.block], corrected(made, beside)
+    told = sorted((s for s in asked if (p := adjusted[s.name]) is not None and p < 1 - made.level),
+                  key=lambda s: -s.share)  # fmt: skip
     lost = [s.name for s in asked if s.p is None and not s.df_error]
     more = f" What {listed(lost)} did cannot be told: too few bring-ups." if lost else ""
     exact = sorted((s for s in asked if s.p is None and s.df_error), key=lambda s: -s.share)

@@ -32,6 +32,14 @@ def tested_effects(
     return dict(zip(effects, correct(list(effects.values())), strict=True))
 
 
+def p_values_beside(source: Source, asked: Asked, shown: Response, factors: Sequence[str]) -> tuple[float, ...]:
+    """Of the effects of these factors on all headline responses but the one that is ``shown``."""
+    others = [one for one in headline_responses(source, replace(asked, response=(shown.title,)), factors)
+              if one.title != shown.title]  # fmt: skip
+    tests = [test for one in others for test in _effects(one, factors, asked.level).tests]
+    return tuple(test.p for test in tests if test.p is not None)
+
+
 def _effects(response: Response, names: Sequence[str], level: float) -> ResponseEffects:
     """Of the trials that say all of these factors."""
     known = ~np.logical_or.reduce([np.isnan(response.values), *(response.rows.column(name).missing for name in names)])

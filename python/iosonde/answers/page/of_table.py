@@ -57,9 +57,9 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
     seen = guess(table, responses, grouped)
     trials = one_row_a_trial(table, seen.responses, grouped or ())
     rows = replace(trials.rows, warnings=(*table.warnings, *([trials.said] if trials.said else [])))
-    explained = models_of_table(rows, seen.responses, seen.settings, on, level)
     cells = list(seen.settings) if grouped is not None else _coarse(table, seen.settings)
     made = overview.of_table(rows, seen.responses, cells, level, _headlines(table, seen.responses, cells))
+    explained = models_of_table(made, rows, seen.responses, seen.settings, on, level)
     checked = examine.of_table(table, level, seen.responses, seen.settings, (*seen.numbering, *seen.remarks))
     hidden = [finding for finding in made.findings if finding.code == "S110"]
     findings = _worst_first([*checked.findings, *hidden, *at_the_top(explained), *said(made.warnings)])

@@ -25,7 +25,7 @@ _MOST_PARAMETERS = 200
 
 
 def models_of_table(
-    table: Table, responses: Sequence[str], settings: Sequence[str], on: Sequence[str], level: float
+    overview: Overview, table: Table, responses: Sequence[str], settings: Sequence[str], on: Sequence[str], level: float
 ) -> Section[ResponseRegression]:
     """One model for each response: on the terms asked for (whose errors are the user's), or on what was set."""
     items, missing = [], []
@@ -33,7 +33,8 @@ def models_of_table(
         column = table.column(response)
         try:
             terms = list(on) or default_terms(table, response, settings)
-            items.append(_model(table, response, column.unit, terms, level))
+            beside = overview.p_values_beside(("", column.name))
+            items.append(_model(table, response, column.unit, terms, level, beside))
         except IosondeError as error:
             if on:
                 raise
@@ -55,7 +56,7 @@ def models_of_store(
         table = of_metric(trials, rows_of[key], title, unit)
         try:
             terms = list(on) or default_terms(table, title, overview.by)
-            items.append(_model(table, title, unit, terms, level))
+            items.append(_model(table, title, unit, terms, level, overview.p_values_beside(key)))
         except IosondeError as error:
             if on:
                 raise
@@ -64,10 +65,13 @@ def models_of_store(
     return Section(tuple(items), said)
 
 
-def _model(table: Table, response: str, unit: str, on: Sequence[str], level: float) -> ResponseRegression:
+def _model(
+    table: Table, response: str, unit: str, on: Sequence[str], level: float, beside: Sequence[float]
+) -> ResponseRegression:
+    """``beside``: p values of the same factors' effects on the other responses."""
     made = regress(table, response, on, level)
     assert made.model is not None and made.assumptions is not None
-    variation, why = _variation(table, response, made, level)
+    variation, why = _variation(table, response, made, level, beside)
     divisor, name = human_scale(abs(made.fit.mean_y), unit)
     terms = tuple(
         CoefficientRow(c.name, Estimate(c.estimate, c.low, c.high, level, made.fit.n), c.std_error, c.t, c.p)
@@ -82,7 +86,9 @@ def _model(table: Table, response: str, unit: str, on: Sequence[str], level: flo
     )  # fmt: skip
 
 
-def _variation(table: Table, response: str, made: Regression, level: float) -> tuple[tuple[VariationRow, ...], str]:
+def _variation(
+    table: Table, response: str, made: Regression, level: float, beside: Sequence[float]
+) -> tuple[tuple[VariationRow, ...], str]:
     """The analysis of variance of the same factors by their levels, or why there is none."""
     assert made.model is not None
     n, factors = made.fit.n, {factor.column: factor for factor in made.model.factors()}
@@ -100,7 +106,7 @@ def _variation(table: Table, response: str, made: Regression, level: float) -> t
     except IosondeError as error:
         return (), f"No allocation by levels: {error.message}."
     warnings = [f"{warning[:1].upper()}{warning[1:]}." for warning in table_of.warnings]
-    return _parts(table_of), " ".join([said_of_anova(table_of), *warnings])
+    return _parts(table_of), " ".join([said_of_anova(table_of, beside), *warnings])
 
 
 def _pairs(asked: Sequence[str], levels: dict[str, int], n: int) -> list[str]:

@@ -25,6 +25,7 @@ from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.overview import mean_of, row_of
+from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.stats.overview.story import sentences, stories
 from iosonde.stats.overview.types import ResponseStory
 
@@ -88,7 +89,7 @@ def plot_of(
     ]  # fmt: skip
     panels, across, left = _panels(made, levels, places, fits.panels) if levels else (_by_operation(made), 0, [])
     x = levels[places.x] if levels else _operations(made)
-    told = () if compared else _told(cells, asked.level, pilot, family)
+    told = () if compared else _told(source, cells, asked.level, pilot, family)
     said = list(sentences(told, source.units())) or [
         best_and_worst(one.name, one.metric, one.response,
                        [point for _, point in one.points if compared is None or compared(point)])
@@ -103,12 +104,13 @@ def plot_of(
 
 
 def _told(
-    cells: Sequence[Sequence[TrialCell]], level: float, pilot: int | None, family: Sequence[Response]
+    source: Source, cells: Sequence[Sequence[TrialCell]], level: float, pilot: int | None, family: Sequence[Response]
 ) -> tuple[ResponseStory, ...]:
     """What a summary says of the same settings."""
     every = [cell for of_one in cells for cell in of_one]
     beside = [cell for one in family for cell in cells_of(one)]
-    return stories([row_of(cell, level, pilot) for cell in every], every, level, beside)
+    impossible = ProbedLimits((), level).impossible(every, source.runs)
+    return stories([row_of(cell, level, pilot) for cell in every], every, level, beside, impossible)
 
 
 # Factors

@@ -37,11 +37,10 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_rate, significant
 
 from ..overview.cells import TrialCell
-from ..overview.probed_limits import ProbedLimit, ProbedLimits
+from ..overview.probed_limits import BeyondLimit, ProbedLimits
 from . import SHOWN, Subject
 
 CODE = "S127"
-PROBED_MARGIN = 1.5
 
 
 def check(subject: Subject) -> list[Finding]:
@@ -94,23 +93,15 @@ def _above_probe(subject: Subject) -> list[Finding]:
     """One finding for each metric with rates far above what the probe of the same nodes found."""
     limits, runs, found = ProbedLimits(subject.probes, subject.level), {run.id: run for run in subject.runs}, []
     for (operation, metric), cells in subject.families.items():
-        readings = bytes_per_s(cells[0].unit)
-        if not readings or "buffered" in operation:
-            continue
-        direction = "read" if "read" in f"{operation}{metric}" else "write"
-        above: list[tuple[float, ProbedLimit, str]] = []
-        for cell in cells:
-            for value, name in zip(cell.values * min(readings), _runs(cell, subject), strict=False):
-                carried = limits.of(runs[name], direction) if name in runs else None
-                if carried and value > PROBED_MARGIN * carried.bytes_per_s:
-                    above.append((float(value), carried, f"run {name}"))
+        above = [one for cell in cells for one in limits.beyond(cell, runs)]
         if above:
             found.append(_far_above(operation, metric, above, sum(cell.values.size for cell in cells)))
     return found
 
 
-def _far_above(operation: str, metric: str, above: Sequence[tuple[float, ProbedLimit, str]], n: int) -> Finding:
-    value, carried, place = max(above, key=lambda one: one[0] / one[1].bytes_per_s)
+def _far_above(operation: str, metric: str, above: Sequence[BeyondLimit], n: int) -> Finding:
+    worst = max(above, key=lambda one: one.bytes_per_s / one.limit.bytes_per_s)
+    value, carried, place = worst.bytes_per_s, worst.limit, worst.place
     times = value / carried.bytes_per_s
     return Finding(
         CODE, Severity.WARNING,
@@ -118,13 +109,6 @@ def _far_above(operation: str, metric: str, above: Sequence[tuple[float, ProbedL
         f"{format_rate(carried.bytes_per_s, 'bytes/s')}: up to {format_rate(value, 'bytes/s')}, "
         f"{times:.3g} times as much ({place})",
         {"operation": operation, "metric": metric, "unit": "bytes/s", "bound": carried.bytes_per_s, "highest": value,
-         "times": times, "n": len(above), "places": [place for *_, place in above[:SHOWN]]},
+         "times": times, "n": len(above), "places": [one.place for one in above[:SHOWN]]},
         "a cache served it: drop it, or use more than the memory; or probe again",
     )  # fmt: skip
-
-
-def _runs(cell: TrialCell, subject: Subject) -> list[str]:
-    """The run of each value of a cell of a store."""
-    if cell.rows is None or subject.table is None or "run" not in subject.table.columns:
-        return []
-    return [str(name) for name in subject.table.columns["run"].values[cell.rows]]

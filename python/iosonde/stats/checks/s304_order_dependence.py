@@ -2,12 +2,14 @@
 
 What it says
     Neighbouring rows have similar residuals, or the residuals drift over the
-    rows: the rows are not independent, the intervals too narrow.
+    rows: the rows are not independent, the intervals too narrow. Or they
+    alternate from row to row: something changes with every second trial.
 
 How we know
-    The correlation of neighbours against its normal approximation, and
-    Mann-Kendall's test of the residuals; the smaller p, doubled, is held
-    against 1 %. The order is that of the rows.
+    The correlation of neighbours against that of residuals of independent
+    errors, whose mean and variance follow from the model (residuals of one
+    setting sum to 0), and Mann-Kendall's test of the residuals; the smaller p,
+    doubled, is held against 1 %. The order is that of the rows.
 
 When it is wrong
     When the rows were sorted by something else than time: then a missing
@@ -33,6 +35,9 @@ def check_fit(subject: FitSubject) -> list[Finding]:
     seen = subject.assumptions
     if seen is None:
         return []
+    drifts = seen.trend_p is not None and seen.trend_p < seen.autocorrelation_p
+    alike = "are alike in" if seen.autocorrelation > 0 else "alternate between"
+    how = "drift over the rows" if drifts else f"{alike} neighbouring rows"
     p = min(1.0, 2 * min(seen.autocorrelation_p, 1.0 if seen.trend_p is None else seen.trend_p))
     if p >= FAMILY_ALPHA:
         return []
@@ -40,7 +45,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         Finding(
             CODE,
             Severity.WARNING,
-            "the residuals depend on the order of the rows "
+            f"the residuals depend on the order: they {how} "
             f"(neighbours correlate {seen.autocorrelation:+.2f}, p={p:.2g})",
             {
                 "autocorrelation": seen.autocorrelation,

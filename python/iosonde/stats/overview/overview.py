@@ -27,6 +27,7 @@ from ..estimate.stopping import stein_interval
 from ..estimate.summarise import coefficient_of_variation, harmonic_mean, mean, median, standard_deviation
 from . import words
 from .cells import MeasuredCells, TrialCell, cells_of, hidden_factors, missing_values
+from .probed_limits import ProbedLimits
 from .story import sentences, stories
 from .types import Efficiency, Overview, OverviewLatency, OverviewRow
 
@@ -71,12 +72,15 @@ def of_store(
     subject = checks.Subject(measured.cells, level, runs, rows, hidden_in_store(measured))
     known = {name: unit for name, unit in (units or {}).items() if unit and name in measured.by}
     made = _overview(subject, measured.by, measured.warnings, latency, pilot, known, experiments)
-    return _with_story(made, measured.cells, beside)
+    return _with_story(made, measured.cells, beside, runs)
 
 
-def _with_story(made: Overview, cells: Sequence[TrialCell], beside: Sequence[TrialCell]) -> Overview:
+def _with_story(
+    made: Overview, cells: Sequence[TrialCell], beside: Sequence[TrialCell], runs: Sequence[StoredRun] = ()
+) -> Overview:
     """With what the settings say before how sure that is."""
-    told = stories(made.rows, cells, made.level, beside)
+    impossible = ProbedLimits((), made.level).impossible(cells, runs)
+    told = stories(made.rows, cells, made.level, beside, impossible)
     said = [*sentences(told, made.units), *([made.sentence] if made.sentence else [])]
     return replace(made, sentence=" ".join(said), stories=told)
 

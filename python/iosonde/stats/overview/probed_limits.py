@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from iosonde.core.column_units import bytes_per_s
 from iosonde.core.filesystems import MEMORY_TYPES, on_own_disk
 from iosonde.core.hardware import NETWORK
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 
 from . import hardware
+from .cells import TrialCell
 
+PROBED_MARGIN = 1.5  # what was probed may not be all
 _PROBED = "of these nodes carried when they were probed"
 DISKS, LINKS, LINKS_OF_LAB = f"the disks {_PROBED}", f"the links {_PROBED}", "the links of the lab carry"
 
@@ -24,6 +27,15 @@ class ProbedLimit:
 
     bytes_per_s: float
     what: str
+
+
+@dataclass(frozen=True)
+class BeyondLimit:
+    """A rate in bytes/s that is far above what was probed, and where it was measured."""
+
+    bytes_per_s: float
+    limit: ProbedLimit
+    place: str
 
 
 class ProbedLimits:
@@ -52,6 +64,26 @@ class ProbedLimits:
         if not on_own_disk(run.filesystem):
             return links
         return disks if is_within(str(run.target), str(last.facts.get("target") or "")) else None
+
+    def beyond(self, cell: TrialCell, runs: Mapping[str, StoredRun]) -> list[BeyondLimit]:
+        """The values of a cell, made in these ``runs`` by id, that are above ``PROBED_MARGIN`` times their limit.
+        Writes without fsync may be."""
+        readings = bytes_per_s(cell.unit)
+        if not readings or "buffered" in cell.operation:
+            return []
+        direction = "read" if "read" in f"{cell.operation}{cell.metric}" else "write"
+        found = []
+        for value, place in zip(cell.values * min(readings), cell.places, strict=False):
+            run = runs.get(place.removeprefix("run "))
+            limit = None if run is None else self.of(run, direction)
+            if limit and value > PROBED_MARGIN * limit.bytes_per_s:
+                found.append(BeyondLimit(float(value), limit, place))
+        return found
+
+    def impossible(self, cells: Sequence[TrialCell], runs: Sequence[StoredRun]) -> list[TrialCell]:
+        """Those of which most values are beyond their limit."""
+        by_id = {run.id: run for run in runs}
+        return [cell for cell in cells if by_id and 2 * len(self.beyond(cell, by_id)) > cell.values.size]
 
     def _summary(self, experiment: str) -> Mapping[str, Any]:
         if experiment not in self._made:

@@ -30,19 +30,24 @@ _SEEN = 0.05  # a share worth a word where it has no test
 
 
 def stories(
-    rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, beside: Sequence[TrialCell] = ()
-) -> tuple[ResponseStory, ...]:
-    """Those of the responses whose settings differ by more than the number of nodes. ``beside``: cells of the headline
-    responses, which belong to the family of tests whether they are shown or not."""
+    rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, beside: Sequence[TrialCell] = (),
+    impossible: Sequence[TrialCell] = (),
+) -> tuple[ResponseStory, ...]:  # fmt: skip
+    """Those of the responses whose settings differ by more than the number of nodes. ``rows`` are of the ``cells``, one
+    each. ``beside``: cells of the headline responses, which belong to the family of tests whether shown or not;
+    ``impossible``: those of ``cells`` that the hardware cannot have done."""
     of_rows = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
     shown, others = _by_response(cells), _by_response(beside)
     family = {key: effects_of_cells(some, level) for key, some in (others | shown).items()}
     effects = dict(zip(family, correct(list(family.values())), strict=True))
+    beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in impossible}
     found = []
     for key, its in of_rows.items():
         known = _ordered(its)
         if key in effects and known and _varies(its):
-            found.append(ResponseStory(*key, effects[key], known[0], known[-1]))
+            wrong = [row for row in known if (*key, *row.by.items()) in beyond]
+            possible = [row for row in known if row not in wrong] or known
+            found.append(ResponseStory(*key, effects[key], possible[0], possible[-1], tuple(wrong)))
     return tuple(found)
 
 
@@ -90,10 +95,18 @@ def _ordered(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
 
 def _extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
     best, worst = story.best, story.worst
-    return (
+    said = (
         f"{story.title}: best {estimate_text(best.mean, best.unit)} at {setting_text(best.by, units)}, "
         f"worst {estimate_text(worst.mean, worst.unit)} at {setting_text(worst.by, units)}"
     )
+    if not story.impossible:
+        return said
+    if best in story.impossible:
+        return f"{said}, but all values are beyond what the hardware carries (S127)"
+    first = story.impossible[0]
+    more = f" and {len(story.impossible) - 1} more" if len(story.impossible) > 1 else ""
+    beyond = f"{estimate_text(first.mean, first.unit)} at {setting_text(first.by, units)}{more}"
+    return f"{said}, without {beyond}: beyond what the hardware carries (S127)"
 
 
 def _unsure(unsure: Sequence[ResponseStory]) -> Iterator[str]:

@@ -97,13 +97,15 @@ class Efficiency:
 
 @dataclass(frozen=True)
 class ResponseStory:
-    """One response whose settings differ: its ``effects``, and its ``best`` and ``worst`` setting."""
+    """One response whose settings differ: its ``effects``, and its ``best`` and ``worst`` setting, among those that are
+    possible. ``impossible``: those whose values are beyond what the hardware carries (S127)."""
 
     operation: str
     metric: str
     effects: ResponseEffects
     best: OverviewRow
     worst: OverviewRow
+    impossible: tuple[OverviewRow, ...] = ()
 
     @property
     def title(self) -> str:
@@ -126,7 +128,8 @@ class ResponseStory:
         if self.effects.untested:
             state = VerdictState.NOT_TESTED
         claim = setting_text(self.best.by, units)
-        best = Verdict("best", self.response, (), state, claim=claim, estimate=self.best.mean)
+        doubts = ("impossible",) if self.best in self.impossible else ()
+        best = Verdict("best", self.response, (), state, claim=claim, estimate=self.best.mean, doubts=doubts)
         return (*effect_verdicts(self.response, self.effects), best)
 
 
@@ -157,6 +160,11 @@ class Overview:
     def effects(self) -> dict[tuple[str, str], ResponseEffects]:
         """(operation, metric) → the effects of its settings."""
         return {(story.operation, story.metric): story.effects for story in self.stories}
+
+    def p_values_beside(self, key: tuple[str, str]) -> tuple[float, ...]:
+        """Of the effects on all responses but this (operation, metric)."""
+        others = [effects for other, effects in self.effects.items() if other != key]
+        return tuple(test.p for effects in others for test in effects.tests if test.p is not None)
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form of ``iosonde summary --json``."""

@@ -88,7 +88,7 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
     if outlier_p < 0.01 and int(np.abs(studentized).argmax()) not in named:
         named.append(int(np.abs(studentized).argmax()))
     w, w_p = (None, None) if blind or not 3 <= fit.n <= MOST else shapiro_wilk(residuals)
-    r1, r1_p = _autocorrelation(residuals, blind)
+    r1, r1_p = _autocorrelation(fit, blind)
     triangle = fit.triangle
     assert triangle is not None  # that of a fit of sums alone
     drift = None if blind else trend([residuals[:: max(1, fit.n // _TREND_MOST)]])
@@ -188,15 +188,29 @@ def brown_forsythe(residuals: Array, cells: npt.NDArray[np.intp]) -> float | Non
     return f_upper_p(between / df / (within / df_within), df, df_within)
 
 
-def _autocorrelation(residuals: Array, exact: bool) -> tuple[float, float]:
-    """(r of neighbours in the order of the rows, p): under independence r is about normal, mean -1/n, variance
-    1/n."""
+def _autocorrelation(fit: Fit, exact: bool) -> tuple[float, float]:
+    """(r of neighbours in the order of the rows, p of independent normal errors).
+
+    Residuals are no free errors: those of one cell sum to 0, so that its neighbours correlate by -1/(repeats - 1). The
+    mean and variance of r = e'Ae/e'e are those that the residual maker M gives it, by tr(MA) and tr(MAMA) (Durbin &
+    Watson, Biometrika 37, 1950, 409-428).
+    """
+    residuals = fit.residuals
     total = float(residuals @ residuals)
     if exact or total == 0:
         return 0.0, 1.0
+    assert fit.x is not None
     r = float(residuals[1:] @ residuals[:-1]) / total
-    n = residuals.size
-    return r, normal_two_sided_p((r + 1 / n) * math.sqrt(n))
+    q = np.linalg.qr(fit.x)[0]
+    neighbours = np.zeros_like(q)
+    neighbours[1:] += q[:-1] / 2
+    neighbours[:-1] += q[1:] / 2
+    inside = q.T @ neighbours
+    trace = -float(np.trace(inside))
+    squared = (fit.n - 1) / 2 - 2 * float(np.sum(neighbours**2)) + float(np.sum(inside * inside.T))
+    mean = trace / fit.df
+    variance = (trace**2 + 2 * squared) / (fit.df * (fit.df + 2)) - mean**2
+    return r, normal_two_sided_p((r - mean) / math.sqrt(variance)) if variance > 1e-12 else 1.0
 
 
 def _influence(fit: Fit) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ tests of a family together (Holm).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -105,6 +105,11 @@ class ResponseEffects:
     repeated: bool = True
 
     @property
+    def tests(self) -> list[FactorEffect]:
+        """Each effect, and after a block those of its members."""
+        return [test for effect in self.effects for test in (effect, *effect.own)]
+
+    @property
     def significant(self) -> list[FactorEffect]:
         """The strongest first."""
         return sorted((effect for effect in self.effects if effect.is_significant), key=lambda effect: -effect.share)
@@ -116,20 +121,13 @@ class ResponseEffects:
 
 def correct(family: Sequence[ResponseEffects]) -> list[ResponseEffects]:
     """With p values that hold for all tests together."""
-    tests = [effect.p for response in family for effect in _all_tests(response)]
+    tests = [test.p for response in family for test in response.tests]
     adjusted, count = iter(holm(tests)), sum(p is not None for p in tests)
 
     def corrected(effect: FactorEffect) -> FactorEffect:
         return replace(effect, adjusted=next(adjusted), family=count, own=tuple(corrected(own) for own in effect.own))
 
     return [replace(response, effects=tuple(corrected(effect) for effect in response.effects)) for response in family]
-
-
-def _all_tests(response: ResponseEffects) -> Iterator[FactorEffect]:
-    """In the order in which ``correct`` asks for them."""
-    for effect in response.effects:
-        yield effect
-        yield from effect.own
 
 
 def effects_of(
