@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.core.column_units import is_rate
+from iosonde.core.words import listed
 from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
 from iosonde.data.source import Source
@@ -21,6 +22,7 @@ from iosonde.stats.overview.spread import Spread, spread_of
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .answer import Answer, level_columns
+from .besides import Besides
 from .columns import with_computed
 from .faults import FaultEffect, fault_effects
 from .latencies import latencies
@@ -29,6 +31,7 @@ from .tools import own_clock, told_by
 from .trials import measured
 
 NETWORK = "network_"
+_MOST_NAMES = 4  # columns that a sentence names
 Latencies = Mapping[str, Sequence[TrialPercentiles]]
 
 
@@ -37,7 +40,8 @@ class Summary(Answer):
     """``overview`` has a row for each cell. ``clock`` names the clock of the rates that our engine measured, '' for
     other columns; ``told`` the tools whose own numbers are among them, each with what is inside its clock. ``faults``:
     what those did that were inflicted on a lab. ``calls``: what operations cost the servers, where these counted.
-    ``spread``: quantiles and the geometric mean of each row, where they were asked for."""
+    ``spread``: quantiles and the geometric mean of each row, where they were asked for. ``besides``: columns of a table
+    that look set and that its cells pool."""
 
     overview: Overview
     clock: str = ""
@@ -45,6 +49,7 @@ class Summary(Answer):
     faults: tuple[FaultEffect, ...] = ()
     calls: tuple[PhaseCalls, ...] = ()
     spread: tuple[Spread, ...] = ()
+    besides: Besides = Besides()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde summary --json``."""
@@ -96,12 +101,28 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
         assumed = settings_of(source, asked) if by is None and source.store is None else ()
         made = _of_columns(source, asked, by or assumed)
         said = [f"taken for factors, as --by names none: {', '.join(assumed)}"] if assumed else []
-        return Summary(replace(made, warnings=(*made.warnings, *said)))
+        made = replace(made, warnings=(*made.warnings, *said))
+        return _pooled(source, made, asked) if source.store is None else Summary(made)
     found = responses(source, replace(asked, on=tuple(by or ())))
     titles, names = tuple(one.title for one in found), by or found[0].names
     table = _of_columns(source, replace(asked, response=titles), names)
     said = [text.replace("--on", "--by") for one in found for text in one.warnings]
-    return Summary(replace(table, warnings=(*table.warnings, *dict.fromkeys(said))))
+    table = replace(table, warnings=(*table.warnings, *dict.fromkeys(said)))
+    return _pooled(source, table, replace(asked, response=titles))
+
+
+def _pooled(source: Source, made: Overview, asked: Asked) -> Summary:
+    """With a word on what the cells of a table pool, where they are compared."""
+    measured = columns_in(source.table, asked.response)
+    cells, table = list(made.by), source.table
+    names = settings_besides(table, measured, cells) if len(made.rows) > len(asked.response) else ()
+    names = tuple(name for name in names if len(table.groups([*cells, name])) > len(table.groups(cells)))
+    if not names:
+        return Summary(made)
+    which = listed(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
+    verb = "varies" if len(names) == 1 else "vary"
+    said = f"These means pool {which}, which {verb} inside the cells and may be what differs (S110)."
+    return Summary(replace(made, sentence=f"{made.sentence} {said}"), besides=Besides(names, level=made.level))
 
 
 def settings_of(source: Source, asked: Asked) -> tuple[str, ...]:
