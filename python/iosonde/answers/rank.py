@@ -52,8 +52,8 @@ class Rankings(Answer):
     @property
     def sentences(self) -> list[str]:
         """That of each ranking, with what becomes of it when the columns besides are held."""
-        besides = self.besides or [Besides()] * len(self.rankings)
-        return [f"{one.sentence} {more.sentence}".rstrip() for one, more in zip(self.rankings, besides, strict=True)]
+        besides = [*self.besides, *[Besides()] * len(self.rankings)]
+        return [f"{one.sentence} {more.sentence}".rstrip() for one, more in zip(self.rankings, besides, strict=False)]
 
     def records(self) -> list[dict[str, Any]]:
         """One row a factor."""

@@ -65,12 +65,23 @@ def _varies_inside(column: Column, cells: Rows) -> bool:
 
 def _unrepeated(table: Table, columns: Sequence[Column]) -> list[str]:
     """The numbers of which hardly any comes twice, where the other columns make settings that are repeated."""
-    candidates = [one for one in columns if one.numeric and distinct_share(one) > MIN_DISTINCT_SHARE]
+    candidates = [
+        one for one in columns if one.numeric and distinct_share(one) > MIN_DISTINCT_SHARE and not _looks_typed(one)
+    ]
     settings = [column.name for column in columns if column not in candidates]
     cells = [rows for _, rows in table.groups(settings) if rows.size > 1] if candidates and settings else []
     if sum(rows.size for rows in cells) < _MIN_REPEATED_SHARE * len(table) or len(cells) < 2:
         return []
     return [column.name for column in candidates if _is_outcome(column, cells)]
+
+
+def _looks_typed(column: Column) -> bool:
+    """Whether most of its numbers are such as people set: powers of two, multiples of 512, of two digits and zeros."""
+    numbers = np.unique(column.values[~column.missing].astype(float))
+    numbers = numbers[numbers > 0]
+    digits = 10.0 ** np.maximum(0, np.floor(np.log10(np.maximum(numbers, 1))) - 1)
+    typed = (numbers % 512 == 0) | (numbers % digits == 0) | (np.log2(numbers) % 1 == 0)
+    return 2 * int(typed.sum()) > numbers.size
 
 
 def _is_outcome(column: Column, cells: Rows) -> bool:
