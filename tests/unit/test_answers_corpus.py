@@ -189,9 +189,9 @@ def test_one_system_far_out_is_said_to_decide_and_is_not_what_explains(tmp_path)
 def test_the_verdicts_are_those_of_the_sentence(place):
     made = asked(place)
     effects = {(one.response, one.subject): one for one in made.verdicts if one.question == "effect"}
-    api = effects[phase(made).title, ("api",)]
+    api = effects[f"{phase(made).operation} {phase(made).metric}", ("api",)]
     assert api.state == "different" and api.estimate == phase(made).explained["api"].share
-    assert effects[phase(made).title, ("nodes",)].state == "inconclusive"
+    assert effects[f"{phase(made).operation} {phase(made).metric}", ("nodes",)].state == "inconclusive"
     assert all("not-corrected" in one.doubts for one in effects.values())
 
 

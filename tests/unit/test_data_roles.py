@@ -120,3 +120,21 @@ def test_levels_with_units_are_settings_where_something_else_was_measured(tmp_pa
     roles = guess(open_data(str(path)).table)
     assert roles.responses == ("speed",) and roles.settings == ("bandwidth",)
     assert set(open_data(str(path)).table.column("bandwidth").values) == {"100 MB/s", "1 GB/s"}
+
+
+def test_outcomes_with_few_values_are_told_by_numbered_repetitions():
+    noise, rows = RNG(5), [(mode, k) for mode in ("a", "b", "c", "d", "e", "f", "g") for k in range(4)]
+    made = {
+        "mode": [mode for mode, _ in rows], "clients": [{"a": 1, "b": 2}.get(mode, 4) for mode, _ in rows],
+        "repetition": [k for _, k in rows], "speed": [float(noise.random()) for _ in rows],
+        "calls": [float(noise.integers(10, 17)) for _ in rows],
+    }  # fmt: skip
+    roles = guess(table({}, **made))
+    assert roles.settings == ("mode", "clients") and roles.others == ("calls",)
+
+
+def test_a_setting_that_goes_with_the_number_of_the_trial_stays_a_setting():
+    rows = [(fs, k) for fs in "abcde" for k in (1, 2, 3)]
+    made = {"fs": [fs for fs, _ in rows], "trial": [k for _, k in rows], "clients": [2**k for _, k in rows],
+            "speed": RNG(6).random(15).tolist()}  # fmt: skip
+    assert guess(table({}, **made)).settings == ("fs", "clients")

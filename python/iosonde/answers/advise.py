@@ -27,7 +27,7 @@ from iosonde.model.fit.features import encode, outside
 
 from .advise_verdict import advised_verdict, claim_of
 from .answer import Answer, of_each
-from .besides import Besides
+from .besides import Besides, varying
 from .caveats import caveats, of_ratios, of_single_trials
 from .learned import set_factors
 
@@ -197,7 +197,7 @@ def _advised(
     how = replace(how, given=source.apart((*how.choose, *given))[len(how.choose) :])
     current, in_use_said = in_use(source, response.rows, how.choose) if how.current is None else (how.current, "")
     fixed = [response.rows.column(name).name for name in given]
-    more = Besides(varying_besides(source, response, (*chosen, *fixed)), (), asked.level, response.are_parts)
+    more = varying(response, varying_besides(source, response, (*chosen, *fixed)), [*chosen, *fixed], asked.level)
     made = advice_of(response, replace(how, current=current), asked.level)
     warnings = (*(text for text in (said, in_use_said) if text), *more.named("--given"), *made.warnings)
     made = replace(made, warnings=warnings)

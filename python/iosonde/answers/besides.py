@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from iosonde.core.errors import IosondeError
+from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import listed
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.data.varying import varying_besides
+from iosonde.stats.regression.formula import columns_of
 from iosonde.stats.regression.held import MOST_LEVELS, HeldTerm, hold
 from iosonde.stats.regression.regress import LinearModel, fit_table
 
@@ -22,10 +24,12 @@ VARIES_BESIDES, GOES_TOGETHER = "varies-besides", "goes-together"
 
 @dataclass(frozen=True)
 class Besides:
-    """The ``names`` of columns that vary and were not asked about, and what holding them does to each term.
-    ``are_parts``: rows are single ranks of trials that nothing tells apart."""
+    """The ``names`` of columns that vary and were not asked about, and what holding them does to each term. ``twins``:
+    columns that always change with one that was, and this one. ``are_parts``: rows are single ranks of trials that
+    nothing tells apart."""
 
     names: tuple[str, ...] = ()
+    twins: tuple[tuple[str, str], ...] = ()
     terms: tuple[HeldTerm, ...] = ()
     level: float = 0.95
     are_parts: bool = False
@@ -45,7 +49,8 @@ class Besides:
     @property
     def sentence(self) -> str:
         """The effects that are others when the columns are held; empty where none is."""
-        said = [text for term in self.terms if (text := self._said(term))]
+        said = [f"{column} always changes with {twin}: nothing here tells them apart." for twin, column in self.twins]
+        said += [text for term in self.terms if (text := self._said(term))]
         return " ".join([*said, *([_PARTS] if self.are_parts else [])])
 
     def judge(self, verdict: Verdict, names: Sequence[str] | None = None) -> Verdict:
@@ -54,16 +59,18 @@ class Besides:
         if self.are_parts:
             state = VerdictState.INCONCLUSIVE if verdict.state is VerdictState.DIFFERENT else verdict.state
             verdict = replace(verdict, state=state, direction=None, doubts=(*verdict.doubts, "subsamples"))
-        if not self.names:
-            return verdict
         subject = set(verdict.subject if names is None else names)
         terms = [term for term in self.terms if subject & {term.name, *term.columns}]
-        doubts = tuple(dict.fromkeys((*verdict.doubts, VARIES_BESIDES)))
-        if any(term.aliased for term in terms):
+        doubts = tuple(dict.fromkeys((*verdict.doubts, *([VARIES_BESIDES] if self.names else []))))
+        if self._is_twin(subject) or any(term.aliased for term in terms):
             return replace(verdict, state=VerdictState.NOT_SEPARABLE, doubts=(*doubts, GOES_TOGETHER))
         if any(self._changes(term) for term in terms):
             return replace(verdict, state=VerdictState.INCONCLUSIVE, direction=None, doubts=doubts)
         return replace(verdict, doubts=doubts)
+
+    def _is_twin(self, subject: Collection[str]) -> bool:
+        """Whether one of these is a column, or a level of one (``fs[nfs]``), that another one always changes with."""
+        return any(name == column or name.startswith(f"{column}[") for name in subject for _, column in self.twins)
 
     def _changes(self, term: HeldTerm) -> bool:
         """Whether it has another sign, or is significant in one of the two models alone."""
@@ -90,14 +97,30 @@ def besides(
     response: Response, terms: Sequence[str], names: Sequence[str], level: float, model: LinearModel | None = None
 ) -> Besides:  # fmt: skip
     """The columns ``names`` beside the ``terms``; ``model``: that of these terms, where it is fitted already."""
-    made = Besides(tuple(names), (), level, response.are_parts)
-    if not names:
+    rows = response.rows
+    made = varying(response, names, columns_of(terms, rows), level)
+    if not made.names:
         return made
     try:
-        fitted = fit_table(response.rows, response.title, terms, level)[0] if model is None else model
+        fitted = fit_table(rows, response.title, terms, level)[0] if model is None else model
     except IosondeError:  # without a model of them the columns are named all the same
         return made
-    return replace(made, terms=hold(fitted, response.rows, names))
+    return replace(made, terms=hold(fitted, rows, made.names))
+
+
+def varying(response: Response, names: Sequence[str], asked: Sequence[str], level: float) -> Besides:
+    """The columns ``names`` beside the columns ``asked``, without those that follow from these, and not held."""
+    rows = response.rows
+    cells = len(rows.groups(asked))
+    rest = tuple(name for name in names if len(rows.groups([*asked, name])) > cells)
+    pairs = [(name, column) for name in names if name not in rest for column in asked]
+    twins = tuple(pair for pair in pairs if _are_twins(rows, *pair))
+    return Besides(rest, twins, (), level, response.are_parts)
+
+
+def _are_twins(rows: Table, a: str, b: str) -> bool:
+    n = len(rows.groups([a, b]))
+    return n == len(rows.groups([a])) == len(rows.groups([b]))
 
 
 def besides_factors(

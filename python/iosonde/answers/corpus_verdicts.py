@@ -30,7 +30,7 @@ def _effect(phase: CorpusPhase, name: str, one: Explained, family: int) -> Verdi
     if state is VerdictState.DIFFERENT and one.slope is not None and one.slope.value is not None:
         direction = Direction.UP if one.slope.value > 1 else Direction.DOWN
     doubts = [*(["not-corrected"] if family > 1 else []), *(["leverage"] if one.without is not None else [])]
-    return Verdict("effect", phase.title, (name,), state, direction, "", one.share, None, 1, tuple(doubts))
+    return Verdict("effect", _name(phase), (name,), state, direction, "", one.share, None, 1, tuple(doubts))
 
 
 def _difference(phase: CorpusPhase) -> list[Verdict]:
@@ -39,8 +39,12 @@ def _difference(phase: CorpusPhase) -> list[Verdict]:
         return []
     share = phase.placed.share
     if share.low is None or share.high is None:
-        return [Verdict("difference", phase.title, ("corpus", "mine"), VerdictState.NOT_TESTED, estimate=share)]
+        return [Verdict("difference", _name(phase), ("corpus", "mine"), VerdictState.NOT_TESTED, estimate=share)]
     up, down = share.low > _MIDDLE, share.high < _MIDDLE
     state = VerdictState.DIFFERENT if up or down else VerdictState.INCONCLUSIVE
     direction = Direction.UP if up else Direction.DOWN if down else None
-    return [Verdict("difference", phase.title, ("corpus", "mine"), state, direction, estimate=share)]
+    return [Verdict("difference", _name(phase), ("corpus", "mine"), state, direction, estimate=share)]
+
+
+def _name(phase: CorpusPhase) -> str:
+    return f"{phase.operation} {phase.metric}"

@@ -26,7 +26,7 @@ from iosonde.stats.regression.formula import columns_of
 from iosonde.stats.regression.regress import Regression, regress
 
 from .answer import Answer
-from .besides import Besides
+from .besides import Besides, varying
 from .candidates import Learning
 from .constraints import Broken, check_of, of_experiments, typed
 from .learned import learned
@@ -98,8 +98,11 @@ def fit(
     that is done. Raises InputError, DataError."""
     how = how or Learning()
     found = learned(source, asked)
-    rest = varying_besides(source, found.response, columns_of(asked.on, found.response.rows)) if asked.on else ()
-    more = Besides(rest, (), asked.level, found.response.are_parts)
+    more = Besides()
+    if asked.on:
+        names = columns_of(asked.on, found.response.rows)
+        more = varying(found.response, varying_besides(source, found.response, names), names, asked.level)
+        more = replace(more, twins=())  # a model of one predicts as well as one of the other
     together = groups(found.examples, how.together)
     examples = found.judged_by(together)
     candidates = how.candidates(examples)

@@ -8,6 +8,7 @@ from typing import Any
 
 from iosonde.core.column_units import is_rate
 from iosonde.core.verdict import Verdict
+from iosonde.core.words import listed
 from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
 from iosonde.data.source import Source
@@ -22,6 +23,7 @@ from iosonde.stats.overview.spread import Spread, spread_of
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .answer import Answer, level_columns
+from .besides import Besides
 from .columns import with_computed
 from .family import headline_responses
 from .faults import FaultEffect, fault_effects
@@ -31,6 +33,7 @@ from .tools import own_clock, told_by
 from .trials import cells_of, measured
 
 NETWORK = "network_"
+_MOST_NAMES = 4  # columns that a sentence names
 Latencies = Mapping[str, Sequence[TrialPercentiles]]
 
 
@@ -39,7 +42,8 @@ class Summary(Answer):
     """``overview`` has a row for each cell. ``clock`` names the clock of the rates that our engine measured, '' for
     other columns; ``told`` the tools whose own numbers are among them, each with what is inside its clock. ``faults``:
     what those did that were inflicted on a lab. ``calls``: what operations cost the servers, where these counted.
-    ``spread``: quantiles and the geometric mean of each row, where they were asked for."""
+    ``spread``: quantiles and the geometric mean of each row, where they were asked for. ``besides``: columns of a table
+    that look set and that its cells pool."""
 
     overview: Overview
     clock: str = ""
@@ -47,6 +51,7 @@ class Summary(Answer):
     faults: tuple[FaultEffect, ...] = ()
     calls: tuple[PhaseCalls, ...] = ()
     spread: tuple[Spread, ...] = ()
+    besides: Besides = Besides()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde summary --json``."""
@@ -60,7 +65,7 @@ class Summary(Answer):
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Of each factor's effect on each response whose settings differ, and of the best setting."""
-        return self.overview.verdicts
+        return tuple(self.besides.judge(verdict) for verdict in self.overview.verdicts)
 
     def records(self) -> list[dict[str, Any]]:
         """One row a cell."""
@@ -103,12 +108,28 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
         assumed = settings_of(source, asked) if by is None and source.store is None else ()
         made = _of_columns(source, asked, by or assumed)
         said = [f"taken for factors, as --by names none: {', '.join(assumed)}"] if assumed else []
-        return Summary(replace(made, warnings=(*made.warnings, *said)))
+        made = replace(made, warnings=(*made.warnings, *said))
+        return _pooled(source, made, asked) if source.store is None else Summary(made)
     found = responses(source, replace(asked, on=tuple(by or ())))
     titles, names = tuple(one.title for one in found), by or found[0].names
     table = _of_columns(source, replace(asked, response=titles), names)
     said = [text.replace("--on", "--by") for one in found for text in one.warnings]
-    return Summary(replace(table, warnings=(*table.warnings, *dict.fromkeys(said))))
+    table = replace(table, warnings=(*table.warnings, *dict.fromkeys(said)))
+    return _pooled(source, table, replace(asked, response=titles))
+
+
+def _pooled(source: Source, made: Overview, asked: Asked) -> Summary:
+    """With a word on what the cells of a table pool, where they are compared."""
+    measured = columns_in(source.table, asked.response)
+    cells, table = list(made.by), source.table
+    names = settings_besides(table, measured, cells) if len(made.rows) > len(asked.response) else ()
+    names = tuple(name for name in names if len(table.groups([*cells, name])) > len(table.groups(cells)))
+    if not names:
+        return Summary(made)
+    which = listed(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
+    verb = "varies" if len(names) == 1 else "vary"
+    said = f"These means pool {which}, which {verb} inside the cells and may be what differs (S110)."
+    return Summary(replace(made, sentence=f"{made.sentence} {said}"), besides=Besides(names, level=made.level))
 
 
 def settings_of(source: Source, asked: Asked) -> tuple[str, ...]:

@@ -15,47 +15,83 @@ import numpy.typing as npt
 
 from iosonde.core.table import Column, Table
 
+from .looks import MIN_DISTINCT_SHARE, distinct_share
+
 _REPETITIONS = frozenset(("repetition", "repeat", "repeats", "rep", "reps", "replicate", "iteration", "iter", "trial",
                           "run", "try", "attempt"))  # fmt: skip
 _MIN_REPEATED_SHARE = 0.9  # of the rows: in a setting that has another row
-_MIN_DISTINCT_SHARE = 0.9  # of the values inside one setting
+_MIN_UNIQUE_SHARE = 0.9  # of the values inside one setting
 _MAX_UNEXPLAINED_SHARE = 0.5  # of the variation that settings drawn at random would leave inside them
 _MAX_RELATIVE_SPREAD = 0.1  # inside a setting: no design varies a size or a count by so little
 
 Rows = Sequence[npt.NDArray[np.intp]]
 
 
-def find_outcomes(
-    table: Table, candidates: Sequence[Column], settings: Sequence[Column], numbering: Sequence[str]
-) -> list[str]:
-    """The names of the ``candidates`` that are outcomes; none where the ``settings`` are not repeated."""
-    if not candidates:
+def find_outcomes(table: Table, columns: Sequence[Column], numbering: Sequence[str]) -> list[str]:
+    """The names of those of the ``columns`` that are outcomes; ``numbering`` counts rows. None where settings are not
+    repeated."""
+    columns = [column for column in columns if len(column.codes()[1]) > 1]
+    counters = [table.columns[name] for name in numbering if _counts_repetitions(table.columns[name])]
+    stated = next((names for one in counters if (names := _beyond_design(table, columns, one))), [])
+    left = [column for column in columns if column.name not in stated]
+    return [*stated, *_unrepeated(table, left)]
+
+
+def _counts_repetitions(column: Column) -> bool:
+    return column.numeric and bool(_REPETITIONS & set(re.split(r"[\W_]+", column.label.lower())))
+
+
+def _beyond_design(table: Table, columns: Sequence[Column], counter: Column) -> list[str]:
+    """The numbers that vary among rows of which a ``counter`` says that they repeat a setting. The design is the
+    columns of text, and of the numbers those with the fewest levels that make each repetition one row."""
+    design = [column.name for column in columns if not column.numeric]
+    numbers = sorted((column for column in columns if column.numeric), key=lambda column: len(column.codes()[1]))
+    while len(table.groups([*design, counter.name])) < len(table):
+        if not numbers:
+            return []
+        design.append(numbers.pop(0).name)
+    cells = [rows for _, rows in table.groups(design)] if design else []
+    most = max((rows.size for rows in cells), default=0)
+    if most < 2 or len(cells) <= len(counter.codes()[1]):
         return []
-    names = [column.name for column in settings if len(column.codes()[1]) > 1]
-    cells = [rows for _, rows in table.groups(names) if rows.size > 1] if names else []
+    return [column.name for column in numbers if len(column.codes()[1]) > most and _varies_inside(column, cells)]
+
+
+def _varies_inside(column: Column, cells: Rows) -> bool:
+    """Whether it varies in several of these cells."""
+    values = [column.values[rows].astype(float) for rows in cells]
+    return sum(np.unique(inside[~np.isnan(inside)]).size > 1 for inside in values) > 1
+
+
+def _unrepeated(table: Table, columns: Sequence[Column]) -> list[str]:
+    """The numbers of which hardly any comes twice, where the other columns make settings that are repeated."""
+    candidates = [
+        one for one in columns if one.numeric and distinct_share(one) > MIN_DISTINCT_SHARE and not _looks_typed(one)
+    ]
+    settings = [column.name for column in columns if column not in candidates]
+    cells = [rows for _, rows in table.groups(settings) if rows.size > 1] if candidates and settings else []
     if sum(rows.size for rows in cells) < _MIN_REPEATED_SHARE * len(table) or len(cells) < 2:
         return []
-    numbered = any(_numbers_repetitions(table.columns[name], cells) for name in numbering)
-    return [column.name for column in candidates if _is_outcome(column, cells, numbered)]
+    return [column.name for column in candidates if _is_outcome(column, cells)]
 
 
-def _numbers_repetitions(column: Column, cells: Rows) -> bool:
-    """Whether it counts anew in each setting, by a name that says so: then all rows of a setting are repetitions."""
-    words = re.split(r"[\W_]+", column.label.lower())
-    if not column.numeric or not _REPETITIONS & set(words):
-        return False
-    most = max(rows.size for rows in cells)
-    return len(column.codes()[1]) <= most and all(len(set(column.values[rows])) == rows.size for rows in cells)
+def _looks_typed(column: Column) -> bool:
+    """Whether most of its numbers are such as people set: powers of two, multiples of 512, of two digits and zeros."""
+    numbers = np.unique(column.values[~column.missing].astype(float))
+    numbers = numbers[numbers > 0]
+    digits = 10.0 ** np.maximum(0, np.floor(np.log10(np.maximum(numbers, 1))) - 1)
+    typed = (numbers % 512 == 0) | (numbers % digits == 0) | (np.log2(numbers) % 1 == 0)
+    return 2 * int(typed.sum()) > numbers.size
 
 
-def _is_outcome(column: Column, cells: Rows, numbered: bool) -> bool:
+def _is_outcome(column: Column, cells: Rows) -> bool:
     values = [column.values[rows].astype(float) for rows in cells]
     known = [inside[~np.isnan(inside)] for inside in values]
     known = [inside for inside in known if inside.size > 1]
     n = sum(inside.size for inside in known)
-    if not n or sum(np.unique(inside).size for inside in known) < _MIN_DISTINCT_SHARE * n:
+    if not n or sum(np.unique(inside).size for inside in known) < _MIN_UNIQUE_SHARE * n:
         return False
-    return numbered or _varies_little(known) or _depends_on_cells(known, n)
+    return _varies_little(known) or _depends_on_cells(known, n)
 
 
 def _varies_little(known: Sequence[npt.NDArray[np.float64]]) -> bool:

@@ -74,7 +74,7 @@ def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None 
     measured = named or _measured(table, left)
     # Beside a response that was named, another one is no setting.
     others = [c.name for c in left if c.name not in measured and is_surely_measured(c)]
-    others += _outcomes(table, [c for c in left if c.name not in (*measured, *others)], numbering)
+    others += find_outcomes(table, [c for c in left if c.name not in (*measured, *others)], numbering)
     settings = [c.name for c in left if c.name not in (*measured, *others)] if given is None else given
     return Roles(tuple(measured), tuple(settings), tuple(numbering), tuple(remarks), tuple(others))
 
@@ -100,12 +100,6 @@ def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
         return [by_levels[0].name]
     raise InputError(f"{table.source or 'the table'}: cannot tell which column was measured",
                      f"name it with --response: {', '.join(table.names)}")  # fmt: skip
-
-
-def _outcomes(table: Table, columns: Sequence[Column], numbering: Sequence[str]) -> list[str]:
-    """Sizes and counts that no setting repeats."""
-    distinct = [column for column in columns if column.numeric and distinct_share(column) > MIN_DISTINCT_SHARE]
-    return find_outcomes(table, distinct, [column for column in columns if column not in distinct], numbering)
 
 
 def _n_levels(column: Column) -> int:

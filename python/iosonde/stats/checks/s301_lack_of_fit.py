@@ -13,8 +13,8 @@ How we know
 
 When it is wrong
     With very many repeats a bend too small to matter becomes significant: look
-    at the plot. Without repeats other bends than that of a square are not seen,
-    and a single odd row at an end may look like one.
+    at the plot. Without repeats only a bend like that of a square is seen, and
+    a single odd row at an end may look like one.
 
 What to do
     Transform the predictor (log2(record)), add an interaction (a:b), take it

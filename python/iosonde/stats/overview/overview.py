@@ -104,7 +104,7 @@ def _overview(
     averaged = any(cell.independent.size < cell.values.size for cell in cells)
     if averaged:
         warnings = [*warnings, "n counts bring-ups: the trials of a cell that share one are averaged first"]
-    sentence = words.closing(rows, efficiency, units or {}, list(subject.hidden))
+    sentence = words.closing(rows, efficiency, units or {})
     return Overview(rows, tuple(latency), efficiency, tuple(findings), sentence, level, tuple(by), tuple(warnings),
                     dict(units or {}), "bring-up" if averaged else "trial")  # fmt: skip
 
