@@ -93,7 +93,7 @@ def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried
         made = measured(source, replace(asked, on=tuple(by)))
         problems = source.store.problems()
         probes = hardware.stored(map(StoredRun, source.store.runs()))
-        content = examine.StoreContent(source.runs, problems, observed, probes, source.whole)
+        content = examine.StoreContent(source.trial_runs, problems, observed, probes, source.whole)
         examination = examine.of_store(made, asked.level, content, bound.bytes_per_s)
         return Check(examination, made.warnings)
     table, seen = _of_table(source, asked, by)

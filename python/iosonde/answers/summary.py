@@ -112,7 +112,7 @@ def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Over
     speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
     if asked.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
         percentiles = _of_speeds(percentiles, speeds)
-    return overview.of_store(trials, asked.level, source.runs, percentiles, pilot_of(source), source.units(),
+    return overview.of_store(trials, asked.level, source.trial_runs, percentiles, pilot_of(source), source.units(),
                              source.experiments)  # fmt: skip
 
 
