@@ -14,6 +14,7 @@ from stats_sample import examined
 
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import InputError
+from iosonde.core.stored import StoredRun
 from iosonde.core.table import Column, Table, table_of
 from iosonde.data.roles import guess
 from iosonde.stats import checks
@@ -91,6 +92,14 @@ def test_dependent_trials_are_found_and_independent_ones_are_not():
     (finding,) = ask("S124", *[cell(x, x=i) for i, x in enumerate(slow_walk())])
     assert finding.evidence["lag1"] > 0.3 and finding.evidence["effective_n"] < 0.6 * finding.evidence["n"]
     assert not ask("S124", *clean())
+
+
+@pytest.mark.parametrize(("facts", "drawn"), [({"order": 3}, True), ({}, False), ({"order": 3, "import": {}}, False)])
+def test_nobody_is_told_to_draw_an_order_that_was_drawn(facts, drawn):
+    runs = [StoredRun({"id": str(place), "facts": facts}) for place in range(3)]
+    cells = [cell(x, x=i) for i, x in enumerate(slow_walk())]
+    (finding,) = ask("S124", *cells, runs=runs)
+    assert ("random already" in finding.action) is drawn and ("put the cells" in finding.action) is not drawn
 
 
 def test_a_slow_change_is_seen_through_cells_in_random_order():

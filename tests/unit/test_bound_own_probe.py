@@ -87,3 +87,10 @@ def test_what_a_run_kept_of_a_probe_is_known_without_that_probes_own_runs(tmp_pa
     path = store(tmp_path / "s", *(run(number, probe=kept) for number in range(3)))
     [row] = shares(path)
     assert row["s"] == pytest.approx(180e6)
+
+
+def test_repetitions_of_a_probe_are_no_trials_of_a_check(tmp_path):
+    beside = {"measured_beside": [4711]}
+    path = store(tmp_path / "s", *(run(number, **beside) for number in range(2)), run(2), *map(probe, range(3)))
+    [finding] = [one for one in iosonde.check(path).to_dict()["findings"] if one["code"] == "S132"]
+    assert finding["sentence"].startswith("2 of 3 runs"), "3 and not 6"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from iosonde.campaign import turn
 from iosonde.cli.commands import plan, run
 from iosonde.core import filesystems
 from iosonde.measure import cannot, items
@@ -107,3 +108,13 @@ def test_a_rank_that_begins_inside_a_file_is_seen_too():
     phase = {"name": "parts", "files": "f", "steps": ["create", writes, "close"]}
     item = {"kind": items.NATIVE, "workload": "phases", "settings": {"phases": [phase]}}
     assert ["skip" in items.skipping([item], ranks, "fuse.hdfs", 1)[0] for ranks in (1, 2)] == [False, True]
+
+
+def test_where_the_runs_are_is_said_once_for_all_labs_of_a_campaign(here, monkeypatch):
+    """Each lab is measured by a run of its own, which the campaign that holds the machine started."""
+    words = ["e.yaml", "--target", "t", "--alongside", "--store"]
+    assert "stored in s; the page" in CliRunner().invoke(run.command, [*words, "s"]).output
+    for name, value in turn.passed_on().items():
+        monkeypatch.setenv(name, value)
+    done = CliRunner().invoke(run.command, [*words, "z"])
+    assert done.exit_code == 0 and "stored in" not in done.output

@@ -369,9 +369,15 @@ def test_of_very_many_ranks_the_latest_and_the_last_are_shown():
 
 
 def test_one_rank_has_nobody_to_wait_for():
-    section, _ = timelines.timelines_of(stored([trial(phase([(0, 100)]))]), AXIS)
+    section, _ = timelines.timelines_of(stored([trial(phase([(0, 100)]), factors={"nodes": 1})]), AXIS)
     assert not section.items
     assert "one rank" in section.missing[0]
+
+
+@pytest.mark.parametrize("factors", [{"nodes": 2}, {"nodes": 1, "ranks": 4}])
+def test_several_ranks_of_which_one_told_its_times_are_not_one(factors):
+    section, _ = timelines.timelines_of(stored([trial(phase([(0, 100)]), factors=factors)]), AXIS)
+    assert not section.items and "several ranks" in section.missing[0] and "one rank" not in section.missing[0]
 
 
 def test_phases_without_the_times_of_ranks_are_said_to_be_missing():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from iosonde.core.headlines import computed, headlines, merged, metric_words, number_of
+from iosonde.core.headlines import computed, headlines, merged, metric_words, number_of, without_usual_clock
 
 
 def test_a_tools_own_kinds_come_first():
@@ -22,6 +22,14 @@ def test_without_any_of_them_the_usual_one():
 )  # fmt: skip
 def test_a_metric_in_words(metric, words):
     assert metric_words(metric) == words
+
+
+def test_the_usual_clock_is_left_out_of_a_sentence_and_others_stay():
+    said = "The variation of write bandwidth_last_done belongs to size; that of bandwidth_last_done_by_me and "
+    assert without_usual_clock(f"{said}rate_sum_of_ranks does not.") == (
+        "The variation of write bandwidth belongs to size; that of bandwidth_last_done_by_me and "
+        "rate_sum_of_ranks does not."
+    )
 
 
 @pytest.mark.parametrize(

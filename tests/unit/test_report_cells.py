@@ -112,6 +112,30 @@ def test_texts_of_an_axis_do_not_meet(least, most):
     assert all(b[0] - a[0] >= 7 * max(len(a[1]), len(b[1])) for a, b in zip(ticks, ticks[1:], strict=False))
 
 
+def test_an_interval_that_goes_on_beyond_the_strip_has_an_arrow_there():
+    axis = StripAxis(1e3, 1e6)
+    assert axis.logarithmic
+    assert axis.cut(0.0, 1e5) == ((axis.place(axis.start), -1),), "no logarithm reaches zero"
+    assert axis.cut(2e3, 1e9) == ((axis.place(axis.end), 1),)
+    assert axis.cut(2e3, 1e5) == () == axis.cut(None, None)
+    assert StripAxis(10.0, 100.0).cut(0.0, 100.0) == (), "from zero, zero is there"
+
+
+def test_the_scale_of_each_table_is_said_and_so_are_arrows():
+    means = [Estimate(10.0, 5.0, 30.0, 0.95, 3), Estimate(1e3, 0.0, 3e3, 0.95, 3), Estimate(1e5, 5e4, 3e5, 0.95, 3)]
+    rows = tuple(dataclasses.replace(row, mean=one) for row, one in zip(summary(3).rows, means, strict=True))
+    far = dataclasses.replace(summary(3), rows=rows)
+    assert summary_table(far).logarithmic and summary_table(far).is_cut
+    usual = Estimate(100.0, 90.0, 120.0, 0.95, 3)
+    near = dataclasses.replace(summary(3), rows=tuple(dataclasses.replace(row, mean=usual) for row in rows))
+    assert not summary_table(near).logarithmic and not summary_table(near).is_cut
+    html = render(dataclasses.replace(model_page(), summary=(far, near)))
+    assert html.count('class="scale"') == 1 and html.count('class="interval beyond"') >= 1
+    assert "goes on beyond the strip" in html
+    plain = render(dataclasses.replace(model_page(), summary=(near,)))
+    assert 'class="scale"' not in plain and "goes on beyond the strip" not in plain
+
+
 def test_an_interval_below_zero_has_no_dash_before_a_minus():
     assert estimate_parts(Estimate(-33.5, -51.2, -15.9, 0.95, 8)) == ("-33.5", "-51.2 to -15.9")
     assert estimate_parts(Estimate(1.0, -3.0, 5.0, 0.95, 8))[1] == "-3.00–5.00"

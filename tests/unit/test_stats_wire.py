@@ -64,6 +64,14 @@ def test_metadata_that_the_client_answered_by_itself(packets, moved, many):
     ]
 
 
+@pytest.mark.parametrize(("loopback", "idle", "many"), [(90 * 9, 0, 0), (10 * 9, 0, 1), (90 * 9, 90 * 9, 1)])
+def test_a_server_on_loopback_may_have_answered(loopback, idle, many):
+    """90 bytes for each of 9 creates there, and nothing on the network; or what is always there."""
+    node = {"timed": {"loopback_bytes": loopback, "seconds": 1.0}, "idle": {"loopback_bytes": idle, "seconds": 1.0}}
+    totals = {"create": {"count": 9, "bytes": 0}}
+    assert len(said(phase("create", packets_per_operation=0.0, totals=totals, nodes=[node]))) == many
+
+
 def test_the_sentence_is_of_all_bytes_and_names_the_range_and_the_servers():
     assert wire.words(runs({"index": 0, "name": "read"})) == ""
     assert wire.words(runs(phase(reads="came", received=1.05))) == (

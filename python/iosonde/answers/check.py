@@ -9,7 +9,6 @@ from typing import Any
 
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import InputError
-from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Role
 from iosonde.data import roles
@@ -92,8 +91,8 @@ def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried
         observed = [factor.name for factor in source.known.factors if factor.role is Role.OBSERVED]
         made = measured(source, replace(asked, on=tuple(by)))
         problems = source.store.problems()
-        probes = hardware.stored(map(StoredRun, source.store.runs()))
-        content = examine.StoreContent(source.runs, problems, observed, probes, source.whole)
+        probes = hardware.stored(source.probes)
+        content = examine.StoreContent(source.trial_runs, problems, observed, probes, source.whole)
         examination = examine.of_store(made, asked.level, content, bound.bytes_per_s)
         return Check(examination, made.warnings)
     table, seen = _of_table(source, asked, by)

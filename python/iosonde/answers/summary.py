@@ -17,7 +17,7 @@ from iosonde.data.subsamples import one_row_a_trial
 from iosonde.data.varying import columns_in, settings_besides
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
-from iosonde.stats.overview import overview
+from iosonde.stats.overview import hardware, overview
 from iosonde.stats.overview.calls import PhaseCalls, calls
 from iosonde.stats.overview.spread import Spread, spread_of
 from iosonde.stats.overview.types import Overview, OverviewRow
@@ -155,8 +155,8 @@ def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Over
     speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
     if asked.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
         percentiles = _of_speeds(percentiles, speeds)
-    return overview.of_store(trials, asked.level, source.runs, percentiles, pilot_of(source), source.units(), beside,
-                             source.experiments)  # fmt: skip
+    return overview.of_store(trials, asked.level, source.trial_runs, percentiles, pilot_of(source), source.units(),
+                             beside, source.experiments, hardware.stored(source.probes))  # fmt: skip
 
 
 def _of_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:

@@ -60,6 +60,11 @@ def passed_on() -> dict[str, str]:
     return {_HELD_FOR_US: str(this_process())}
 
 
+def is_part_of_another() -> bool:
+    """Whether a campaign that holds the machine started this one, for one of its labs: it says where the runs are."""
+    return bool(os.environ.get(_HELD_FOR_US))
+
+
 def _folder() -> Path:
     given = os.environ.get("IOSONDE_LOCK_DIR")
     return Path(given or next(filter(os.path.isdir, _PLACES), _PLACES[-1]))
@@ -70,7 +75,7 @@ def only_one_here(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterato
     """Hold the machine while the block runs; where no ranks run ``here`` only what a shared directory says counts.
     Raises InputError where another one measures, and did not end in the time that was given to it."""
     given = os.environ.get("IOSONDE_LOCK_DIR")
-    if not (here or given) or os.environ.get(_HELD_FOR_US):
+    if not (here or given) or is_part_of_another():
         yield
         return
     path = _folder() / (_ALONGSIDE if turn.alongside else _NAME)

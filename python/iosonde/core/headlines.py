@@ -6,6 +6,7 @@ A *kind* is a metric without its clock: ``bandwidth`` stands for ``bandwidth_las
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 # Of what has several metrics: the first of these that it has; how fast it is, else how long it takes.
@@ -26,6 +27,11 @@ def metric_words(metric: str) -> str:
     said = metric.removesuffix(_ENDS[0])
     kind = said.removesuffix(_ENDS[-1])
     return (kind if kind in SPEEDS else said).replace("_", " ")
+
+
+def without_usual_clock(sentence: str) -> str:
+    """``write bandwidth`` for ``write bandwidth_last_done`` in a sentence: of the usual clock its name is left out."""
+    return re.sub(rf"(?<=\w){_ENDS[0]}\b", "", sentence)
 
 
 def headlines(metrics: Iterable[tuple[str, str]], kinds: Sequence[str]) -> dict[str, list[str]]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
+from iosonde.core.hardware import SOURCE as PROBE_SOURCE
 from iosonde.core.schema import ROW_COLUMNS
 from iosonde.core.stored import PLACES, StoredRun
 from iosonde.core.table import Table
@@ -66,6 +67,17 @@ class Source:
             StoredRun(document, takes_incomplete(self.where))
             for document in self.store.runs(experiment=self.experiment, where=_of_runs(self.where))
         )
+
+    @property
+    def trial_runs(self) -> tuple[StoredRun, ...]:
+        """The runs without the repetitions of probes, which are no trials."""
+        return tuple(run for run in self.runs if run.source != PROBE_SOURCE)
+
+    @property
+    def probes(self) -> tuple[StoredRun, ...]:
+        """The repetitions of all probes that the store holds, in whichever experiment."""
+        runs = [] if self.store is None else map(StoredRun, self.store.runs())
+        return tuple(run for run in runs if run.source == PROBE_SOURCE)
 
     @cached_property
     def experiments(self) -> tuple[Experiment, ...]:

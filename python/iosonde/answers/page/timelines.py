@@ -25,13 +25,21 @@ def timelines_of(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timelin
         return Section(missing=("No trial holds the times of its ranks.",)), ""
     most = max(_ranks(run) for run in complete)
     if most < 2:
-        return Section(missing=("Every trial had one rank: there is nobody to wait for.",)), ""
+        return Section(missing=(_alone(runs),)), ""
     run = max((run for run in complete if _ranks(run) == most), key=_spread)
     size = counted(axis.size(run.factors), axis.noun)
     label = f"trial {run.id}, {size}" + (", incomplete" if run.missing else "")
     items = tuple(_timeline(phase, label) for phase in sorted(_timed(run), key=lambda p: place(p.name)))
     chosen = f"Of the trials with {most} ranks, the one whose ranks ended furthest apart, phase by phase."
     return Section(items), chosen
+
+
+def _alone(runs: Sequence[StoredRun]) -> str:
+    """Why there is no other rank to compare with: of trials with several, their times are not known."""
+    counts = [run.factors.get("ranks") or run.factors.get("nodes") for run in runs]
+    if any(isinstance(count, int) and count > 1 for count in counts):
+        return "Trials had several ranks, and their times are known of one alone: what a command starts is not seen."
+    return "Every trial had one rank: there is nobody to wait for."
 
 
 def _timed(run: StoredRun) -> list[StoredPhase]:

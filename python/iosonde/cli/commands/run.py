@@ -54,7 +54,7 @@ def command(asked: Request, level: float, as_json: bool, page: str | None) -> No
                 pairs = outcome.pairs
                 report.write_page_of(outcome.store, outcome.experiment.id, pairs.level if pairs else level, page)
         finally:
-            for remark in outcome.remarks():
+            for remark in outcome.remarks()[campaign.turn.is_part_of_another() :]:  # the first says where the runs are
                 talk(remark)
             outcome.check()  # what was not measured is said, whatever the rest came to
 

@@ -15,7 +15,8 @@ _LEAST_GAP = 75  # px between the middles of two texts
 
 @dataclass(frozen=True)
 class Mark:
-    """One number on the strip, px: the interval (None: cannot tell) and the value. ``place`` among those of its row."""
+    """One number on the strip, px: the interval (None: cannot tell) and the value. ``place`` among those of its row.
+    ``cut``: px of the ends of the interval that lie beyond the strip, each with the way that it goes on (-1, 1)."""
 
     place: int
     x: float
@@ -23,6 +24,7 @@ class Mark:
     high: float | None
     y: float
     kind: str  # "first", "between" or "last"
+    cut: tuple[tuple[float, int], ...] = ()
 
 
 class StripAxis:
@@ -43,6 +45,11 @@ class StripAxis:
         else:
             share = (value - self.start) / (self.end - self.start) if self.end > self.start else 0.0
         return round(_MARGIN + share * (STRIP_WIDTH - 2 * _MARGIN), 1)
+
+    def cut(self, low: float | None, high: float | None) -> tuple[tuple[float, int], ...]:
+        """The ends of an interval that lie beyond the strip: px, and the way that it goes on."""
+        ends = ((low, -1, low is not None and low < self.start), (high, 1, high is not None and high > self.end))
+        return tuple((self.place(end), way) for end, way, beyond in ends if end is not None and beyond)
 
     def ticks(self, unit: str) -> tuple[tuple[float, str], ...]:
         """(px, text) of two round values or so."""

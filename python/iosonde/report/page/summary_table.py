@@ -36,7 +36,7 @@ class TableLine:
 class SummaryTable:
     """``by``: what its first columns are.
     ``left_out``: so many cells are only in the CSV. ``ends``: the cells of the lowest and the highest mean, where
-    there are so many that the others are folded away."""
+    there are so many that the others are folded away. ``logarithmic``: the axis of its strips."""
 
     summary: ResponseSummary
     unit: str
@@ -45,6 +45,7 @@ class SummaryTable:
     ticks: tuple[tuple[float, str], ...]
     left_out: int
     ends: tuple[TableLine, ...] = ()
+    logarithmic: bool = False
 
     @property
     def n_cells(self) -> int:
@@ -55,6 +56,11 @@ class SummaryTable:
     def scaling(self) -> bool:
         """Whether it is known of any cell how its size scales."""
         return any(row.efficiency is not None for row in self.summary.rows)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether an interval goes on beyond its strip."""
+        return any(line.mark and line.mark.cut for line in (*self.lines, *self.ends))
 
     @property
     def unsure(self) -> bool:
@@ -73,7 +79,8 @@ def summary_table(summary: ResponseSummary) -> SummaryTable:
     lines = tuple(_line(row, divisor, axis, _levels(row, summary)) for row in shown)
     ticks = axis.ticks(summary.unit) if axis else ()
     folded = tuple(_line(row, divisor, axis, _levels(row, summary)) for row in ends)
-    return SummaryTable(summary, unit, by, lines, ticks, len(summary.rows) - len(shown), folded)
+    return SummaryTable(summary, unit, by, lines, ticks, len(summary.rows) - len(shown), folded,
+                        axis is not None and axis.logarithmic)  # fmt: skip
 
 
 def _ends(rows: Sequence[SummaryRow]) -> tuple[SummaryRow, ...]:
@@ -127,4 +134,5 @@ def _mark(row: SummaryRow, axis: StripAxis | None) -> Mark | None:
     if axis is None or row.mean.value is None:
         return None
     low, high = (None if end is None else axis.place(end) for end in (row.mean.low, row.mean.high))
-    return Mark(0, axis.place(row.mean.value), low, high, STRIP_HEIGHT / 2, "last")
+    cut = axis.cut(row.mean.low, row.mean.high)
+    return Mark(0, axis.place(row.mean.value), low, high, STRIP_HEIGHT / 2, "last", cut)

@@ -72,6 +72,11 @@ class TopTable:
         return any(CANNOT_TELL in (one.value, one.interval) for row in self.rows for one in _numbers(row))
 
     @property
+    def is_cut(self) -> bool:
+        """Whether an interval goes on beyond its strip."""
+        return any(mark.cut for row in self.rows for mark in row.marks)
+
+    @property
     def units(self) -> bool:
         """Whether its rows are of units of their own."""
         return any(row.unit for row in self.rows)
@@ -205,7 +210,7 @@ def _mark(mean: Estimate, place: int, count: int, axis: StripAxis) -> Mark:
     kind = "last" if place == count - 1 else "first" if place == 0 else "between"
     y = STRIP_HEIGHT / 2 if count == 1 else 6 + (STRIP_HEIGHT - 12) * place / (count - 1)
     low, high = (None if end is None else axis.place(end) for end in (mean.low, mean.high))
-    return Mark(place, axis.place(mean.value or 0.0), low, high, y, kind)
+    return Mark(place, axis.place(mean.value or 0.0), low, high, y, kind, axis.cut(mean.low, mean.high))
 
 
 def _numbers(row: TopRow) -> list[Number]:

@@ -56,6 +56,11 @@ class Subject:
     probes: Sequence[StoredRun] = ()
     records: Records | None = None
 
+    @property
+    def is_order_drawn(self) -> bool:
+        """Whether all trials are ones that were planned here, whose order is drawn."""
+        return bool(self.runs) and all("order" in run.facts and not run.imported for run in self.runs)
+
     @cached_property
     def families(self) -> dict[tuple[str, str], list[TrialCell]]:
         """The cells by (operation, metric): only these have values of one kind."""

@@ -14,7 +14,8 @@ How we know
     Expected are the bytes that were read, and those that were written as often
     as the client sends each. Below 90 % of it this is said; of metadata below
     one packet for two operations. Of commands the bytes are those that the
-    tool prints.
+    tool prints. Metadata that may have gone to a server on this node, over
+    loopback, is left out.
 
 When it is wrong
     When files have holes, which some protocols do not send, or the client
@@ -37,7 +38,7 @@ from typing import Any
 from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_size
-from iosonde.core.wire import BUFFERED, FLUSH, PREPARING, SERVED_BY_CACHE
+from iosonde.core.wire import BUFFERED, FLUSH, PREPARING, SERVED_BY_CACHE, TIMED
 
 from ..overview import wire
 from . import SHOWN, Subject, some
@@ -48,6 +49,7 @@ NEEDS_RUNS = True
 _EARLY = 0.3
 # A question and its answer are two packets.
 _QUIET = 0.5
+_QUESTION_BYTES = 80  # no question of a file system is shorter, with its headers
 
 # By operation.
 Phases = Mapping[str, Sequence[StoredPhase]]
@@ -108,7 +110,20 @@ def _quiet(of: Phases) -> Iterator[Finding]:
 def _is_quiet(phase: StoredPhase) -> bool:
     """Whether metadata was asked for, and hardly a packet was sent."""
     packets, moved = phase.network.get("packets_per_operation"), sum(one["bytes"] for one in phase.totals.values())
-    return packets is not None and packets < _QUIET and not moved
+    return packets is not None and packets < _QUIET and not moved and not _may_be_on_loopback(phase)
+
+
+def _may_be_on_loopback(phase: StoredPhase) -> bool:
+    """Whether so many bytes went over loopback that a server on a node of ours may have had the questions."""
+    operations = max((one["count"] for one in phase.totals.values()), default=0)
+    return sum(map(_loopback_bytes, phase.network.get("nodes") or ())) >= _QUESTION_BYTES * _QUIET * operations > 0
+
+
+def _loopback_bytes(node: Mapping[str, Any]) -> float:
+    """Those of the timed part, less what came while nobody did anything."""
+    timed, idle = node.get(TIMED) or {}, node.get("idle") or {}
+    rate = idle.get("loopback_bytes", 0) / idle["seconds"] if idle.get("seconds") else 0.0
+    return float(timed.get("loopback_bytes", 0)) - rate * float(timed.get("seconds", 0.0))
 
 
 def _range(phases: Sequence[StoredPhase], name: str) -> str:

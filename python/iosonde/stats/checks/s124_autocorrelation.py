@@ -33,6 +33,8 @@ from ..estimate.autocorrelation import autocorrelation
 from . import FAMILY_ALPHA, Subject
 
 CODE = "S124"
+_IN_ORDER = "let more time pass between trials, or put the cells in random order"
+_DRAWN = "let more time pass between trials, or average neighbouring ones (their order was random already)"
 
 
 def check(subject: Subject) -> list[Finding]:
@@ -52,6 +54,6 @@ def check(subject: Subject) -> list[Finding]:
             f"p={seen.p:.2g}): {seen.n} trials are worth about {seen.n * seen.effective_share:.0f}",
             {"operation": operation, "metric": metric, "lag1": seen.lag1, "p": seen.p, "n": seen.n,
              "effective_n": seen.n * seen.effective_share},
-            "let more time pass between trials, or put the cells in random order",
+            _DRAWN if subject.is_order_drawn else _IN_ORDER,
         ))  # fmt: skip
     return found

@@ -61,25 +61,27 @@ def of_store(
     measured: MeasuredCells, level: float, runs: Sequence[StoredRun] = (),
     latencies: Mapping[str, Sequence[TrialPercentiles]] | None = None, pilot: int | None = None,
     units: Mapping[str, str] | None = None, beside: Sequence[TrialCell] = (), experiments: Sequence[Experiment] = (),
+    probes: Sequence[StoredRun] = (),
 ) -> Overview:  # fmt: skip
     """The overview of a store's trials. ``runs`` are all of them (incomplete ones too: they become a finding),
     ``latencies`` the percentiles of each by run id. ``pilot``: so many trials fixed the number of trials by Stein's
     rule, whose interval the means then carry. ``units``: of the factors that have one. ``beside``: cells of the
     headline metrics, which belong to the family of tests. ``experiments``: what the runs belong to.
+    ``probes`` of the store say what its hardware carries.
     """
     rows = measured.rows
     latency = _latency(runs, latencies or {}, measured.by, level)
     subject = checks.Subject(measured.cells, level, runs, rows, hidden_in_store(measured))
     known = {name: unit for name, unit in (units or {}).items() if unit and name in measured.by}
     made = _overview(subject, measured.by, measured.warnings, latency, pilot, known, experiments)
-    return _with_story(made, measured.cells, beside, runs)
+    impossible = ProbedLimits(probes, level).impossible(measured.cells, runs)
+    return _with_story(made, measured.cells, beside, impossible)
 
 
 def _with_story(
-    made: Overview, cells: Sequence[TrialCell], beside: Sequence[TrialCell], runs: Sequence[StoredRun] = ()
+    made: Overview, cells: Sequence[TrialCell], beside: Sequence[TrialCell], impossible: Sequence[TrialCell] = ()
 ) -> Overview:
     """With what the settings say before how sure that is."""
-    impossible = ProbedLimits((), made.level).impossible(cells, runs)
     told = stories(made.rows, cells, made.level, beside, impossible)
     said = [*sentences(told, made.units), *([made.sentence] if made.sentence else [])]
     return replace(made, sentence=" ".join(said), stories=told)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.answers.answer import Answer
+from iosonde.core.headlines import without_usual_clock
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class AnsweredQuestion:
     @property
     def sentence(self) -> str:
         """What the answer says in one sentence; nothing where it says none."""
-        return str(getattr(self.answer, "sentence", ""))
+        return without_usual_clock(str(getattr(self.answer, "sentence", "")))
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form; the answer as its command's ``--json``."""
