@@ -184,3 +184,29 @@ def test_one_system_far_out_is_said_to_decide_and_is_not_what_explains(tmp_path)
     text = "\n".join(lines(made)).replace("\n  ", " ")
     assert "~ nodes: one system lies so far out that it decides the line alone" in text
     assert "by nodes" not in made.sentence and max(map(len, lines(made))) < 80
+
+
+def test_the_verdicts_are_those_of_the_sentence(place):
+    made = asked(place)
+    effects = {(one.response, one.subject): one for one in made.verdicts if one.question == "effect"}
+    api = effects[phase(made).title, ("api",)]
+    assert api.state == "different" and api.estimate == phase(made).explained["api"].share
+    assert effects[phase(made).title, ("nodes",)].state == "inconclusive"
+    assert all("not-corrected" in one.doubts for one in effects.values())
+
+
+def test_one_system_far_out_makes_no_effect(tmp_path):
+    *others, last = sample.corpus()
+    far = replace(last, factors={**last.factors, "nodes": 10**6})
+    made = asked(sample.write(tmp_path / "s", [*others, far]), HowCorpus(per="none"))
+    decided = [one for one in made.verdicts if one.subject == ("nodes",) and "leverage" in one.doubts]
+    assert decided and all(one.state == "inconclusive" for one in decided)
+
+
+def test_ones_own_result_has_a_verdict_for_each_number(place):
+    made = asked(place, HowCorpus(mine="submission=s05-0"))
+    own = [one for one in made.verdicts if one.question == "difference"]
+    assert len(own) == sum(one.placed is not None for one in made.phases)
+    for one, verdict in zip([one for one in made.phases if one.placed], own, strict=True):
+        low, high = one.placed.share.low, one.placed.share.high
+        assert (verdict.state == "different") == (low > 0.5 or high < 0.5)

@@ -104,3 +104,22 @@ def test_sums_have_no_plots():
     assert made.to_dict()["assumptions"] is None and made.sentence.endswith(".")
     with pytest.raises(InputError, match="no points"):
         made.plots()
+
+
+def test_a_slope_that_rests_on_one_row_is_inconclusive():
+    y = [6.58, 5.76, 7.71, 8.84, 8.47, 7.04, 5.25, 12.50, 5.56, 7.91, 6.89]
+    source = open_data(table_of({"x": [8.0] * 7 + [19.0] + [8.0] * 3, "y": y}))
+    made = regress(source, Asked(("y",), ("x",)))
+    (verdict,) = made.verdicts
+    assert verdict.state == "inconclusive" and verdict.doubts == ("leverage",) and verdict.direction is None
+    assert "adds" not in made.sentence
+
+
+def test_slopes_have_the_direction_and_the_interval_of_their_term():
+    rows = {"x": [1.0, 2, 3, 4] * 6, "z": [1.0, 1, 2, 2] * 6}
+    rows["y"] = [10 - 2 * x + 0.01 * ((7 * k) % 5) for k, x in enumerate(rows["x"])]
+    made = regress(open_data(table_of(rows)), Asked(("y",), ("x", "z")))
+    x, z = made.verdicts
+    assert (x.question, x.subject, x.state, x.direction) == ("slope", ("x",), "different", "down")
+    assert x.estimate.value == pytest.approx(-2, abs=0.05) and x.estimate.low < x.estimate.value < x.estimate.high
+    assert z.state == "inconclusive" and made.to_dict()["verdicts"][0]["subject"] == ["x"]

@@ -142,6 +142,17 @@ def test_a_plan_never_reads_more_than_there_is():
         plan(0, 10, 1.0, 0.0)
 
 
+def test_a_plan_says_what_each_file_takes_besides_and_how_many_are_of_each_draw():
+    made = plan(300_000_000, 50 * 10**15, 5 * 2**30, 0.01)
+    whole, told = made.rows[-1], made.to_dict()
+    assert whole.seconds / 86_400 == pytest.approx(142.5, abs=0.1)
+    assert whole.seconds_of_bytes / 86_400 == pytest.approx(107.8, abs=0.1)
+    assert made.rows[1].by_count == 385 == made.rows[1].files / 2
+    assert (told["per_file_s"], told["rate"]) == (0.01, 5 * 2**30)
+    assert told["plans"][-1]["seconds_of_bytes"] == whole.seconds_of_bytes
+    assert plan(30, 10_000, 1e9, 0.01).rows[0].by_count <= 30
+
+
 def test_sums_that_no_file_system_holds_are_said_to_be_wrong(tmp_path):
     (tmp_path / "text").write_text("text")
     walked = walk(walk_of(SurveyAsked(str(tmp_path))))

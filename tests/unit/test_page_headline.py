@@ -118,7 +118,10 @@ def test_tools_are_named_once_and_with_a_version_only_where_it_is_one():
     [
         ([1, 2], "1 and 2"),
         ([4096, 8192, 16384, 32768], "4 KiB to 32 KiB (4 levels)"),
+        ([262144, 4096, 16777216, 16384], "4 KiB to 16 MiB (4 levels)"),
         (["4k", "8k", "16k", "1m"], "4k to 1m (4 levels)"),
+        (["64k", "1m", "4k", "16k"], "4k to 1m (4 levels)"),
+        ([8, 0.5, 128, 32], "0.5 to 128 (4 levels)"),
         (["a", "b", "c", "d", "e"], "a, b, c and 2 more"),
         ([], ""),
     ],

@@ -14,9 +14,10 @@ from scipy import stats as scipy_stats
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Better, Estimate, Metric
 from iosonde.stats.estimate import compare, rank_tests
-from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, PublishedSummary, group, published
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, group
 from iosonde.stats.estimate.compare_words import Wording, sentence
 from iosonde.stats.estimate.multiple import holm
+from iosonde.stats.estimate.published import PublishedSummary, published
 from iosonde.stats.estimate.ratio import ratio_of_means, side
 from iosonde.stats.estimate.within_cells import compare_within
 

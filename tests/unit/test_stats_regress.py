@@ -370,3 +370,40 @@ def test_a_line_that_misses_repeats_which_are_all_the_same_is_not_straight():
 def test_a_response_that_differs_by_rounding_alone_explains_nothing(y):
     with pytest.raises(DataError, match="differs by no more than rounding in all 4 rows"):
         regress(table_of({"x": [1.0, 1, 2, 2], "y": y}), "y", ["x"], 0.95)
+
+
+# Anscombe, The American Statistician 27, 1973
+
+ANSCOMBE_X = [10.0, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5]
+ANSCOMBE_2 = [9.14, 8.14, 8.74, 8.77, 9.26, 8.10, 6.13, 3.10, 9.13, 7.26, 4.74]
+ANSCOMBE_4 = [6.58, 5.76, 7.71, 8.84, 8.47, 7.04, 5.25, 12.50, 5.56, 7.91, 6.89]
+
+
+def test_a_parabola_without_repeats_is_named_as_a_bend():
+    made = regress(table_of({"x": ANSCOMBE_X, "y": ANSCOMBE_2}), "y", ["x"], 0.95)
+    (found,) = [one for one in made.findings if one.code == "S301"]
+    design = np.column_stack([np.ones(11), ANSCOMBE_X, np.square(ANSCOMBE_X)])
+    assert found.evidence["curvature_p"]["x"] == pytest.approx(sm.OLS(ANSCOMBE_2, design).fit().pvalues[2], rel=1e-3)
+
+
+def test_bends_are_rarely_seen_in_noise():
+    rng, seen = np.random.default_rng(3), 0
+    for _ in range(200):
+        x = rng.uniform(0, 1, 15)
+        made = regress(table_of({"x": x.tolist(), "y": (x + rng.standard_normal(15)).tolist()}), "y", ["x"], 0.95)
+        seen += "S301" in codes(made)
+    assert seen <= 8
+
+
+def test_a_slope_that_rests_on_one_row_is_named_with_the_row():
+    table = table_of({"x": [8.0] * 7 + [19.0] + [8.0] * 3, "y": ANSCOMBE_4})
+    made = regress(table, "y", ["x"], 0.95)
+    (found,) = [one for one in made.findings if one.code == "S305"]
+    assert found.evidence["terms"] == ["x"] and made.decided_by("x") == table.place(7) and not made.decided_by("z")
+
+
+def test_only_the_coefficients_of_the_row_rest_on_it():
+    levels = ["a", "b"] * 5 + ["c"]
+    table = table_of({"fs": levels, "y": np.random.default_rng(1).normal(10, 1, 11).tolist()})
+    made = regress(table, "y", ["fs"], 0.95)
+    assert made.decided_by("fs[c]") and not made.decided_by("fs[b]")

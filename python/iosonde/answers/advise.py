@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.where import matching_rows
 from iosonde.core.words import counted, percent, ratio
 from iosonde.data.asked import Asked
 from iosonde.data.in_use import in_use
 from iosonde.data.responses import Response, one_of_each, one_response
 from iosonde.data.source import Source
+from iosonde.data.varying import varying_besides
 from iosonde.explain.advise import Advice, Wish
 from iosonde.explain.advise import advise as advised
 from iosonde.explain.advise_trial import KEPT, LESS, MORE, UNTOLD, Tried, against
@@ -21,10 +25,13 @@ from iosonde.explain.hints import files_of
 from iosonde.explain.rules import Rule
 from iosonde.model.fit.features import encode, outside
 
+from .advise_verdict import advised_verdict, claim_of
 from .answer import Answer, of_each
+from .besides import Besides
 from .caveats import caveats, of_ratios, of_single_trials
 from .learned import set_factors
 
+_MIN_COMPLETE_SHARE = 0.5  # of the rows, for a column to be taken for the workload unasked
 _VERDICTS = {
     KEPT: "The advice, tried, brought what it said",
     LESS: "The advice, tried, brought less than it said",
@@ -37,10 +44,11 @@ _VERDICTS = {
 class Advising:
     """What may be chosen, and how it is judged.
 
-    ``given`` describes a workload; None: of a store all other factors that were set, of a table nothing. ``better`` is
-    ``higher`` or ``lower``, None: as of the response. ``current`` is the setting in use, by column; the gain is then
-    over it. A tree asks at most ``depth`` questions; ``full``: all of them, not only those that are worth it.
-    ``weigh``: instances count by what choosing wrong loses there.
+    ``given`` describes a workload; None: all other factors of a store that were set, or columns of a table that look
+    set and of which each setting was tried. ``better`` is ``higher`` or ``lower``, None: as of the response.
+    ``current`` is the setting in use, by column; the gain is then over it. A tree asks at most ``depth`` questions;
+    ``full``: all of them, not only those that are worth it. ``weigh``: instances count by what choosing wrong loses
+    there.
     """
 
     choose: tuple[str, ...]
@@ -54,11 +62,13 @@ class Advising:
 
 @dataclass(frozen=True)
 class Advised(Answer):
-    """``advice`` from DATA; the one workload ``case`` that was asked about, or what new trials say: ``tried``."""
+    """``advice`` from DATA; the one workload ``case`` that was asked about, or what new trials say: ``tried``.
+    ``besides``: columns that vary and are neither chosen nor given."""
 
     advice: Advice
     case: Mapping[str, Any] | None = None
     tried: Tried | None = None
+    besides: Besides = Besides()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde advise --json``."""
@@ -75,6 +85,24 @@ class Advised(Answer):
         return [default.to_json() for default in self.advice.defaults]
 
     @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Whether a setting is advised; of new trials whether the advice is better than what it replaces."""
+        return (self.besides.judge(advised_verdict(self.advice) if self.tried is None else self._tried_verdict),)
+
+    @property
+    def _tried_verdict(self) -> Verdict:
+        assert self.tried is not None
+        obtained = self.tried.obtained
+        up = obtained.low is not None and obtained.low > 1
+        down = obtained.high is not None and obtained.high < 1
+        made = self.advice
+        return Verdict(
+            "best", made.instances.response, made.instances.choose,
+            VerdictState.DIFFERENT if up or down else VerdictState.INCONCLUSIVE,
+            Direction.UP if up else Direction.DOWN if down else None, claim_of(made), obtained,
+        )  # fmt: skip
+
+    @property
     def rule(self) -> Rule | None:
         """The rule for the workload that was asked about; None where nothing is advised."""
         return None if self.case is None else self.advice.rule_for(self.case)
@@ -87,7 +115,7 @@ class Advised(Answer):
             return f"{_VERDICTS[tried.verdict]}: {ratio(tried.obtained)} times, predicted {ratio(tried.predicted)}."
         rule = self.rule
         if rule is None:
-            return sentence_of(self.advice)
+            return f"{sentence_of(self.advice)} {self.besides.sentence}".rstrip()
         learned = counted(rule.instances, "instance")
         return (
             f"{rule.then} ({rule.when}): {percent(rule.share)} of the best on {learned}, worst {percent(rule.lowest)}."
@@ -115,6 +143,11 @@ class AdvisedEach(Answer):
     def records(self) -> list[dict[str, Any]]:
         """One row a setting of each response."""
         return [{"response": one.advice.instances.response, **row} for one in self.items for row in one.records()]
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """That of each response."""
+        return tuple(verdict for one in self.items for verdict in one.verdicts)
 
     @property
     def sentence(self) -> str:
@@ -159,16 +192,20 @@ def _advised(
     if not len(response.rows):
         raise DataError(f"{source.name} holds no rows", "give a table with measurements")
     named = replace(asked, response=(response.title,)) if source.store is not None else asked
-    given = how.given if how.given is not None else _other_factors(source, named, response, how.choose)
+    chosen = [response.rows.column(name).name for name in how.choose]
+    given, said = (how.given, "") if how.given is not None else _workload(source, named, response, chosen)
     how = replace(how, given=source.apart((*how.choose, *given))[len(how.choose) :])
-    current, said = in_use(source, response.rows, how.choose) if how.current is None else (how.current, "")
+    current, in_use_said = in_use(source, response.rows, how.choose) if how.current is None else (how.current, "")
+    fixed = [response.rows.column(name).name for name in given]
+    more = Besides(varying_besides(source, response, (*chosen, *fixed)), (), asked.level, response.are_parts)
     made = advice_of(response, replace(how, current=current), asked.level)
-    made = replace(made, warnings=(*([said] if said else []), *made.warnings))
+    warnings = (*(text for text in (said, in_use_said) if text), *more.named("--given"), *made.warnings)
+    made = replace(made, warnings=warnings)
     case = None if workload is None else _case(made, workload, source)
     if new is None:
-        return Advised(made, case)
-    again = one_response(new, replace(named, on=(*how.choose, *(how.given or ()))))
-    return Advised(made, case, against(made, again.rows))
+        return Advised(made, case, besides=more)
+    again = one_response(new, replace(named, on=(*how.choose, *given)))
+    return Advised(made, case, against(made, again.rows), more)
 
 
 def advice_of(response: Response, how: Advising, level: float) -> Advice:
@@ -180,14 +217,29 @@ def advice_of(response: Response, how: Advising, level: float) -> Advice:
     return replace(made, warnings=(*said, *made.warnings))
 
 
-def _other_factors(source: Source, asked: Asked, response: Response, choose: Sequence[str]) -> list[str]:
-    """Of a store the factors that were set and are not chosen."""
-    if source.store is None:
-        return []
-    chosen = [response.rows.column(name).name for name in choose]
-    return [
-        name for name in set_factors(one_response(source, replace(asked, on=())).with_scattered()) if name not in chosen
-    ]
+def _workload(
+    source: Source, asked: Asked, response: Response, chosen: Sequence[str]
+) -> tuple[tuple[str, ...], str]:  # fmt: skip
+    """What describes a workload where nobody says it, and of a table a line that says so: the other factors of a store
+    that were set; the columns of a table that look set, as long as each setting was tried at what they tell apart."""
+    if source.store is not None:
+        others = set_factors(one_response(source, replace(asked, on=())).with_scattered())
+        return tuple(name for name in others if name not in chosen), ""
+    kept: list[str] = []
+    for name in varying_besides(source, response, chosen):
+        if _complete_share(response, chosen, [*kept, name]) >= _MIN_COMPLETE_SHARE:
+            kept.append(name)
+    return tuple(kept), f"taken for the workload, as --given names none: {', '.join(kept)}" if kept else ""
+
+
+def _complete_share(response: Response, chosen: Sequence[str], given: Sequence[str]) -> float:
+    """The share of the rows that belong to workloads which were measured with every setting."""
+    settings = response.rows.groups(chosen)
+    number = np.empty(len(response.rows), dtype=np.intp)
+    for at, (_, rows) in enumerate(settings):
+        number[rows] = at
+    sizes = [rows.size for _, rows in response.rows.groups(given) if np.unique(number[rows]).size == len(settings)]
+    return sum(sizes) / len(response.rows)
 
 
 def _case(made: Advice, given: Mapping[str, str], source: Source) -> dict[str, Any]:

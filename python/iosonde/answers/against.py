@@ -22,7 +22,7 @@ from iosonde.data.source import Source
 from iosonde.stats.estimate.pair_words import sentence, untold_limit
 from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, others, paired_run, verdicts
 
-from .answer import Answer
+from .answer import Answer, level_columns
 from .gated import gate_pairs, narrowed
 
 
@@ -79,12 +79,14 @@ class PairVerdicts(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row for each number and cell."""
-        return [
-            {**one.cell, "operation": one.name[0], "metric": one.name[1], "unit": one.name[2], "primary": one.primary,
-             "a": self.rule.a, "b": self.rule.b, "pairs": one.n, **one.ratio.flat("ratio"), "verdict": one.verdict,
-             "state": str(one.state)}
-            for one in self.items
-        ]  # fmt: skip
+        return [self._record(one) for one in self.items]
+
+    def _record(self, one: PairVerdict) -> dict[str, Any]:
+        row = {"operation": one.name[0], "metric": one.name[1], "unit": one.name[2], "primary": one.primary,
+               "a": self.rule.a, "b": self.rule.b, "pairs": one.n, **one.ratio.flat("ratio"),
+               "verdict": one.verdict,
+               "state": str(one.state)}  # fmt: skip
+        return {**level_columns(one.cell, row), **row}
 
 
 def sealed_pairs(source: Source, group: str | None, published: bool) -> list[Experiment]:

@@ -10,6 +10,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.words import listed
 from iosonde.data.asked import Asked
+from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.regression import strata
 from iosonde.stats.regression.anova import Anova
@@ -18,6 +19,7 @@ from iosonde.stats.regression.formula import columns_of
 from iosonde.stats.regression.weighted import Block
 
 from .answer import Answer
+from .besides import Besides, besides_factors
 from .caveats import caveats
 from .regress import explained
 
@@ -25,10 +27,11 @@ from .regress import explained
 @dataclass(frozen=True)
 class AnalysisOfVariance(Answer):
     """``anova``: the table, the contrasts, and what speaks against them. ``unit``: that of the response, where it is
-    known."""
+    known. ``besides``: columns that vary and are in no term."""
 
     anova: Anova
     unit: str = ""
+    besides: Besides = Besides()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde anova --json``."""
@@ -41,7 +44,7 @@ class AnalysisOfVariance(Answer):
     @property
     def sentence(self) -> str:
         """Which factors explain the variation."""
-        return sentence(self.anova)
+        return f"{sentence(self.anova)} {self.besides.sentence}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,18 @@ def anova(source: Source, asked: Asked, how: SumsOfSquares | None = None) -> Ana
         raise InputError("weights are those of the levels of a block", "name it with --block, as --block campaign")
     block = Block(how.block, how.weighted) if how.block else None
     made = allocated(rows, response.title, terms, asked.level, block=block, kind=how.kind, contrasts=how.contrasts)
-    return AnalysisOfVariance(replace(made, warnings=(*caveats(response), *made.warnings)), response.unit)
+    more = _besides(source, response, terms, how, asked) if asked.on else Besides()
+    warnings = (*caveats(response), *more.warnings, *made.warnings)
+    return AnalysisOfVariance(replace(made, warnings=warnings), response.unit, more)
+
+
+def _besides(
+    source: Source, response: Response, terms: Sequence[str], how: SumsOfSquares, asked: Asked
+) -> Besides:  # fmt: skip
+    """What varies and is neither in a term nor a block nor numbers bring-ups."""
+    rows = response.rows
+    also = [rows.column(name).name for name in (how.block, *how.bring_ups) if name]
+    return besides_factors(source, response, columns_of(terms, rows), asked.level, also)
 
 
 def _refuse_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> None:

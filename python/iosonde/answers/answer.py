@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from iosonde.core.verdict import Verdict
@@ -38,6 +38,12 @@ class Answer(ABC):
     def problem(self) -> bool:
         """Whether it found what its command exists to find (exit code 1)."""
         return False
+
+
+def level_columns(levels: Mapping[str, Any], row: Collection[str]) -> dict[str, Any]:
+    """Factor → level, as columns beside the others of a ``row``: a factor that is called as one of these is
+    ``n (factor)``, so that neither takes the place of the other."""
+    return {f"{name} (factor)" if name in row else name: level for name, level in levels.items()}
 
 
 def of_each(sentences: Sequence[tuple[str, str]]) -> str:

@@ -18,6 +18,7 @@ from iosonde.core.stored import incomplete_among
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.units import significant
+from iosonde.core.verdict import Verdict
 from iosonde.core.words import counted
 from iosonde.data.asked import Asked
 from iosonde.data.responses import no_trial
@@ -27,6 +28,7 @@ from iosonde.stats.estimate.clusters import Explained
 from iosonde.stats.overview.systems import LEAST, CorpusPhase, Systems, TwoScores
 
 from .answer import Answer
+from .corpus_verdicts import corpus_verdicts, is_seen
 
 _Kind = tuple[tuple[str, str], npt.NDArray[np.intp]]  # (operation, metric), its rows
 
@@ -98,6 +100,12 @@ class Corpus(Answer):
         return list(found.values())
 
     @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Of each covariate of each number, whether it explains anything; of one's own result, on which side of the
+        middle of the corpus it lies."""
+        return corpus_verdicts(self.phases)
+
+    @property
     def sentence(self) -> str:
         """How far systems differ, what explains it, and where one's own result lies."""
         said = _places(self)
@@ -107,8 +115,7 @@ class Corpus(Answer):
             times = significant(_reach(most))
             said.append(f"Systems differ most in {most.title}: the upper tenth begins at {times} times the end of the "
                         "lowest.")  # fmt: skip
-        told = [(one, name, e) for one in self.phases for name, e in one.explained.items()
-                if (e.share.low or 0) > 0 and e.without is None]  # fmt: skip
+        told = [(one, name, e) for one in self.phases for name, e in one.explained.items() if is_seen(e)]
         if told:
             one, name, e = max(told, key=lambda found: found[2].share.low or 0.0)
             said.append(f"Most is explained of {one.title} by {name}: {_percent(e.share)} of the variance of its "

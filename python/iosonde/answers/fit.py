@@ -9,8 +9,10 @@ from typing import Any
 from iosonde.core.errors import IosondeError
 from iosonde.core.table import Table
 from iosonde.core.units import human_scale
+from iosonde.core.verdict import Verdict
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
+from iosonde.data.varying import varying_besides
 from iosonde.model.families import checked
 from iosonde.model.families.linear import expand_terms
 from iosonde.model.families.nodes import TreeRule
@@ -20,21 +22,24 @@ from iosonde.model.fit.document import to_text
 from iosonde.model.fit.features import Examples
 from iosonde.model.fit.fitted import negative_share, train
 from iosonde.model.fit.folds import groups
+from iosonde.stats.regression.formula import columns_of
 from iosonde.stats.regression.regress import Regression, regress
 
 from .answer import Answer
+from .besides import Besides
 from .candidates import Learning
 from .constraints import Broken, check_of, of_experiments, typed
 from .learned import learned
 from .unseen_rows import UnseenRows
-from .verdict import verdict
+from .verdict import model_verdict, verdict
 
 
 @dataclass(frozen=True)
 class Fitted(Answer):
     """``choice`` holds what was tried and the model that was taken. ``linear`` is the regression of the linear model
     that was tried, with what speaks against it; None where none was. ``below``: model → the share of valid designs in
-    which it predicts below 0 what never was. ``together`` is what was kept in one fold."""
+    which it predicts below 0 what never was. ``together`` is what was kept in one fold. ``besides``: columns that vary
+    and that no model knows."""
 
     examples: Examples
     choice: Choice
@@ -42,6 +47,7 @@ class Fitted(Answer):
     below: dict[str, float]
     together: str
     level: float
+    besides: Besides = Besides()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde fit --json``."""
@@ -58,7 +64,14 @@ class Fitted(Answer):
     @property
     def sentence(self) -> str:
         """Which model is taken, why, and how wrong it is."""
-        return verdict(self.choice, human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit))
+        said = verdict(self.choice, human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit))
+        return f"{said} {self.besides.sentence}".rstrip()
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Whether the model that is taken beats the mean of everything on rows not seen."""
+        names = tuple(feature.name for feature in self.examples.features)
+        return (self.besides.judge(model_verdict(self.choice, self.examples.response, names)),)
 
     @property
     def rules(self) -> list[TreeRule] | None:
@@ -85,6 +98,8 @@ def fit(
     that is done. Raises InputError, DataError."""
     how = how or Learning()
     found = learned(source, asked)
+    rest = varying_besides(source, found.response, columns_of(asked.on, found.response.rows)) if asked.on else ()
+    more = Besides(rest, (), asked.level, found.response.are_parts)
     together = groups(found.examples, how.together)
     examples = found.judged_by(together)
     candidates = how.candidates(examples)
@@ -92,10 +107,12 @@ def fit(
     designed, left = of_experiments(source, examples)
     kept = tuple(dict.fromkeys((*constraints, *designed)))
     made = choose(examples, candidates, together, how.n_folds, asked.level, how.seed, progress)
-    made = replace(made, model=replace(made.model, constraints=kept, warnings=(*made.model.warnings, *left)))
+    made = replace(
+        made, model=replace(made.model, constraints=kept, warnings=(*more.warnings, *made.model.warnings, *left))
+    )
     below = _below_zero(examples, made, check_of(kept, examples.features) if kept else None)
     linear = _linear(found.response.rows, examples, made, asked.level)
-    return Fitted(examples, made, linear, below, how.together, asked.level)
+    return Fitted(examples, made, linear, below, how.together, asked.level, more)
 
 
 def _linear(table: Table, examples: Examples, made: Choice, level: float) -> Regression | None:

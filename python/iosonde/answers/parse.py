@@ -14,7 +14,7 @@ from iosonde.importers import Note, Parsed, Row, Text, Understood, fio_version, 
 from iosonde.importers.columns import understand_columns
 from iosonde.importers.columns_map import ColumnsMap, read_map
 
-from .answer import Answer
+from .answer import Answer, level_columns
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Parse(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a number, with its factors and the line that it stands in."""
-        return [{**row.pop("factors"), **row} for row in self._results()]
+        return [{**level_columns(row.pop("factors"), row), **row} for row in self._results()]
 
     def _results(self) -> Iterator[dict[str, Any]]:
         return (_row(index, run, row) for index, run in enumerate(self.understood.runs) for row in run.rows)

@@ -11,7 +11,7 @@ from iosonde.data.source import Source
 from iosonde.model.fit.describe import Description, describe
 from iosonde.model.fit.fitted import Model, Prediction, ask_all
 
-from .answer import Answer
+from .answer import Answer, level_columns
 from .constraints import check_of
 from .model_file import rows_of, setting
 
@@ -34,7 +34,8 @@ class Predictions(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a setting."""
-        return [{**one.at, **one.value.flat("fit"), "extrapolated": one.extrapolated} for one in self.predictions]
+        rows = [{**one.value.flat("fit"), "extrapolated": one.extrapolated} for one in self.predictions]
+        return [{**level_columns(one.at, row), **row} for row, one in zip(rows, self.predictions, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from iosonde.core.errors import InputError
-from iosonde.stats.estimate.compare import Group, PublishedSummary, published
+from iosonde.stats.estimate.compare import Group
+from iosonde.stats.estimate.published import PublishedSummary, published
 
 _KEYS = ("mean", "n", "sd", "low", "high", "level", "kind", "name")
 EXAMPLE = "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9 or mean=177.1,sd=14.2,n=8"

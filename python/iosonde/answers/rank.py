@@ -21,6 +21,7 @@ from iosonde.stats.regression.effect_verdicts import effect_verdicts
 from iosonde.stats.regression.effects import ResponseEffects
 
 from .answer import Answer, of_each
+from .besides import Besides, besides_factors
 from .caveats import caveats, of_single_trials
 from .family import tested_effects
 
@@ -31,12 +32,14 @@ _MANY_ROWS = 20_000  # more take seconds
 @dataclass(frozen=True)
 class Rankings(Answer):
     """A Ranking for each response. ``single``: one response was named, and stands alone in the JSON. ``assumed``: the
-    factors of a table, which nobody named. ``left_out``: the responses that cannot be ranked, each with why."""
+    factors of a table, which nobody named. ``left_out``: the responses that cannot be ranked, each with why.
+    ``besides``: of each ranking the columns that vary and were not named."""
 
     rankings: tuple[Ranking, ...]
     single: bool = False
     assumed: bool = False
     left_out: tuple[str, ...] = ()
+    besides: tuple[Besides, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde rank --json``."""
@@ -48,12 +51,26 @@ class Rankings(Answer):
     @property
     def sentence(self) -> str:
         """Which factors matter, of each response."""
-        return of_each([(ranking.response, ranking.sentence) for ranking in self.rankings])
+        return of_each([(one.response, said) for one, said in zip(self.rankings, self.sentences, strict=True)])
+
+    @property
+    def sentences(self) -> list[str]:
+        """That of each ranking, with what becomes of it when the columns besides are held."""
+        pairs = zip(self.rankings, self._besides, strict=True)
+        return [f"{ranking.sentence} {more.sentence}".rstrip() for ranking, more in pairs]
+
+    @property
+    def _besides(self) -> Sequence[Besides]:
+        return self.besides or [Besides()] * len(self.rankings)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Of each factor's effect on each response."""
-        return tuple(one for ranking in self.rankings for one in effect_verdicts(ranking.response, ranking.effects))
+        return tuple(
+            more.judge(verdict)
+            for ranking, more in zip(self.rankings, self._besides, strict=True)
+            for verdict in effect_verdicts(ranking.response, ranking.effects)
+        )
 
     def records(self) -> list[dict[str, Any]]:
         """One row a factor."""
@@ -88,21 +105,26 @@ def rank(source: Source, asked: Asked, how: Ranked | None = None) -> Rankings:
     named = asked.on or tuple(name for chosen in how.blocks.values() for name in chosen)
     found = responses(source, replace(asked, on=named))
     effects = tested_effects(source, asked, found, lambda one: _prepared(one, bool(named)))
-    made, left_out = _each(found, effects, bool(named), asked, how)
-    return Rankings(made, len(asked.response) == 1, source.store is None and not named, left_out)
+    made, more, left_out = _each(source, found, effects, bool(named), asked, how)
+    return Rankings(made, len(asked.response) == 1, source.store is None and not named, left_out, more)
 
 
 def _each(
-    found: Sequence[Response], effects: Mapping[str, ResponseEffects], named: bool, asked: Asked, how: Ranked
-) -> tuple[tuple[Ranking, ...], tuple[str, ...]]:
-    """The ranking of each response. Of several that nobody named those without one are left out, with why. Raises
-    InputError, DataError where there is none at all."""
+    source: Source, found: Sequence[Response], effects: Mapping[str, ResponseEffects], named: bool, asked: Asked,
+    how: Ranked,
+) -> tuple[tuple[Ranking, ...], tuple[Besides, ...], tuple[str, ...]]:  # fmt: skip
+    """The ranking of each response, with what varies besides. Of several that nobody named those without one are left
+    out, with why. Raises InputError, DataError where there is none at all."""
     made: list[Ranking] = []
+    more: list[Besides] = []
     left_out: list[str] = []
     problem: DataError | None = None
     for one in found:
         try:
-            made.append(_ranked(one, effects.get(one.title), named, asked.level, how))
+            rest = besides_factors(source, one, one.names, asked.level) if named else Besides()
+            ranking = _ranked(one, effects.get(one.title), named, asked.level, how)
+            made.append(replace(ranking, warnings=(*rest.warnings, *ranking.warnings)))
+            more.append(rest)
         except DataError as error:
             if asked.response or len(found) == 1:
                 raise
@@ -110,7 +132,7 @@ def _each(
             left_out.append(f"{one.title}: {str(error).removeprefix(f'{one.title}: ')}")
     if problem is not None and not made:
         raise problem
-    return tuple(made), tuple(left_out)
+    return tuple(made), tuple(more), tuple(left_out)
 
 
 def _prepared(response: Response, named: bool) -> tuple[Response, list[str], list[str]]:

@@ -12,29 +12,40 @@ import numpy as np
 
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
+from iosonde.core.types import Estimate
 from iosonde.core.units import fitted, human_scale
+from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.core.words import listed
 from iosonde.data.asked import Asked
 from iosonde.data.responses import VALUE, Response, one_response
 from iosonde.data.source import Source
+from iosonde.data.varying import varying_besides
 from iosonde.stats.regression.formula import columns_of
 from iosonde.stats.regression.model_plots import plot_data
+from iosonde.stats.regression.ols import Coefficient
 from iosonde.stats.regression.regress import Regression
 from iosonde.stats.regression.regress import regress as regressed
 from iosonde.stats.regression.sums import regress_sums
 
 from .answer import Answer
+from .besides import Besides, besides
 from .caveats import caveats
 from .regress_without import Without, rows_named
+
+# Findings that doubt every slope.
+_DOUBTS = {"S301": "lack-of-fit", "S304": "dependent", "S311": "bring-ups"}
 
 
 @dataclass(frozen=True)
 class LeastSquares(Answer):
     """``regression``: how much is explained, the coefficients, the predictions, what speaks against it. ``without``:
-    the same without rows that were named. ``unit``: of the response, '' where it has none or was transformed."""
+    the same without rows that were named. ``unit``: of the response, '' where it has none or was transformed.
+    ``besides``: columns that vary and are in no term."""
 
     regression: Regression
     without: Without | None = None
     unit: str = ""
+    besides: Besides = Besides()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde regress --json``."""
@@ -48,7 +59,16 @@ class LeastSquares(Answer):
     def sentence(self) -> str:
         """The effect of one numeric predictor in words, or how much all explain."""
         divisor, unit = self.scale
-        return sentence(self.regression, lambda value: f"{fitted(value / divisor)} {unit}".rstrip())
+        said = sentence(self.regression, lambda value: f"{fitted(value / divisor)} {unit}".rstrip())
+        return f"{said} {self.besides.sentence}".rstrip()
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """One for each term but the intercept: whether its interval excludes 0."""
+        made = self.regression
+        doubts = tuple(doubt for code, doubt in _DOUBTS.items() if any(one.code == code for one in made.findings))
+        doubts += ("leverage",) if made.assumptions and made.assumptions.influential_rows else ()
+        return tuple(self.besides.judge(_slope(made, one, doubts)) for one in made.fit.coefficients()[1:])
 
     @property
     def scale(self) -> tuple[float, str]:
@@ -86,8 +106,10 @@ def regress(
 
     made = fitted_to(response.rows)
     beside = _without(response.rows, made, without, fitted_to) if without else None
-    return LeastSquares(replace(made, warnings=(*caveats(response), *made.warnings)), beside,
-                        "" if response.transform else response.unit)  # fmt: skip
+    rest = varying_besides(source, response, columns_of(terms, response.rows)) if asked.on else ()
+    more = besides(response, terms, rest, asked.level, made.model)
+    return LeastSquares(replace(made, warnings=(*caveats(response), *more.warnings, *made.warnings)), beside,
+                        "" if response.transform else response.unit, more)  # fmt: skip
 
 
 def _without(
@@ -144,11 +166,31 @@ def explained(
     return response, terms
 
 
+def _slope(made: Regression, one: Coefficient, doubts: tuple[str, ...]) -> Verdict:
+    if made.fit.f is None:
+        return Verdict("slope", made.response, (one.name,), VerdictState.NOT_TESTED, doubts=doubts)
+    if made.decided_by(one.name):
+        doubts = tuple(dict.fromkeys((*doubts, "leverage")))
+    seen = is_seen(made, one)
+    state = VerdictState.DIFFERENT if seen else VerdictState.INCONCLUSIVE
+    direction = (Direction.UP if one.estimate > 0 else Direction.DOWN) if seen else None
+    estimate = Estimate(one.estimate, one.low, one.high, made.fit.level, made.fit.n)
+    return Verdict("slope", made.response, (one.name,), state, direction, "", estimate, one.p, made.fit.k, doubts)
+
+
+def is_seen(made: Regression, one: Coefficient) -> bool:
+    """Whether a coefficient's interval excludes 0, and more than a single row says so."""
+    return not one.low <= 0 <= one.high and not made.decided_by(one.name)
+
+
 def sentence(made: Regression, number: Callable[[float], str] = fitted) -> str:
     """The effect of one numeric predictor in words, or how much all explain; ``number`` writes a response."""
     f = made.fit
     if f.f is not None and f.k == 1 and "[" not in f.names[1]:
         slope = f.coefficients()[1]
+        if row := made.decided_by(slope.name):
+            return (f"Whether {slope.name} has an effect on {made.response} is inconclusive: its slope rests on {row} "
+                    "alone.")  # fmt: skip
         sure = f"between {number(slope.low)} and {number(slope.high)}"
         if slope.low <= 0 <= slope.high:
             return f"Whether {slope.name} has an effect on {made.response} cannot be told: a step of 1 adds {sure}."
@@ -156,9 +198,11 @@ def sentence(made: Regression, number: Callable[[float], str] = fitted) -> str:
     if f.f is None:
         return (f"The predictors explain all of the variation of {made.response}; nothing is left over to hold the "
                 "effect of one against.")  # fmt: skip
-    told = [c.name for c in f.coefficients()[1:] if not c.low <= 0 <= c.high]
+    told = [c.name for c in f.coefficients()[1:] if is_seen(made, c)]
     named = f"effects that can be told from 0: {', '.join(told)}" if told else "no single effect can be told from 0"
-    return f"The predictors explain {100 * f.r2:.0f} % of the variation of {made.response}; {named}."
+    single = [f"{c.name} (on {row})" for c in f.coefficients()[1:] if (row := made.decided_by(c.name))]
+    alone = f" On a single row alone rest {listed(single)}." if single else ""
+    return f"The predictors explain {100 * f.r2:.0f} % of the variation of {made.response}; {named}.{alone}"
 
 
 def _checked(m: int) -> int:

@@ -27,7 +27,7 @@ from iosonde.model.scaling.forecast import SCENARIO
 from iosonde.model.scaling.series import Series, series_of
 from iosonde.model.scaling.words import TITLES, sentences
 
-from .answer import Answer
+from .answer import Answer, level_columns
 from .caveats import caveats, of_ratios, of_single_trials
 from .stations import work
 
@@ -127,16 +127,14 @@ class ScalingLaws(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a number of nodes of each series."""
+        made = [
+            (one.series, {key: value for key, value in size.to_json().items() if key != "warnings"})
+            for one in self.items for size in one.scaling.sizes
+        ]  # fmt: skip
+        names = {"response", "unit"}.union(*(row for _, row in made))
         return [
-            {
-                "response": one.series.response,
-                "unit": one.series.unit,
-                **one.series.by,
-                **{key: value for key, value in size.to_json().items() if key != "warnings"},
-            }
-            for one in self.items
-            for size in one.scaling.sizes
-        ]
+            {"response": of.response, "unit": of.unit, **level_columns(of.by, names), **row} for of, row in made
+        ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -196,7 +194,9 @@ def _series(source: Source, asked: Asked, how: Growth) -> _Found:
     settings = (*how.by, *source.apart((how.on, *how.by))[1 + len(how.by) :]) if how.by else ()
     if source.store is not None and not settings:
         settings = tuple(name for name in source.known.names if name not in (how.on, "ranks"))
-    apart, why = without_efficiency(source.runs) if how.on in ("nodes", "ranks") else (set[str](), ())
+    apart, why = set[str](), tuple[str, ...]()
+    if how.on in ("nodes", "ranks"):
+        apart, why = without_efficiency(source.runs, source.experiments)
     whole = [one for one in chosen if one.operation not in apart]
     if not whole:
         raise DataError("; ".join(why), "choose another operation, or measure where the caches are verified to be cold")

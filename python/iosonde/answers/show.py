@@ -18,7 +18,7 @@ from iosonde.store import Store
 from iosonde.store.export import export as write_batches
 from iosonde.store.export import operations_of
 
-from .answer import Answer
+from .answer import Answer, level_columns
 
 _OF_RUN = ("id", "experiment", "source", "started_at", "seconds", "complete", "missing", "factors", "operations")
 
@@ -89,7 +89,9 @@ class Listing(Answer):
         """One row a run, with its factors."""
         keys = (key for key in _OF_RUN if key not in ("missing", "factors"))
         chosen = list(keys)
-        return [{**{key: run.document[key] for key in chosen}, **run.factors} for run in self.runs]
+        return [
+            {**{key: run.document[key] for key in chosen}, **level_columns(run.factors, chosen)} for run in self.runs
+        ]
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,16 @@ from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
 from iosonde.data.source import Source
 from iosonde.data.stored import refuse_many_kinds
+from iosonde.data.subsamples import one_row_a_trial
+from iosonde.data.varying import columns_in, settings_besides
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.calls import PhaseCalls, calls
 from iosonde.stats.overview.spread import Spread, spread_of
-from iosonde.stats.overview.types import Overview
+from iosonde.stats.overview.types import Overview, OverviewRow
 
-from .answer import Answer
+from .answer import Answer, level_columns
 from .columns import with_computed
 from .family import headline_responses
 from .faults import FaultEffect, fault_effects
@@ -62,11 +64,15 @@ class Summary(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a cell."""
-        return [
-            {**{key: value for key, value in row.to_json().items() if key not in ("by", "warnings")}, **row.by,
-             **(_flat(self.spread[place]) if self.spread else {})}
-            for place, row in enumerate(self.overview.rows)
-        ]  # fmt: skip
+        spread = [_flat(one) for one in self.spread] or [{} for _ in self.overview.rows]
+        names = set().union(*spread)
+        return [_record(row, more, names) for row, more in zip(self.overview.rows, spread, strict=True)]
+
+
+def _record(row: OverviewRow, more: dict[str, float | None], names: Set[str]) -> dict[str, Any]:
+    """``more``: the spread of this row; ``names``: of the spreads of all rows."""
+    numbers = {key: value for key, value in row.to_json().items() if key not in ("by", "warnings")}
+    return {**numbers, **level_columns(row.by, {*numbers, *names}), **more}
 
 
 def _calls(source: Source, asked: Asked, operations: Sequence[str] | None) -> tuple[PhaseCalls, ...]:
@@ -78,8 +84,8 @@ def _calls(source: Source, asked: Asked, operations: Sequence[str] | None) -> tu
 def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Summary:
     """Mean, median and spread of every cell; of a store also percentiles, efficiency and findings.
 
-    ``by``: the columns that make the cells; by default the factors that are known of a store, or look set in a table of
-    which no response is named. Raises InputError, DataError.
+    ``by``: the columns that make the cells; by default the factors that are known of a store, or the columns of a table
+    that look set and vary. Raises InputError, DataError.
     """
     columns = [name for name in asked.response if name in source.table.columns]
     if source.store is not None and not columns:
@@ -94,12 +100,20 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
             refuse_many_kinds(
                 source.trials().rows, [name for name in ("operation", "metric") if name not in (by or ())]
             )
-        return Summary(_of_columns(source, asked, by or ()))
+        assumed = settings_of(source, asked) if by is None and source.store is None else ()
+        made = _of_columns(source, asked, by or assumed)
+        said = [f"taken for factors, as --by names none: {', '.join(assumed)}"] if assumed else []
+        return Summary(replace(made, warnings=(*made.warnings, *said)))
     found = responses(source, replace(asked, on=tuple(by or ())))
     titles, names = tuple(one.title for one in found), by or found[0].names
     table = _of_columns(source, replace(asked, response=titles), names)
     said = [text.replace("--on", "--by") for one in found for text in one.warnings]
     return Summary(replace(table, warnings=(*table.warnings, *dict.fromkeys(said))))
+
+
+def settings_of(source: Source, asked: Asked) -> tuple[str, ...]:
+    """The columns of a table that make cells where nobody says which."""
+    return settings_besides(source.table, columns_in(source.table, asked.response))
 
 
 def with_spread(made: Summary) -> Summary:
@@ -120,7 +134,8 @@ def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Over
     speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
     if asked.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
         percentiles = _of_speeds(percentiles, speeds)
-    return overview.of_store(trials, asked.level, source.runs, percentiles, pilot_of(source), source.units(), beside)
+    return overview.of_store(trials, asked.level, source.runs, percentiles, pilot_of(source), source.units(), beside,
+                             source.experiments)  # fmt: skip
 
 
 def _of_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
@@ -142,4 +157,8 @@ def _of_columns(source: Source, asked: Asked, by: Sequence[str]) -> Overview:
     rows = source.trials().rows if source.store is None else source.whole
     table, names = with_computed(source, rows, asked, by)
     family = headline_responses(source, asked, by) if source.store is None else []
+    if source.store is None:
+        trials = one_row_a_trial(table, names, [table.column(name).name for name in by])
+        said = (*table.warnings, *([trials.said] if trials.said else []))
+        table = replace(trials.rows, warnings=said)
     return overview.of_table(table, names, by, asked.level, [one.title for one in family])

@@ -116,6 +116,7 @@ def validate(
     examples = found.judged_by(groups)
     chosen = how.candidates(examples)
     made, told = _folds(examples, groups, how, folding)
+    examples = validation.with_own_classes(examples, chosen)
     judged = tuple(validation.judge(examples, one, made, groups, asked.level, how.seed) for one in chosen)
     points = tuple(validation.learning_curve(examples, chosen, groups, how.seed)) if curve else ()
     return Validation(examples, judged, groups, noise_of(examples), points, told, how, asked.level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import shown
 from iosonde.model.fit.choose import Choice
 from iosonde.model.fit.validate import Judged
@@ -25,8 +26,26 @@ def verdict(choice: Choice, scale: tuple[float, str] = _PLAIN) -> str:
         e = choice.nested
         rows = f", {choice.n_choice} rows" if choice.n_choice < choice.model.rows else ""
         low, high = (_in_unit(end, (scale[0], "")) for end in (e.low, e.high))
-        text += f" Choosing like this errs by {_in_unit(e.value, scale)} ({low}–{high}; nested folds{rows})."
+        spread = f"{low}–{high}: spread over nested folds{rows}, no confidence interval"
+        text += f" Choosing like this errs by {_in_unit(e.value, scale)} ({spread})."
     return text
+
+
+def model_verdict(choice: Choice, response: str, factors: tuple[str, ...]) -> Verdict:
+    """DIFFERENT where the model that is taken beats the mean of everything by more than chance."""
+    judged, gain = choice.tried[choice.chosen], choice.gain
+    if choice.groups.n < FEWEST or gain is None or gain.low is None:
+        state = VerdictState.NOT_TESTED
+    else:
+        state = VerdictState.DIFFERENT if _beats_mean(choice) else VerdictState.INCONCLUSIVE
+    return Verdict("model", response, factors, state, None, judged.candidate.short, gain)
+
+
+def _beats_mean(choice: Choice) -> bool:
+    """Whether the model errs less than the mean of everything by more than chance."""
+    gain = choice.gain
+    is_mean = choice.tried[choice.chosen].candidate.family == "mean"
+    return not is_mean and gain is not None and gain.low is not None and gain.low > 0
 
 
 def _mean_is_taken(choice: Choice, scale: tuple[float, str]) -> str:
@@ -44,6 +63,8 @@ def _error(choice: Choice, judged: Judged, scale: tuple[float, str]) -> str:
             f"{_in_unit(baseline, scale)}")  # fmt: skip
     if judged.mae.value and baseline and judged.mae.value >= baseline and judged.candidate.family != "mean":
         text += ": it is no better than that mean"
+    elif judged.candidate.family != "mean" and choice.gain is not None and not _beats_mean(choice):
+        text += ", which may be by chance"
     return text
 
 

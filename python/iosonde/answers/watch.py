@@ -16,7 +16,7 @@ from iosonde.data.source import Source
 from iosonde.stats.changes.find import Break, Search, find, needed
 from iosonde.stats.changes.levels import levels
 
-from .answer import Answer
+from .answer import Answer, level_columns
 from .watch_facts import FactChange, changed_facts
 from .watch_series import WatchedSeries, series_of
 
@@ -109,14 +109,15 @@ class SeriesChange:
     def flat(self) -> dict[str, Any]:
         """The form in tables."""
         by = {name: level for name, level in self.series.by.items() if name not in ("operation", "metric")}
-        return {
-            "operation": self.series.operation, "metric": self.series.metric.name, "unit": self.series.metric.unit,
-            **by, "settings": self.series.settings, "started_at": self.first_after.started_at,
+        of = {"operation": self.series.operation, "metric": self.series.metric.name, "unit": self.series.metric.unit}
+        row = {
+            "settings": self.series.settings, "started_at": self.first_after.started_at,
             "run": self.first_after.run, "commit_before": self.surely_before.commit,
             "commit_after": self.surely_after.commit, **self.before.flat("before"), **self.after.flat("after"),
             **self.ratio.flat("ratio"), "p": self.p, "seen_after": self.seen_after, "verdict": self.verdict,
             "new": self.new,
         }  # fmt: skip
+        return {**of, **level_columns(by, {**of, **row}), **row}
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,8 @@ def summary(
     response : str or sequence of str, optional
         Columns of a table; of a store operations or metrics; ``"log(Y)"``, ``"Y/nodes"``; by default what was measured.
     by : str or sequence of str, optional
-        The columns that make the cells; by default the factors that the experiments of a store declare, or that look
-        set in a table of which no response is named.
+        The columns that make the cells; by default the factors that the experiments of a store declare, or the columns
+        of a table that look set. ``[]``: all rows of a table are one cell.
     columns : str, optional
         Its text has a column for each level of this factor, a row for each setting of the others.
     unit : str, optional
@@ -70,7 +70,7 @@ def summary(
     from iosonde.report.text.summary import lines
 
     source, wanted = one_experiment(data, response, None, options, by, alike=False)
-    made = answer(source, wanted, names(by, "by"))
+    made = answer(source, wanted, None if by is None else names(by, "by"))
     return Result(with_spread(made) if quantiles else made, partial(lines, columns=columns, unit=unit))
 
 

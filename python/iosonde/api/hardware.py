@@ -124,7 +124,8 @@ def bound(
     """
     from iosonde.answers.bound.answer import How
     from iosonde.answers.bound.answer import bound as answer
-    from iosonde.answers.bound.inputs import Said, read, words_of
+    from iosonde.answers.bound.inputs import Said, words_of
+    from iosonde.answers.bound.own_probe import read_with_own_probe
     from iosonde.report.figures.bound import figure
     from iosonde.report.text.bound import lines
 
@@ -137,7 +138,7 @@ def bound(
     sizes = [None if given[name] is None else float(parse_size(level_text(given[name])))
              for name in ("amount", "client_memory", "server_memory")]  # fmt: skip
     said = Said(_fields(given), words, names(options["probe"], "probe"), cluster, memory_bytes=sizes[2])
-    inputs = read(said, source.table if source else None, wanted.level)
+    inputs = read_with_own_probe(said, source, wanted.level)
     if options["application"]:
         from iosonde.answers.bound.application import predicted_times
         from iosonde.report.text import application

@@ -1,4 +1,4 @@
-"""Phases of an experiment that its file system cannot do, said before the first trial."""
+"""Phases of an experiment that its file system, or so few nodes, cannot do, said before the first trial."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from iosonde.core.types import Trial, level_text
 from iosonde.core.words import counted, listed
-from iosonde.measure import cannot, items, placeholders
+from iosonde.measure import items, placeholders
 from iosonde.ranks.machine import Facts
 
 from .campaign import Campaign
@@ -26,11 +26,9 @@ def skipped(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Fac
 def _of_trial(campaign: Campaign, trial: Trial, facts: Mapping[str, Facts]) -> Iterator[tuple[str, str]]:
     of_target = facts.get(campaign.spec.target_name(trial.factors))
     kind = str(((of_target and of_target.get("mount")) or {}).get("type") or "")
-    if cannot.can_all(kind):
-        return
     made = items.items((), campaign.spec.steps, (), placeholders.of_trial(trial, None))
     ranks = trial.nodes * trial.ranks_per_node
-    for part in items.layout(items.skipping(made, ranks, kind), 0, ranks, 0):
+    for part in items.layout(items.skipping(made, ranks, kind, trial.nodes), 0, ranks, 0):
         yield from ((plan.operation, plan.skipped) for plan in part.plans if plan.skipped)
 
 

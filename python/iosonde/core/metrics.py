@@ -36,6 +36,11 @@ def is_speed(metric: Metric) -> bool:
     return is_rate(metric.unit) or bool(not metric.unit and _SPEEDS.search(metric.name))
 
 
+def is_count(metric: Metric) -> bool:
+    """Whether its values are counted and not timed: something with a unit that is neither a rate nor a time."""
+    return bool(metric.unit) and not is_speed(metric)
+
+
 def changed(metric: Metric, up: bool) -> str:
     """The word for a value that went up, or down: a time that went up is ``slower``, a rate ``faster``, else it is
     ``more``."""

@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .shared_reads import without_the_writer
 from .stored import StoredRun
+from .types import Experiment
 from .wire import SERVED_BY_CACHE
 from .words import listed
 
+_PEER, _WARM, _OTHER_NODE = "${PEER}", "warm", "other_node"
 
-def without_efficiency(runs: Sequence[StoredRun]) -> tuple[set[str], tuple[str, ...]]:
-    """(operations of which there is none in these runs, why)."""
+
+def without_efficiency(
+    runs: Sequence[StoredRun], experiments: Sequence[Experiment] = ()
+) -> tuple[set[str], tuple[str, ...]]:
+    """(operations of which there is none in these runs, why). ``experiments``: what they belong to."""
     apart, of_the_writer = without_the_writer(runs)
     served, of_caches = _served_in_some(runs)
-    return apart | served, tuple(said for said in (of_the_writer, of_caches) if said)
+    peers, of_peers = _of_another_node_in_some(runs, _reads_peer(experiments))
+    return apart | served | peers, tuple(said for said in (of_the_writer, of_caches, of_peers) if said)
+
+
+def _reads_peer(experiments: Sequence[Experiment]) -> set[str]:
+    """The phases whose files are named after the rank that made them: those of another node, where there is one."""
+    steps = [step for one in experiments for step in one.settings.get("steps") or () if isinstance(step, Mapping)]
+    phases = [phase for step in steps for phase in step.get("phases") or () if isinstance(phase, Mapping)]
+    return {str(phase.get("name")) for phase in phases if _PEER in str(phase.get("files"))}
+
+
+def _of_another_node_in_some(runs: Sequence[StoredRun], peers: set[str]) -> tuple[set[str], str]:
+    """Those that took another node's files in some trials and in others, from a cache, their own."""
+    readers: dict[str, set[bool]] = {}
+    for run in runs:
+        for phase in run.phases if run.counts else ():
+            if phase.operation in peers and phase.cache.get("state") == _WARM:
+                readers.setdefault(phase.operation, set()).add(run.factors.get("reader") == _OTHER_NODE)
+    mixed = [operation for operation, both in readers.items() if len(both) > 1]
+    if not mixed:
+        return set(), ""
+    why = "no efficiency. In some trials its files were the node's own, in its cache, in others another node's"
+    return set(mixed), f"{listed(mixed)}: {why}"
 
 
 def _served_in_some(runs: Sequence[StoredRun]) -> tuple[set[str], str]:

@@ -15,6 +15,8 @@ from iosonde.core.table import Column
 MIN_DISTINCT_SHARE = 0.5
 _METRICS = frozenset(("bandwidth", "bw", "throughput", "tput", "latency", "iops", "duration", "elapsed"))
 _BOUNDS = frozenset(("limit", "cap", "quota", "target", "nominal", "link", "net", "network", "expected"))
+# A number of a part of a trial; singular: `ranks` says how many.
+_RANKS = ("rank", "process", "proc", "pid", "worker", "thread")
 _VALUE = re.compile(r"\s*[+-]?\d[\d., ]*\s*[A-Za-zµ/%]*\s*")  # 450,9 and 99.8 MB/s; neither 10:30 nor 2026-01-01
 
 
@@ -55,3 +57,19 @@ def is_whole(column: Column) -> bool:
     """Whether all its numbers are whole."""
     present = column.values[~column.missing].astype(float)
     return bool(np.all(present == np.round(present)))
+
+
+def names_ranks(column: Column) -> bool:
+    """Whether a column numbers the ranks of a trial: whole numbers from 0 or 1 on, each of them there."""
+    word = last_word(column)
+    if word not in _RANKS or not column.numeric:
+        return False
+    numbers = np.unique(column.values[~column.missing].astype(float))
+    counts = numbers.size > 1 and bool(np.all(np.diff(numbers) == 1)) and numbers[0] in (0, 1)
+    return counts and (word == _RANKS[0] or numbers[0] == 0)
+
+
+def last_word(column: Column) -> str:
+    """That of a column's name, in small letters; '' of a column with a unit."""
+    words = [word for word in re.split(r"[\W_]+", column.label.lower()) if word]
+    return words[-1] if words and not column.unit else ""

@@ -26,6 +26,7 @@ from . import derived, factors, roles, stored
 from .asked import CLOCKS, Asked, MetricChoice
 from .choice import rows_named, texts
 from .source import Source
+from .subsamples import one_row_a_trial
 
 VALUE = "value"
 
@@ -38,7 +39,8 @@ class Response:
     value in ``metric.unit``. ``factors`` vary; each is a column of ``rows``. ``confounded`` maps a factor that is left
     out, one of ``twins``, to the one that it always changes with. ``at`` numbers the rows in ``Source.whole``.
     ``within_run``: the rows are iterations of single executions, and no trials. ``transform`` is a function, as
-    ``log``, of the column ``measured``, whose unit is ``measured_unit``.
+    ``log``, of the column ``measured``, whose unit is ``measured_unit``. ``are_parts``: rows are single ranks, and
+    nothing says of which trial.
     """
 
     title: str
@@ -54,6 +56,7 @@ class Response:
     measured_unit: str = ""
     at: npt.NDArray[np.intp] | None = None
     warnings: tuple[str, ...] = ()
+    are_parts: bool = False
 
     @property
     def values(self) -> npt.NDArray[np.float64]:
@@ -320,15 +323,19 @@ def _of_table(source: Source, asked: Asked) -> list[Response]:
     factors: tuple[Factor, ...] = ()
     if seen is not None:
         factors = tuple(_factor(table.column(name)) for name in seen.settings if _varies(table, name))
+    trials = one_row_a_trial(table, columns or (seen.responses if seen else ()),
+                             [table.column(name).name for name in asked.on])  # fmt: skip
+    table = trials.rows
     if not asked.response:
         assert seen is not None
         found = [_column(table, name, factors) for name in seen.responses]
     else:
         found = [_asked_column(table, text, made, factors)
                  for text, (made, _) in zip(asked.response, measured, strict=True)]  # fmt: skip
+    said = (trials.said,) if trials.said else ()
     if seen is None or asked.on or not factors:
-        return found
-    return [replace(one, warnings=(_assumed(one, seen.others),)) for one in found]
+        return [replace(one, warnings=said, are_parts=trials.are_parts) for one in found]
+    return [replace(one, warnings=(_assumed(one, seen.others), *said), are_parts=trials.are_parts) for one in found]
 
 
 def _asked_column(table: Table, text: str, made: derived.Derived | None, factors: tuple[Factor, ...]) -> Response:

@@ -28,6 +28,7 @@ from .looks import (
     holds_values_as_text,
     is_surely_measured,
     is_whole,
+    names_ranks,
 )
 from .outcomes import find_outcomes
 
@@ -141,7 +142,7 @@ def _numbers_rows(column: Column) -> bool:
         return False
     if not column.numeric:
         return bool(all(_is_date(value) for value in present[:20]))
-    if column.name in BRING_UPS:  # of an exported store
+    if column.name in BRING_UPS or names_ranks(column):
         return True
     return is_whole(column) and (_named_as_counter(column) or _counts(present.astype(float)))
 

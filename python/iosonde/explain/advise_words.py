@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from iosonde.core.level_text import level_texts
+from iosonde.core.types import Estimate
 from iosonde.core.words import counted, percent, percent_interval, points, ratio
 
 from .advise import Advice, Gain
 from .advise_effects import told
 
+_SAFE_SHARE = 0.5  # of a gain: above it at the lower end of its interval selection adds next to nothing
 _UNASKED = "no question is worth asking"
 
 
@@ -38,14 +40,21 @@ def sentence_of(made: Advice) -> str:
         rules = _UNASKED if not _asked(gain) else f"rules gain {points(gain.share)} over it, which may be nothing"
         over = "" if made.over_random is None else f", {points(made.over_random)} over a setting at random"
         all_of = f"Advice: {default} for everything: {percent_interval(gain.reference)} of the best"
-        return f"{all_of}{over}{falls}; {rules}."
+        return f"{all_of}{over}{falls}; {rules}.{_too_good(made.over_random)}"
     what = f"{counted(len(made.rules), 'rule')}" if made.kind == "rules" else f"{default} for everything"
     return (
         f"Advice: {what}: {percent_interval(gain.advised)} of the best possible where it was not learned, against "
         f"{percent_interval(gain.reference)} for {reference}: {points(gain.share)}, {ratio(gain.ratio)} times as fast "
         f"in the geometric mean{falls}; worst case {percent(gain.lowest)} of the best, against "
-        f"{percent(gain.reference_lowest)}."
+        f"{percent(gain.reference_lowest)}.{_too_good(gain.share)}"
     )
+
+
+def _too_good(gain: Estimate | None) -> str:
+    """What selection does to a gain whose error is not small beside it: it was advised for being significant."""
+    if gain is None or gain.value is None or gain.low is None or gain.low >= _SAFE_SHARE * gain.value:
+        return ""
+    return " A gain this uncertain, advised as it is significant, is too high on average (winner's curse)."
 
 
 def _asked(gain: Gain) -> bool:

@@ -1,4 +1,4 @@
-"""Phases that a file system cannot do: they are skipped, and it is said why."""
+"""Phases that a file system, or so few nodes, cannot do: they are skipped, and it is said why."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ def can_all(file_system: str) -> bool:
     return file_system not in WRITTEN_ONCE
 
 
-def why_not(plan: PhasePlan, file_system: str) -> str:
-    """Why a file system of this type (as its mount says) cannot do this phase; '' where it can, or nobody knows."""
+def why_not(plan: PhasePlan, file_system: str, nodes: int) -> str:
+    """Why a file system of this type (as its mount says), or so many nodes, cannot do this phase; '' where they can, or
+    nobody knows."""
+    if nodes < plan.min_nodes:
+        return f"it needs {plan.min_nodes} nodes or more, and there {'is' if nodes == 1 else 'are'} {nodes}"
     if can_all(file_system) or not isinstance(plan.phase, Phase):
         return ""
     writes = [one for step in plan.phase.steps for one in _each(step) if one.kind == "write"]

@@ -81,14 +81,16 @@ def layout(trial_items: Iterable[Item], rank: int, ranks: int, shift: int) -> li
     return parts
 
 
-def skipping(made: Sequence[Item], ranks: int, file_system: str) -> list[Item]:
+def skipping(made: Sequence[Item], ranks: int, file_system: str, nodes: int) -> list[Item]:
     """The items of a trial; those with phases to ``skip`` say of each of their phases why ('': it is done). Skipped is
-    what a file system of this type cannot do as the first rank does it, or the last, which may begin inside a file."""
+    what a file system of this type cannot do as the first rank does it, or the last, which may begin inside a file; and
+    what needs more ``nodes``."""
     found = []
     both = [layout(made, rank, ranks, 0) for rank in dict.fromkeys((0, ranks - 1))]
     for parts in zip(*both, strict=True):
         places = zip(*(part.plans for part in parts), strict=True)
-        said = [next(filter(None, (cannot.why_not(plan, file_system) for plan in plans)), "") for plans in places]
+        reasons = [[cannot.why_not(plan, file_system, nodes) for plan in plans] for plans in places]
+        said = [next(filter(None, one), "") for one in reasons]
         found.append(parts[0].item | {"skip": said} if any(said) else parts[0].item)
     return found
 

@@ -80,7 +80,7 @@ def _assignment(bench: Bench, trial: Trial, root: Path | None, spool: Path, mark
     nodes, per_node = trial.nodes, trial.ranks_per_node
     values = placeholders.of_trial(trial, root)
     made = items.items(bench.set_up, bench.steps, bench.tear_down, values)
-    made = items.skipping(on_servers.prepared(made, bench.servers), nodes * per_node, bench.filesystem_type)
+    made = items.skipping(on_servers.prepared(made, bench.servers), nodes * per_node, bench.filesystem_type, nodes)
     return Assignment(
         root=str(root or ""),
         spool=str(spool),

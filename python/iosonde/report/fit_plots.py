@@ -41,9 +41,11 @@ def fit_plot(answer: Fitted, against: str | None = None, at: Mapping[str, Any] |
         made.noise.mae if made.noise else None, made.baseline.mae.value, examples.unit,
     )  # fmt: skip
     items = [*_observed(answer.unseen, against, at or {}), errors_figure(errors)]
-    if "nodes" in made.model.form:
-        items.append(tree_figure(TreeDrawing(examples.response, list(made.model.form["nodes"]), examples.unit)))
-    return together(items, columns=2)
+    figure = together(items, columns=2)
+    if "nodes" not in made.model.form:
+        return figure
+    tree = tree_figure(TreeDrawing(examples.response, list(made.model.form["nodes"]), examples.unit))
+    return together([figure, tree], columns=1)
 
 
 def validation_plot(answer: Validation, against: str | None = None, at: Mapping[str, Any] | None = None) -> Figure:

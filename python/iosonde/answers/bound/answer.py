@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.answers.answer import Answer
+from iosonde.answers.answer import Answer, level_columns
 from iosonde.answers.own_layout import THE_FILE_SYSTEM, OwnLayout
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
@@ -32,6 +32,7 @@ from . import words as bound_words
 from .cells import BoundCell, cells
 from .inputs import BY_HAND, Inputs, of_column
 from .lab_truth import THE_LAB, LabTruths
+from .own_probe import OWN_PROBE
 from .shared_files import THE_FILES, SharedFiles
 
 # Units of time in a second.
@@ -98,9 +99,10 @@ class Bounds(Answer):
 
     @property
     def origins(self) -> list[str]:
-        """Where the numbers are from, in sentences, if some are from a lab: nobody said these."""
+        """Where the numbers are from, in sentences, if some are from a lab or the store's own probe: nobody said
+        these."""
         found = bound_words.sources(self.shares)
-        return bound_words.said(found) if any(one.startswith(THE_LAB) for one in found) else []
+        return bound_words.said(found) if any(one.startswith((THE_LAB, OWN_PROBE)) for one in found) else []
 
     @property
     def seconds(self) -> float | None:
@@ -136,10 +138,8 @@ class Bounds(Answer):
         """One row a cell; without DATA one row a term."""
         if self.alone:
             return [dict(term) for term in self.alone.to_json()["terms"]]
-        return [
-            {**{key: value for key, value in one.to_json().items() if key not in _NESTED}, **one.by}
-            for one in self.shares
-        ]  # fmt: skip
+        rows = [{key: value for key, value in one.to_json().items() if key not in _NESTED} for one in self.shares]
+        return [{**row, **level_columns(one.by, row)} for row, one in zip(rows, self.shares, strict=True)]
 
     @property
     def _same(self) -> Ceiling | None:

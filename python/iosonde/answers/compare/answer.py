@@ -13,7 +13,7 @@ from iosonde.answers.columns import with_computed
 from iosonde.answers.gated import gate_cells
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_shown
-from iosonde.core.metrics import lowest
+from iosonde.core.metrics import is_count, lowest
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict, VerdictState
@@ -225,9 +225,11 @@ def _compared(one: InCells, asked: Asked, sides: Sides) -> Comparison:
     part = pair.part
     if one.cells:
         names = (pair.a.name, pair.b.name)
-        return compare_within(names, one.cells, asked.level, sides.margin, part.base, shown=one.shown)
+        return compare_within(names, one.cells, asked.level, sides.margin, part.base, shown=one.shown,
+                              exact=is_count(part.metric))  # fmt: skip
+    a, b = (replace(side.group(), exact=is_count(part.metric)) for side in (pair.a, pair.b))
     made = estimates.compare(
-        pair.a.group(), pair.b.group(), asked.level, sides.margin, pairs=bool(sides.pair), base=part.base,
+        a, b, asked.level, sides.margin, pairs=bool(sides.pair), base=part.base,
         sealed=part.sealed,
     )  # fmt: skip
     return _cut(part, made)

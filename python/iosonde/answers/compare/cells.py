@@ -50,7 +50,7 @@ def adjusted(pair: SidePair) -> InCells:
     both = _shared(pair, range(len(names)))
     if not both:
         raise DataError(f"no setting of {listed(names)} has trials of both {pair.a.name} and {pair.b.name}",
-                        "hold fewer with --adjust, or all in a model with iosonde regress")  # fmt: skip
+                        "choose what to hold with --adjust or --where")  # fmt: skip
     left_out = tuple(
         f"{one.name} alone has {_shown(pair, names, sorted(set(one.cells) - both, key=str))}"
         for one in (pair.a, pair.b) if set(one.cells) - both

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from iosonde.answers.answer import Answer
+from iosonde.answers.answer import Answer, level_columns
 from iosonde.core.gate import GateVerdict
 from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import level_texts
@@ -178,13 +178,15 @@ class Comparisons(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a comparison."""
-        return [
-            {**one.cell, "a": c.a.name, "b": c.b.name, "n_a": c.a.side.n, "n_b": c.b.side.n, "mean_a": c.mean_a.value,
-             "mean_b": c.mean_b.value, **_flat(c), "p": c.p, "p_holm": c.p_holm, "verdict": c.verdict, "said": one.said,
-             "state": str(one.state)}
-            for one in self.items
-            for c in [one.comparison]
-        ]  # fmt: skip
+        return [_record(one) for one in self.items]
+
+
+def _record(one: ComparedCell) -> dict[str, Any]:
+    c = one.comparison
+    row = {"a": c.a.name, "b": c.b.name, "n_a": c.a.side.n, "n_b": c.b.side.n, "mean_a": c.mean_a.value,
+           "mean_b": c.mean_b.value, **_flat(c), "p": c.p, "p_holm": c.p_holm, "verdict": c.verdict,
+           "said": one.said, "state": str(one.state)}  # fmt: skip
+    return {**level_columns(one.cell, row), **row}
 
 
 def _flat(one: Comparison) -> dict[str, float | None]:

@@ -117,10 +117,12 @@ def _levels(name: str, overview: Overview) -> str:
 
 
 def said_levels(levels: Sequence[Cell], name: str, units: Mapping[str, str]) -> str:
-    """All of a few; of many numbers or sizes the first and the last, of many names how many."""
+    """All of a few; of many numbers or sizes the least and the largest, of many names how many."""
     shown = [level_shown(level, units.get(name, "")) for level in levels]
     if len(shown) < _MOST_LEVELS:
         return listed(shown) if shown else ""
-    if all(isinstance(level, (int, float)) or size_of(str(level)) is not None for level in levels):
-        return f"{shown[0]} to {shown[-1]} ({len(shown)} levels)"
+    amounts = [level if isinstance(level, (int, float)) else size_of(str(level)) for level in levels]
+    if all(amount is not None for amount in amounts):
+        ordered = [text for _, text in sorted(zip(amounts, shown, strict=True))]
+        return f"{ordered[0]} to {ordered[-1]} ({len(shown)} levels)"
     return f"{', '.join(shown[: _MOST_LEVELS - 1])} and {len(shown) - _MOST_LEVELS + 1} more"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from iosonde.answers.constraints import KeptConstraints
@@ -18,6 +18,7 @@ from iosonde.core.units import format_size
 from iosonde.core.version import __version__
 from iosonde.core.words import counted
 from iosonde.data.roles import Roles, guess
+from iosonde.data.subsamples import one_row_a_trial
 from iosonde.stats.checks import examine, worst_first
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.types import Overview
@@ -54,9 +55,11 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
     responses, by, on, level = asked.responses, asked.by, asked.on, asked.level
     grouped = by if by is not None else columns_of(on, table) if on else None
     seen = guess(table, responses, grouped)
-    explained = models_of_table(table, seen.responses, seen.settings, on, level)
+    trials = one_row_a_trial(table, seen.responses, grouped or ())
+    rows = replace(trials.rows, warnings=(*table.warnings, *([trials.said] if trials.said else [])))
+    explained = models_of_table(rows, seen.responses, seen.settings, on, level)
     cells = list(seen.settings) if grouped is not None else _coarse(table, seen.settings)
-    made = overview.of_table(table, seen.responses, cells, level, _headlines(table, seen.responses, cells))
+    made = overview.of_table(rows, seen.responses, cells, level, _headlines(table, seen.responses, cells))
     checked = examine.of_table(table, level, seen.responses, seen.settings, (*seen.numbering, *seen.remarks))
     hidden = [finding for finding in made.findings if finding.code == "S110"]
     findings = _worst_first([*checked.findings, *hidden, *at_the_top(explained), *said(made.warnings)])
@@ -76,7 +79,7 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
         summary=summaries_of(made),
         models=explained,
         influences=influences_of_table(
-            table,
+            rows,
             seen.responses,
             seen.settings,
             InfluenceOptions(level, KeptConstraints(asked.constraints), made.effects),

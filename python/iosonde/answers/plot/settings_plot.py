@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from iosonde.answers.answer import Answer
+from iosonde.answers.answer import Answer, level_columns
 from iosonde.answers.page.content.tables import DataTable
 from iosonde.core.factor_levels import FactorLevels
 from iosonde.core.table import Cell
@@ -99,7 +99,9 @@ class SettingsPlot(Answer):
     def records(self) -> list[dict[str, Any]]:
         """One row a point."""
         return [
-            {"panel": panel.title, "setting": panel.setting, "metric": panel.metric, "unit": panel.unit,
-             **point.setting, **point.mean.flat("mean"), "n": point.mean.n}
-            for panel in self.panels for point in panel.points
-        ]  # fmt: skip
+            {**of, **level_columns(point.setting, {**of, **numbers}), **numbers}
+            for panel in self.panels
+            for of in [{"panel": panel.title, "setting": panel.setting, "metric": panel.metric, "unit": panel.unit}]
+            for point in panel.points
+            for numbers in [{**point.mean.flat("mean"), "n": point.mean.n}]
+        ]

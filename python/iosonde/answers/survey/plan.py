@@ -17,13 +17,16 @@ _HOUR_S = 3600.0
 
 @dataclass(frozen=True)
 class PlannedSurvey:
-    """For one precision: how many are drawn by count, and at most as many by size; bytes read at most, seconds on one
-    node. ``precision`` None: everything is read."""
+    """For one precision: how many files, of which ``by_count`` are drawn by count and at most as many by size; bytes
+    read at most, seconds on one node, ``seconds_of_bytes`` of them for the bytes alone. ``precision`` None: everything
+    is read."""
 
     precision: float | None
     files: int
+    by_count: int
     bytes: float
     seconds: float
+    seconds_of_bytes: float
 
     @property
     def node_hours(self) -> float:
@@ -32,22 +35,27 @@ class PlannedSurvey:
 
     def to_json(self) -> dict[str, Any]:
         """Its numbers."""
-        return {"precision": self.precision, "files": self.files, "bytes": self.bytes, "seconds": self.seconds,
+        return {"precision": self.precision, "files": self.files, "by_count": self.by_count, "bytes": self.bytes,
+                "seconds": self.seconds, "seconds_of_bytes": self.seconds_of_bytes,
                 "node_hours": self.node_hours}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class SurveyPlan(Answer):
-    """One row a precision, the last for reading everything."""
+    """One row a precision, the last for reading everything. ``rate``: bytes/s of one node; ``per_file_s``: what each
+    file takes besides."""
 
     population: int
     capacity: int
+    rate: float
+    per_file_s: float
     level: float
     rows: tuple[PlannedSurvey, ...]
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey plan --json``."""
-        return {"population": self.population, "capacity": self.capacity, "level": self.level, "plans": self.records()}
+        return {"population": self.population, "capacity": self.capacity, "rate": self.rate,
+                "per_file_s": self.per_file_s, "level": self.level, "plans": self.records()}  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
         """One row a precision."""
@@ -68,10 +76,9 @@ def plan(
     for precision in precisions:
         draws = sample_size(precision, level, population=population)
         files = min(population, 2 * draws)
-        rows.append(_row(precision, files, min(files * WHOLE_BYTES, capacity), rate, per_file_s))
-    everything = _row(None, population, capacity, rate, per_file_s)
-    return SurveyPlan(population, capacity, level, (*rows, everything))
-
-
-def _row(precision: float | None, files: int, amount: float, rate: float, per_file_s: float) -> PlannedSurvey:
-    return PlannedSurvey(precision, files, amount, files * per_file_s + amount / rate)
+        of_bytes = min(files * WHOLE_BYTES, capacity)
+        seconds = of_bytes / rate
+        rows.append(PlannedSurvey(precision, files, draws, of_bytes, files * per_file_s + seconds, seconds))
+    whole_s = capacity / rate
+    everything = PlannedSurvey(None, population, population, capacity, population * per_file_s + whole_s, whole_s)
+    return SurveyPlan(population, capacity, rate, per_file_s, level, (*rows, everything))

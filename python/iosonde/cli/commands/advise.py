@@ -20,7 +20,7 @@ from iosonde.core.pairs import pair_of, pairs_of
 )
 @data_options("What to make better: a column; of a store an operation or metric; log(Y), Y/nodes.", on=None)
 @click.option("--choose", metavar="A,…", required=True, help="Columns that one may set.")
-@click.option("--given", metavar="C,…", help="Columns that one is given: the workload. [default: a store's others]")
+@click.option("--given", metavar="C,…", help="Columns that one is given: the workload [default: all others].")
 @click.option("--better", type=click.Choice(["higher", "lower"]), help="[default: as of the response; lower for times]")
 @click.option("--current", metavar="A=V,…", help="The setting in use; the gain is then over it.")
 @click.option("--for", "workload", metavar="C=V,…", help="What to set for this one workload.")

@@ -39,5 +39,5 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
     """
     found = campaign.probe.probe(campaign.probe.ProbeRequest(**asked), level, caller())
     emit(found, report.text.probe.lines(found), as_json)
-    talk(f"stored in {found.store}")
+    talk(f"stored in {found.store}; results there against these limits: iosonde bound {found.store}")
     found.check()

@@ -15,7 +15,7 @@ from iosonde.cli.output import emit, tell
 @data_options(
     "The column(s) to summarise, or log(Y), Y/nodes [default: what was measured].",
     on=None,
-    by="Columns to group by. A store needs none, nor a table without --response.",
+    by="Columns to group by [default: a store's factors, a table's columns that look set].",
 )
 @click.option("--all", "every", is_flag=True, help="Every cell on a line of its own, with its median.")
 @click.option("--columns", metavar="FACTOR", help="A column for each level of this factor, as of file systems.")
@@ -34,6 +34,6 @@ def show(asked: DataOptions, quantiles: bool = False, **words: Any) -> None:
     """Print the summary of DATA; ``iosonde run`` ends with it."""
     source = asked.open_one(alike=False)
     tell("summary", source.table)
-    made = answers.summary.summary(source, asked.asked, asked.by)
+    made = answers.summary.summary(source, asked.asked, asked.by or None)
     made = answers.summary.with_spread(made) if quantiles else made
     emit(made, report.text.summary.lines(made, **words), asked.as_json)

@@ -25,7 +25,7 @@ _DURABLE_FLAGS = ("sync", "dsync", "direct")
 NO_FLAG = "buffered"  # for a factor whose other levels are flags
 _STEP_KEYS = {field.name for field in fields(Step)} - {"ns"} | {"time"}
 _SIZES = ("transfer_size", "base", "size")
-_OURS = {"by", "timed", "measures", "counts", "backend", "wear_out", "time_limit"}
+_OURS = {"by", "timed", "measures", "counts", "backend", "wear_out", "time_limit", "min_nodes"}
 _PHASE_KEYS = {field.name for field in fields(Phase)} - {"time_limit_ns"} | _OURS
 _ONE_OF = {"order": ("listed", "shuffled"), "on_error": ("stop", "continue"), "by": ("all", "first"),
            "measures": (RATE, BANDWIDTH)}  # fmt: skip
@@ -93,6 +93,7 @@ class PhaseMaker:
             shared=bool(only_reads) and where in made_by_first,
             backend=self._backend(given.get("backend", "posix")),
             wears_out=bool(given.get("wear_out", False)),
+            min_nodes=self._number(given, "min_nodes", 1),
         )
 
     def _files(self, given: Any) -> Files | FileNames | Device:

@@ -22,7 +22,8 @@ class PhasePlan:
     ``distinct_bytes`` is how much different data the phase touches over all ranks. ``backend`` is as of ``Workload``.
     A phase that ``wears_out`` goes on after its time limit until every rank has done as much as the fastest one.
     ``warm``: whether its caches are left as they are before it; None: as the settings of its workload say.
-    ``counts_moved``: the bytes that were moved, holes and all, are a result too. ``skipped``: why nobody does it.
+    ``counts_moved``: the bytes that were moved, holes and all, are a result too. ``skipped``: why nobody does it;
+    ``min_nodes``: on fewer it is not what it is called, and nobody does it.
     """
 
     operation: str
@@ -38,6 +39,7 @@ class PhasePlan:
     wears_out: bool = False
     counts_moved: bool = False
     skipped: str = ""
+    min_nodes: int = 1
 
     @property
     def writes(self) -> bool:

@@ -102,7 +102,11 @@ def ceiling(system: System, share: float | None = None) -> Ceiling:
     moved, share = traffic(system), balance(system) if share is None else share
     values = _values(system, moved, share)
     if not values:
-        raise NothingKnownError("nothing is known that could limit", "give at least a network, a disk or a CPU time")
+        raise NothingKnownError(
+            "nothing is known that could limit",
+            "give at least a network, a disk or a CPU time, or "
+            "measure them into the store of the results: iosonde probe --store STORE",
+        )
     wild = next((name for name, value in values.items() if not 0 < value < math.inf), None)
     if wild is not None:
         raise InputError(f"the term {wild} ({TERMS[wild][0]}) is beyond any number", "look at the units")

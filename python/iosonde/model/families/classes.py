@@ -47,6 +47,13 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
             "nodes": nodes.read_out(grown.tree_, factors, seen, leaves)}  # fmt: skip
 
 
+def own_bounds(options: Mapping[str, Any], y: Array) -> Array | None:
+    """The upper ends of the classes that somebody gave; None where nobody did, or for a response below 0."""
+    if not options.get("ends") or y.min() < 0:
+        return None
+    return _classes(options, float(options.get("maximum") or y.max()))[0]
+
+
 def _classes(options: Mapping[str, Any], maximum: float) -> tuple[Array, list[str]]:
     """(upper ends, names or none). Raises InputError."""
     names = [name for name in str(options.get("names") or "").split(",") if name]

@@ -17,6 +17,7 @@ import numpy as np
 
 from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
+from iosonde.stats.estimate.distributions import t_critical
 
 from ..families import checked, family, limit, note
 from .calibration import calibrate
@@ -24,7 +25,7 @@ from .errors_of import RepeatNoise, grouped_mean, noise_of, standard_error
 from .features import Examples
 from .fitted import Model, train
 from .folds import Fold, Groups, Rows, k_folds, split
-from .validate import Candidate, Judged, judge, refused
+from .validate import Candidate, Judged, judge, refused, with_own_classes
 from .work import FitProgress, Tell
 
 AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear")) + (
@@ -41,7 +42,8 @@ FOLDS = 10
 @dataclass(frozen=True)
 class Choice:
     """What was tried and what was taken. ``nested`` is the honest error of choosing like this, None where nothing
-    was chosen. ``noise`` is the floor. ``passed_over`` are numbers of simpler ones, as good, that predict below 0."""
+    was chosen. ``noise`` is the floor. ``passed_over`` are numbers of simpler ones, as good, that predict below 0.
+    ``gain``: by how much less the model errs than the mean of everything, on the same rows not seen."""
 
     tried: tuple[Judged, ...]
     chosen: int
@@ -52,6 +54,7 @@ class Choice:
     groups: Groups
     n_choice: int
     passed_over: tuple[int, ...] = ()
+    gain: Estimate | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
@@ -59,7 +62,9 @@ class Choice:
         return {
             **judged.to_json(), "tried": [{k: v for k, v in one.to_json().items() if k != "folds"}
                                           for one in self.tried],
-            "mean_model": self.baseline.to_json()["mae"], "noise": self.noise.to_json() if self.noise else None,
+            "mean_model": self.baseline.to_json()["mae"],
+            "gain_over_mean": self.gain.to_json() if self.gain else None,
+            "noise": self.noise.to_json() if self.noise else None,
             "nested": self.nested.to_json() if self.nested else None, "n": self.model.rows,
             "n_settings": self.model.settings, "n_groups": self.groups.n, "rows_with_twin": self.groups.twins,
             "passed_over": [self.tried[place].candidate.name for place in self.passed_over],
@@ -83,6 +88,7 @@ def choose(
     if together.n < 2:
         raise DataError("all rows are of one setting, or copies of each other: nothing can be learned from them",
                         "measure other settings")  # fmt: skip
+    examples = with_own_classes(examples, candidates)
     folds = standard_folds(together, n_folds, seed)
     part, group = examples, together
     if len(candidates) > 1 and len(examples) > CHOICE_MOST:
@@ -100,8 +106,9 @@ def choose(
     chosen, *passed = simplest(tried, part, group)
     able = [one.candidate for one in tried if not one.refused]
     nested = _nested(part, able, group, level, seed, work) if len(candidates) > 1 else None
-    winner = tried[chosen].candidate
-    judged = tried[chosen] if part is examples else judge(examples, winner, folds, together, level, seed, work=work)
+    winner, judged = tried[chosen].candidate, tried[chosen]
+    if part is not examples:
+        judged = judge(examples, winner, folds, together, level, seed, work)
     baseline = judge(examples, Candidate("mean"), folds, together, level, seed)
     if judged.refused:
         raise DataError(f"{winner.name}: {judged.refused}", "choose another family")
@@ -113,7 +120,21 @@ def choose(
     trained = train(examples, winner.family, checked(winner.family, winner.options), seed, level)
     warnings = (*examples.warnings, *note(winner.family, len(examples)))
     model = replace(trained, calibration=calibration, errors=errors, warnings=warnings)
-    return Choice(tuple(tried), chosen, baseline, nested, noise, model, together, len(part), tuple(passed))
+    gain = _gain(judged, baseline, examples, together, level)
+    return Choice(tuple(tried), chosen, baseline, nested, noise, model, together, len(part), tuple(passed), gain)
+
+
+def _gain(judged: Judged, mean: Judged, examples: Examples, together: Groups, level: float) -> Estimate | None:
+    """How much less a model errs than the mean of everything; None where they were judged by other rows."""
+    if not np.array_equal(judged.rows, mean.rows):
+        return None
+    observed, group = examples.y[judged.rows], together.independent[judged.rows]
+    less = np.abs(mean.predicted - observed) - np.abs(judged.predicted - observed)
+    n, value = int(np.unique(group).size), float(less.mean())
+    if n < 2:
+        return Estimate(value, None, None, level, n)
+    half = t_critical(level, n - 1) * standard_error(less, group)
+    return Estimate(value, value - half, value + half, level, n)
 
 
 def _work(

@@ -58,11 +58,13 @@ def errors_of(observed: Array, predicted: Array, bounds: Array | None) -> Errors
 
 @dataclass(frozen=True)
 class ClassErrors:
-    """In speed classes: how many rows are ``apart`` from what was predicted on average, and the share that is
-    ``right``: in its own class. Both count groups, not rows."""
+    """In classes: how many rows are ``apart`` from what was predicted on average, and the share that is ``right``: in
+    its own class. Both count groups, not rows. ``own``: how many classes there are where somebody gave them, None of
+    the usual speed classes."""
 
     apart: Estimate
     right: Estimate
+    own: int | None = None
 
     def to_json(self) -> dict[str, float | None]:
         """The ends of ``class_error``, and ``class_right`` with its own."""

@@ -61,7 +61,8 @@ def _number(level: Cell) -> float:
 class Examples:
     """What a model learns from. ``x`` is rows × features, ``y`` the response, ``cells`` numbers the rows' settings:
     rows of one cell are repeats of each other. ``bring_ups`` numbers what rows share that was set up once for several
-    of them; None where none do."""
+    of them; None where none do. ``class_ends``: the upper ends of the classes that models are judged in; None: of the
+    usual speed classes."""
 
     features: tuple[Feature, ...]
     x: Array
@@ -71,6 +72,7 @@ class Examples:
     unit: str
     warnings: tuple[str, ...] = ()
     bring_ups: npt.NDArray[np.intp] | None = None
+    class_ends: Array | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -79,7 +81,7 @@ class Examples:
         """These rows only; what the features know stays."""
         shared = None if self.bring_ups is None else self.bring_ups[rows]
         return Examples(self.features, self.x[rows], self.y[rows], self.cells[rows], self.response, self.unit, (),
-                        shared)  # fmt: skip
+                        shared, self.class_ends)  # fmt: skip
 
 
 def examples(table: Table, response: str, on: Sequence[str]) -> Examples:

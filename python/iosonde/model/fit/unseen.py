@@ -46,7 +46,7 @@ class UnseenAgainst:
 
 def unseen_classes(examples: Examples, judged: Judged) -> UnseenClasses | None:
     """The classes of the rows that were judged; None of a response that has none (below 0)."""
-    bounds = class_bounds(examples.y)
+    bounds = class_bounds(examples.y) if judged.bounds is None else judged.bounds
     if bounds is None or judged.classes is None:
         return None
     seen = examples.y[judged.rows]

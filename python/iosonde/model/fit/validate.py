@@ -7,7 +7,7 @@ the others) make a learning curve; folds of whole levels ask what a model says o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.types import Estimate
 
-from ..families import checked, family
+from ..families import checked, classes, family
 from .errors_of import ClassErrors, Errors, class_bounds, class_errors, errors_of, grouped_mean
 from .features import Array, Examples
 from .folds import Fold, Groups, groups, inverse, k_folds
@@ -45,6 +45,8 @@ class Candidate:
     def short(self) -> str:
         """The name without options that are long: terms, and the inputs of a bound."""
         name = self.name.partition(" terms=")[0]
+        if len(name) > _LONGEST_NAME and (given := self.options.get("names") or self.options.get("ends")):
+            name = f"{self.family} {given}"
         return name if len(name) <= _LONGEST_NAME else f"{self.family} …"
 
 
@@ -66,7 +68,7 @@ class FoldResult:
 class Judged:
     """A candidate on all folds. ``rows`` are the row numbers that were predicted (several times each by inverse
     folds), ``predicted`` what the model said. ``refused`` says why a candidate could not be fitted; it then has
-    nothing else. ``classes``: None of a response that has none (below 0)."""
+    nothing else. ``classes``: None of a response that has none (below 0); ``bounds``: their upper ends."""
 
     candidate: Candidate
     folds: tuple[FoldResult, ...]
@@ -76,6 +78,7 @@ class Judged:
     errors: Errors | None
     refused: str = ""
     classes: ClassErrors | None = None
+    bounds: Array | None = None
 
     def extremes(self, key: str) -> tuple[float, float] | None:
         """The smallest and the largest of the folds' values of ``mae``, ``relative``, ``class_error`` or ``r2``."""
@@ -101,7 +104,8 @@ def judge(
     that does not exist raises InputError."""
     options = checked(candidate.family, candidate.options)
     module = family(candidate.family)
-    bounds = class_bounds(examples.y)
+    own = examples.class_ends
+    bounds = class_bounds(examples.y) if own is None else own
     largest = float(np.abs(examples.y).max())
     results, rows, said = [], [], []
     try:
@@ -126,7 +130,19 @@ def judge(
     mae = grouped_mean(np.abs(predicted - examples.y[at]), group.independent[at], level)
     seen, apart = examples.y[at], group.independent[at]
     classes = class_errors(seen, predicted, bounds, apart, level) if bounds is not None else None
-    return Judged(candidate, tuple(results), at, predicted, mae, errors_of(seen, predicted, bounds), classes=classes)
+    if classes is not None and own is not None:
+        classes = replace(classes, own=own.size)
+    return Judged(candidate, tuple(results), at, predicted, mae, errors_of(seen, predicted, bounds), classes=classes,
+                  bounds=bounds)  # fmt: skip
+
+
+def with_own_classes(examples: Examples, candidates: Sequence[Candidate]) -> Examples:
+    """With the classes that a candidate was given, in which all of them are judged then; as they are where none was
+    given any, or two different ones."""
+    ends = [bounds for one in candidates if one.family == classes.NAME
+            if (bounds := classes.own_bounds(one.options, examples.y)) is not None]  # fmt: skip
+    same = bool(ends) and all(np.array_equal(one, ends[0]) for one in ends)
+    return replace(examples, class_ends=ends[0]) if same else examples
 
 
 def refused(candidate: Candidate, why: str, level: float) -> Judged:

@@ -23,7 +23,7 @@ def classes_figure(response: str, item: UnseenClasses) -> Figure:
     """The class of each row, in the order of what was observed; a line from the observed to the predicted one is the
     error."""
     x = number("rows, sorted by what was observed", room=6)
-    y = number("class", "y", axis=flat(f"speed class, of {item.n_classes}"), room=6)
+    y = number("class", "y", axis=flat(f"{'class' if item.errors.own else 'speed class'}, of {item.n_classes}"), room=6)
     colour = legend(_NAMES, [VERMILION, BLUE])
     pairs = list(enumerate(zip(item.observed.tolist(), item.predicted.tolist(), strict=True), 1))
     errors = [{"x": place, "y": seen, "y2": guess} for place, (seen, guess) in pairs if seen != guess]

@@ -72,8 +72,10 @@ def classes_lines(judged: Sequence[Judged]) -> Iterator[str]:
     """How many speed classes rows are apart from what was said of them, and how many are in their own."""
     told = [f"{one.candidate.short} {estimate_text(one.classes.apart, '')}, {percent_interval(one.classes.right)} right"
             for one in judged if one.classes]  # fmt: skip
+    own = next((one.classes.own for one in judged if one.classes and one.classes.own), None)
+    which = f" (of the {own} that were given)" if own else ""
     if told:
-        yield from wrapped(f"classes apart, and rows in their own class: {'; '.join(told)}", "  ")
+        yield from wrapped(f"classes apart{which}, and rows in their own class: {'; '.join(told)}", "  ")
 
 
 def remarks(judged: Sequence[Judged], noise: RepeatNoise | None, scale: tuple[float, str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from iosonde.core.level_text import level_shown
 from iosonde.core.types import Estimate
 from iosonde.core.units import common_scale, significant
+from iosonde.core.words import listed
 
 from .layout import WIDTH, table, wrapped
 from .numbers import number, p_text, share, span
@@ -29,23 +30,25 @@ _MOST = 24  # rankings that are shown whole
 def lines(answer: Rankings) -> Iterator[str]:
     """The lines of the text, an empty one between rankings."""
     if len(answer.rankings) > _MOST:
-        for ranking in answer.rankings:
-            yield from wrapped(f"{ranking.response}: {ranking.sentence}", "  ")
+        for ranking, sentence in zip(answer.rankings, answer.sentences, strict=True):
+            yield from wrapped(f"{ranking.response}: {sentence}", "  ")
         said = f"{len(answer.rankings)} responses in a sentence each: --response names one to see all of it; of a list"
         yield from ["", *wrapped(f"{said} of many systems see iosonde corpus")]
     else:
-        for place, ranking in enumerate(answer.rankings):
+        for place, (ranking, sentence) in enumerate(zip(answer.rankings, answer.sentences, strict=True)):
             yield from [""] if place else []
             new = not place or ranking.importance_of != answer.rankings[place - 1].importance_of
             yield from of_one(ranking, answer.assumed, explained=new)
+            yield ""
+            yield from wrapped(sentence)
     if answer.left_out:
         more = f" and {len(answer.left_out) - 1} more (--json)" if len(answer.left_out) > 1 else ""
         yield from ["", *wrapped(f"~ not ranked: {answer.left_out[0]}{more}", "  ")]
 
 
 def of_one(ranking: Ranking, assumed: bool = False, explained: bool = True) -> Iterator[str]:
-    """One ranking: shares, ``explained`` or not, effects, coefficients, what to mind, the sentence. ``assumed``: nobody
-    named its factors."""
+    """One ranking without its sentence: shares, ``explained`` or not, effects, coefficients, what to mind. ``assumed``:
+    nobody named its factors."""
     yield from _head(ranking, assumed)
     yield ""
     yield from _shares(ranking)
@@ -64,12 +67,12 @@ def of_one(ranking: Ranking, assumed: bool = False, explained: bool = True) -> I
         yield from ["", *_effects(ranking, divisor, unit)]
     if any(factor.slope for factor in ranking.factors):
         yield from ["", *(_slopes(ranking, 1.0, "") if ranking.transform else _slopes(ranking, divisor, unit))]
+    if turned := [factor.name for factor in ranking.factors if _turns(factor)]:
+        yield from wrapped(f"{listed(turned)}: the means hold effects of the other factors, the slope does not")
     if ranking.warnings:
         yield ""
     for text in ranking.warnings:
         yield from wrapped(f"~ {text}", "  ")
-    yield ""
-    yield from wrapped(ranking.sentence)
 
 
 def _head(ranking: Ranking, assumed: bool) -> Iterator[str]:
@@ -213,6 +216,16 @@ def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
     of = f", {unit}" if unit else f" of {ranking.transform}" if ranking.transform else ""
     heads = ["factor", f"slope{of}", "interval", "std. slope", "interval", "effect"]
     yield from _whole_or_halves(heads, rows, "lrrrrL", 3)
+
+
+def _turns(factor: FactorRank) -> bool:
+    """Whether the means of its two levels differ one way and its slope, with the others held, goes the other way."""
+    if factor.slope is None or factor.effects is None or len(factor.effects.levels) != 2:
+        return False
+    a, b = factor.effects.largest_step
+    raw = factor.slope.raw
+    sure = raw.low is not None and raw.high is not None and not raw.low <= 0 <= raw.high
+    return sure and ((b.mean.value or 0.0) - (a.mean.value or 0.0)) * (raw.value or 0.0) < 0
 
 
 def direction(factor: FactorRank) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from iosonde.core.units import format_seconds, format_size, percent, significant
+from iosonde.core.units import format_rate, format_seconds, format_size, percent, significant
 from iosonde.core.words import counted, decimals
 
 from .layout import table, wrapped
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from iosonde.stats.sampling.resampling import SimulatedEstimate
 
 _DAY_S = 86_400.0
+_EXAMPLE = 0.05  # the precision that most ask for
 
 
 def plan_lines(made: SurveyPlan) -> Iterator[str]:
@@ -27,9 +28,30 @@ def plan_lines(made: SurveyPlan) -> Iterator[str]:
              significant(one.node_hours)) for one in made.rows]  # fmt: skip
     yield from table(("precision", "files", "bytes at most", "on one node", "node hours"), rows, "Lrrrr").splitlines()
     yield ""
+    yield from wrapped(_half(made))
+    yield from wrapped(_time(made))
+    yield ""
     yield from wrapped("The sizes, ages and owners of all files need no sample, but a walk. A number of files that is "
                        "enough is known before for shares alone: for means, as of compression, look at the interval "
                        "that a survey gives, and ask for more files where it is too wide.")  # fmt: skip
+
+
+def _half(made: SurveyPlan) -> str:
+    halves = [row for row in made.rows if row.precision is not None and row.files == 2 * row.by_count]
+    if not halves:
+        return "Files: drawn by count and by size, all of them where these are more."
+    one = min(halves, key=lambda row: abs((row.precision or 0.0) - _EXAMPLE))
+    return (f"Files: half of them drawn by count, half by size; {one.files:,} are {one.by_count:,} for the shares by "
+            f"count and {one.by_count:,} for those by capacity.")  # fmt: skip
+
+
+def _time(made: SurveyPlan) -> str:
+    whole = made.rows[-1]
+    if not made.per_file_s:
+        return f"Time: the bytes at {format_rate(made.rate, 'bytes/s')} (--rate)."
+    return (f"Time: the bytes at {format_rate(made.rate, 'bytes/s')} (--rate), and {format_seconds(made.per_file_s)} "
+            f"for each file besides (--per-file): for all of them {_long(whole.seconds - whole.seconds_of_bytes)} of "
+            f"{_long(whole.seconds)}; the bytes alone take {_long(whole.seconds_of_bytes)}.")  # fmt: skip
 
 
 def _precision(one: PlannedSurvey) -> str:

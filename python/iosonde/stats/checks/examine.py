@@ -20,7 +20,7 @@ from iosonde.core.types import Finding, Severity
 from .. import checks
 from ..estimate import autocorrelation, copies, modes, outliers
 from ..overview import wire
-from ..overview.cells import MeasuredCells, cells_of
+from ..overview.cells import MeasuredCells, cells_of, hidden_factors
 from ..overview.overview import hidden_in_store
 
 
@@ -70,7 +70,8 @@ def of_table(
         raise DataError(f"{table.source or 'the table'} holds no rows", "give a table with at least one measurement")
     ordered = _in_time(table, ignored)
     cells = [cell for cell in cells_of(ordered, responses, by) if cell.values.size]
-    subject = checks.Subject(cells, level, table=ordered, bound=bound, limit=limit)
+    hidden = hidden_factors(ordered, cells, [*responses, *ignored])
+    subject = checks.Subject(cells, level, table=ordered, hidden=hidden, bound=bound, limit=limit)
     return _examine(subject, responses, by, ignored)
 
 

@@ -8,11 +8,13 @@ What it says
 How we know
     The residual sum of squares is parted into pure error (between repeats of
     one setting) and lack of fit (Jain 1991; Draper & Smith). Their ratio is F;
-    it is said where chance gives it less than once in a hundred.
+    it is said where chance gives it less than once in a hundred. Without
+    repeats the square of each predictor is tried beside the model.
 
 When it is wrong
     With very many repeats a bend too small to matter becomes significant: look
-    at the plot. Without repeats it cannot be known, and nothing is said.
+    at the plot. Without repeats other bends than that of a square are not seen,
+    and a single odd row at an end may look like one.
 
 What to do
     Transform the predictor (log2(record)), add an interaction (a:b), take it
@@ -20,6 +22,8 @@ What to do
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from iosonde.core.types import Finding, Severity
 
@@ -32,6 +36,8 @@ CODE = "S301"
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Lack of fit against pure error."""
     found = subject.assumptions.lack_of_fit if subject.assumptions else None
+    if subject.assumptions and not subject.assumptions.repeats:
+        return _curved(subject.assumptions.curvature_p)
     if found is None or (found.p is not None and found.p >= FAMILY_ALPHA):
         return []
     against = ("the repeats are all the same, and a line misses them" if found.f is None or found.p is None
@@ -43,5 +49,22 @@ def check_fit(subject: FitSubject) -> list[Finding]:
             f"the relation is not straight: {against}",
             vars(found),
             "transform a predictor, add an interaction, or take a predictor by its levels with C(…)",
+        )
+    ]
+
+
+def _curved(p_by_predictor: Mapping[str, float]) -> list[Finding]:
+    """A bend where nothing was measured twice; the family is all predictors."""
+    curved = {name: p for name, p in p_by_predictor.items() if p * len(p_by_predictor) < FAMILY_ALPHA}
+    if not curved:
+        return []
+    name, p = min(curved.items(), key=lambda item: item[1])
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"the relation is not straight: it bends over {name} (its square, p={p:.2g})",
+            {"curvature_p": curved},
+            f"add {name} squared, transform it, or take it by its levels with C({name})",
         )
     ]

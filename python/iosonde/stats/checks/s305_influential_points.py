@@ -2,9 +2,10 @@
 
 What it says
     The fitted line would be another without a single row, or a row does not
-    belong to the line at all.
+    belong to the line at all, or a coefficient rests on one row alone.
 
 How we know
+    A row of leverage 1: without it a predictor does not vary. Else
     Cook's distance above the median of F(parameters, df) (Cook 1977), or an
     externally studentised residual that chance gives less than once in a
     hundred tables (Bonferroni over all rows).
@@ -28,12 +29,14 @@ CODE = "S305"
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:
-    """Cook's distance and the studentised residual."""
+    """Leverage, Cook's distance and the studentised residual."""
     seen = subject.assumptions
+    found = _deciding(subject)
     if seen is None or not seen.influential_rows:
-        return []
+        return found
     places = list(subject.influential) or [f"row {row + 1}" for row in seen.influential_rows]
     return [
+        *found,
         Finding(
             CODE,
             Severity.WARNING,
@@ -46,5 +49,22 @@ def check_fit(subject: FitSubject) -> list[Finding]:
                 "studentized_p": seen.studentized_p,
             },
             "look at these trials; fit with and without them and show both",
-        )  # fmt: skip
+        ),
+    ]
+
+
+def _deciding(subject: FitSubject) -> list[Finding]:
+    """Coefficients that a single row decides."""
+    if not subject.deciding:
+        return []
+    names = list(dict.fromkeys(name for several in subject.deciding.values() for name in several))
+    rests = "rests" if len(names) == 1 else "rest"
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"{some(names)} {rests} on one row alone: {some(list(subject.deciding))}",
+            {"rows": list(subject.deciding), "terms": names, "leverage": 1.0},
+            "measure more trials there; one trial says nothing of its own error",
+        )
     ]

@@ -8,7 +8,7 @@ as evidence; where they disagree with it, a warning says so.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,12 +18,14 @@ import numpy.typing as npt
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
+from iosonde.core.units import significant
 
+from .coarse import rounding, wider, wider_ratio
 from .distributions import normal_quantile, t_critical, t_two_sided_p
 from .logs import exp_of
 from .multiple import holm
 from .rank_tests import RankTest, paired, unpaired
-from .ratio import Moments, ratio_and_method, ratio_of_geometric_means, side, side_of_summary, welch_df
+from .ratio import Moments, few_trials, ratio_and_method, ratio_of_geometric_means, side, welch_df
 from .summarise import mean, standard_deviation
 
 DIFFERENT = "different"
@@ -42,16 +44,19 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Group:
-    """One side: its trials, or (``values`` is None) the summary that somebody published."""
+    """One side: its trials, or (``values`` is None) the summary that somebody published. ``exact``: counts, which no
+    clock rounds; ``half_tick``: so far the mean may be off, as the clock is coarser than the spread."""
 
     name: str
     side: Moments
     values: Array | None = None
+    exact: bool = False
+    half_tick: float = 0.0
 
     def interval(self, level: float) -> Estimate:
         """The mean with its t interval."""
         if self.values is not None:
-            return mean(self.values, level)
+            return wider(mean(self.values, level), self.half_tick)
         half = t_critical(level, self.side.n - 1) * self.side.sd / math.sqrt(self.side.n)
         return Estimate(self.side.mean, self.side.mean - half, self.side.mean + half, level, self.side.n)
 
@@ -153,49 +158,6 @@ def group(name: str, values: npt.ArrayLike) -> Group:
     return Group(name, side(x), x)
 
 
-@dataclass(frozen=True)
-class PublishedSummary:
-    """What a publication says of a side: mean, n, and either sd or an interval with its level.
-
-    ``kind`` says how the interval was made: ``t`` (Student) or ``z`` (normal quantile, as many older papers).
-    """
-
-    name: str
-    mean: float
-    n: int
-    sd: float | None = None
-    low: float | None = None
-    high: float | None = None
-    level: float | None = None
-    kind: str = "t"
-
-    def spread(self) -> float:
-        """The standard deviation of a trial. Raises InputError where it cannot be told."""
-        if self.n < 2:
-            raise InputError(f"a summary of {self.n} trial has no spread", "give n of at least 2")
-        if self.sd is not None:
-            return self.sd
-        if self.low is None or self.high is None or self.level is None:
-            raise InputError(
-                "a summary needs sd, or low, high and level", "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9"
-            )
-        if not self.low <= self.mean <= self.high:
-            raise InputError(
-                f"the mean {self.mean:g} is not between {self.low:g} and {self.high:g}", "look at the summary again"
-            )
-        check_level(self.level)
-        if self.kind not in ("t", "z"):
-            raise InputError(f"an interval of kind '{self.kind}' is not known", "use t or z")
-        by_student = self.kind == "t"
-        critical = t_critical(self.level, self.n - 1) if by_student else normal_quantile(0.5 + self.level / 2)
-        return (self.high - self.low) / 2 * math.sqrt(self.n) / critical
-
-
-def published(summary: PublishedSummary) -> Group:
-    """A side of which only a summary is known. Raises InputError."""
-    return Group(summary.name, side_of_summary(summary.mean, summary.spread(), summary.n))
-
-
 def compare(
     a: Group, b: Group, level: float, margin: float, *, pairs: bool = False, base: float | None = None,
     sealed: Estimate | None = None,
@@ -204,6 +166,7 @@ def compare(
     ``base``: the values are logarithms to it, and have no ratio. ``sealed``: the interval of the ratio that a campaign
     of A against B made while it stopped by it; it decides in the place of ours."""
     check_margin(level, margin)
+    a, b = (a, b) if base is not None else _with_ticks(a, b)
     ratio, method = _ratio(a, b, level, pairs=pairs, base=base)
     if sealed is not None:
         ratio, method = sealed, SEALED
@@ -229,7 +192,7 @@ def compare(
         ),
         at=None if sealed is not None else lambda other: _ratio(a, b, other, pairs=pairs, base=base)[0],
     )  # fmt: skip
-    return replace(made, n_needed=_needed(made), warnings=_warnings(made))
+    return replace(made, n_needed=_needed(made), warnings=_warnings(made), doubts=_doubts(made))
 
 
 def at_levels(verdict_at: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
@@ -254,9 +217,16 @@ def _ratio(a: Group, b: Group, level: float, *, pairs: bool, base: float | None)
         raise InputError("only trials can be paired, and as many on either side", "leave --pair out")
     if base is not None or not (_positive(a) and _positive(b)):
         return None, "paired t" if pairs else WELCH
-    if pairs:
-        return _paired_ratio(a, b, level), PAIRS
-    return ratio_and_method(b.side, a.side, level)
+    found, method = (_paired_ratio(a, b, level), PAIRS) if pairs else ratio_and_method(b.side, a.side, level)
+    return wider_ratio(found, a.half_tick / a.side.mean, b.half_tick / b.side.mean), method
+
+
+def _with_ticks(a: Group, b: Group) -> tuple[Group, Group]:
+    """With half a tick of the clock, where it is as large as the spread."""
+    if a.values is None or b.values is None or a.exact or b.exact:
+        return a, b
+    found = rounding(a.values, b.values, a.side.sd, b.side.sd)
+    return replace(a, half_tick=found.a), replace(b, half_tick=found.b)
 
 
 def _positive(one: Group) -> bool:
@@ -265,13 +235,14 @@ def _positive(one: Group) -> bool:
 
 def _difference(a: Group, b: Group, level: float, pairs: bool) -> Estimate:
     """B - A with its t interval."""
+    slack = a.half_tick + b.half_tick
     if pairs:
         assert a.values is not None and b.values is not None
-        return mean(b.values - a.values, level)
+        return wider(mean(b.values - a.values, level), slack)
     center, n = b.side.mean - a.side.mean, min(a.side.n, b.side.n)
     df = welch_df(a.side.sd**2, a.side.n, b.side.sd**2, b.side.n)
     half = t_critical(level, df) * math.sqrt(a.side.sd**2 / a.side.n + b.side.sd**2 / b.side.n)
-    return Estimate(center, center - half, center + half, level, n)
+    return Estimate(center, center - half - slack, center + half + slack, level, n)
 
 
 def margin_of_difference(mean_a: float, mean_b: float, margin: float, base: float | None) -> float:
@@ -305,7 +276,7 @@ def _said(estimate: Estimate, nothing: float, equal: tuple[float, float]) -> str
 
 
 def _needed(made: Comparison) -> int | None:
-    if made.verdict != CANNOT_TELL:
+    if made.verdict != CANNOT_TELL or _half_tick(made):
         return None
     a, b, level = made.a.side, made.b.side, made.decided.level
     if made.ratio is None:
@@ -381,19 +352,50 @@ def _hedges_g(a: Moments, b: Moments) -> float | None:
 
 def _warnings(made: Comparison) -> tuple[str, ...]:
     said = list(made.decided.warnings)
+    if step := 2 * _half_tick(made):
+        said.append(coarse_text(step))
+    elif made.t is None:
+        said.append("neither side varies at all: is the clock too coarse?")
+    if few_trials(made.a.side.n, made.b.side.n):
+        said.append(few_trials_text(made.a.side.n, made.b.side.n))
+    return (*said, *_disagreeing(made)) if made.decided.low is not None and not step else tuple(said)
+
+
+def _disagreeing(made: Comparison) -> Iterator[str]:
+    """Tests that say another thing than the interval."""
     alpha = 1 - made.decided.level
     decided = made.verdict in (DIFFERENT, NEGLIGIBLE)
-    clear = made.decided.low is not None
     nothing = 0 if made.ratio is None else 1
     at_the_edge = nothing in (made.decided.low, made.decided.high)
-    if clear and made.p is not None and (made.p < alpha) != decided and not at_the_edge:
-        said.append(f"{'the paired' if made.paired else 'Welch'} t test disagrees (p = {made.p:.2g})")
+    few = few_trials(made.a.side.n, made.b.side.n)
+    if made.p is not None and (made.p < alpha) != decided and not at_the_edge:
+        yield f"{'the paired' if made.paired else 'Welch'} t test disagrees (p = {made.p:.2g})"
     rank = made.rank_test
-    if clear and rank is not None and (rank.p < alpha) != decided and _can_reject(made, alpha):
-        said.append(f"the {rank.name} test disagrees (p = {rank.p:.2g}): look at the shape of the trials")
-    if made.t is None:
-        said.append("neither side varies at all: is the clock too coarse?")
-    return tuple(said)
+    if rank is not None and (rank.p < alpha) != decided and _can_reject(made, alpha) and not few:
+        yield f"the {rank.name} test disagrees (p = {rank.p:.2g}): look at the shape of the trials"
+
+
+def _doubts(made: Comparison) -> tuple[str, ...]:
+    found = {
+        "coarse-clock": _half_tick(made) > 0 or made.t is None,
+        "few-trials": few_trials(made.a.side.n, made.b.side.n),
+    }
+    return tuple(code for code, there in found.items() if there)
+
+
+def _half_tick(made: Comparison) -> float:
+    return max(made.a.half_tick, made.b.half_tick)
+
+
+def coarse_text(step: float) -> str:
+    """What is said of a clock that is coarser than the spread."""
+    return f"the values are steps of {significant(step)}, as large as their spread: half a step is in the interval"
+
+
+def few_trials_text(n_a: int, n_b: int) -> str:
+    """What is said of two or three trials against many."""
+    return (f"{min(n_a, n_b)} trials stand against {max(n_a, n_b)}: the spread of so few is hardly known, and the "
+            "interval is as wide as theirs alone would make it")  # fmt: skip
 
 
 def _can_reject(made: Comparison, alpha: float) -> bool:

@@ -19,6 +19,7 @@ from .logs import LARGEST_LOG, TOO_FAR, exp_of
 from .summarise import Values, standard_deviation
 
 FIELLER_FROM = 20
+_FEW, _MANY_TIMES = 3, 4
 FIELLER, LOGARITHMS = "Fieller", "logarithms"
 
 
@@ -96,13 +97,25 @@ def ratio_of_geometric_means(numerator: Moments, denominator: Moments, level: fl
 
 
 def welch_df(variance_a: float, n_a: int, variance_b: float, n_b: int) -> float:
-    """Welch-Satterthwaite degrees of freedom of a difference of two means (Welch 1947, Biometrika 34,
-    28-35)."""
+    """Welch-Satterthwaite degrees of freedom of a difference of two means (Welch 1947, Biometrika 34, 28-35).
+
+    Of two or three trials against many those of the few alone, which are never too many (Hsu 1938; Mickey & Brown
+    1966, Annals of Mathematical Statistics 37, 639-642): where the few lie close by chance, Welch's are those of the
+    many, and 7 to 13 of 100 equal sides would be called different.
+    """
+    if few_trials(n_a, n_b):
+        return float(min(n_a, n_b) - 1)
     a, b = variance_a / n_a, variance_b / n_b
     if a + b == 0:
         return float(n_a + n_b - 2)
     a, b = a / (a + b), b / (a + b)
     return 1 / (a * a / (n_a - 1) + b * b / (n_b - 1))
+
+
+def few_trials(n_a: int, n_b: int) -> bool:
+    """Whether two or three trials stand against four times as many."""
+    few, many = sorted((n_a, n_b))
+    return few <= _FEW and many >= _MANY_TIMES * few
 
 
 def _on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Estimate:

@@ -9,14 +9,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
 
-from .compare import CANNOT_TELL, Comparison, Group, at_levels, check_margin, enough, margin_of_difference, verdict
+from .coarse import Rounding, rounding
+from .compare import (
+    CANNOT_TELL,
+    Comparison,
+    Group,
+    at_levels,
+    check_margin,
+    coarse_text,
+    enough,
+    margin_of_difference,
+    verdict,
+)
 from .compare import verdict_of_difference as verdict_of
 from .distributions import f_upper_p, t_critical, t_two_sided_p
 from .logs import exp_of
@@ -33,7 +44,8 @@ Cells = Sequence[tuple[Array, Array]]
 class CellEffect:
     """The mean of the cells' differences B - A with its standard error and degrees of freedom. ``variance``: of a trial
     of A and one of B inside their cell, together. ``spread``: the smallest difference and the largest; ``p_same``: of
-    the cells having one difference, None where too little is repeated in them."""
+    the cells having one difference, None where too little is repeated in them; ``slack``: what half a tick of the clock
+    leaves open."""
 
     value: float
     error: float
@@ -41,13 +53,14 @@ class CellEffect:
     variance: float
     spread: tuple[float, float]
     p_same: float | None
+    slack: float = 0.0
 
     def interval(self, level: float, n: int) -> Estimate:
         """The mean with its t interval."""
         if self.df < 1:
             few = "one trial a side in one cell shows no spread: repeat the cells"
             return Estimate(self.value, None, None, level, n, (few,))
-        half = t_critical(level, self.df) * self.error
+        half = t_critical(level, self.df) * self.error + self.slack
         return Estimate(self.value, self.value - half, self.value + half, level, n)
 
 
@@ -158,7 +171,14 @@ def _p_of(each: Array, variances: Array, df: Array | float) -> float:
 
 
 def compare_within(
-    names: tuple[str, str], cells: Cells, level: float, margin: float, base: float | None, *, shown: Cells | None = None
+    names: tuple[str, str],
+    cells: Cells,
+    level: float,
+    margin: float,
+    base: float | None,
+    *,
+    shown: Cells | None = None,
+    exact: bool = False,
 ) -> Comparison:
     """The comparison of ``names`` A and B over cells, each of which has trials of both. ``base``: as of ``compare``.
     ``shown``: the same cells for means and differences, where ratios are of other means."""
@@ -167,9 +187,11 @@ def compare_within(
     sides = [np.concatenate([cell[place] for cell in shown]) for place in (0, 1)]
     logs = base is None and all(np.all(x > 0) for cell in cells for x in cell)
     made = within([(np.log(a), np.log(b)) for a, b in cells] if logs else cells)
+    ticks = Rounding() if exact or base is not None else _rounding(shown)
+    made = replace(made, slack=_slack(cells, ticks) if logs else ticks.a + ticks.b)
     n = min(x.size for x in sides)
     estimate = made.interval(level, n)
-    plain = within(shown).interval(level, n) if logs else estimate
+    plain = replace(within(shown), slack=ticks.a + ticks.b).interval(level, n) if logs else estimate
     a, b = (Group(name, side(x), x) for name, x in zip(names, sides, strict=True))
     ratio = exp_of(estimate) if logs else None
     wide = margin_of_difference(a.side.mean, b.side.mean, margin, base)
@@ -182,16 +204,38 @@ def compare_within(
     t = None if made.error == 0 or made.df < 1 else -made.value / made.error
     half = math.log1p(margin) / 2 if logs else wide / 2
     unlike = _unlike(made, logs)
-    open_to_trials = said == CANNOT_TELL and not unlike
+    coarse = (coarse_text(ticks.step),) if ticks else ()
+    doubts = tuple(code for code, there in (("cells-differ", unlike), ("coarse-clock", coarse)) if there)
+    open_to_trials = said == CANNOT_TELL and not unlike and not ticks
     return Comparison(
         a, b, _mean(a, level), _mean(b, level), overlap=None, mean_inside=None,
         t=t, df=made.df, p=None if t is None else t_two_sided_p(t, made.df), ratio=ratio, typical=None,
         difference=plain, method=METHOD, rank_test=None, effect_size=None, margin=margin, difference_margin=wide,
         verdict=said, paired=False, n_needed=enough(made.variance, half, level) if open_to_trials else None,
-        warnings=(*estimate.warnings, *unlike), cells=len(cells), cells_differ=bool(unlike),
-        by_level=at_levels(verdict_at), doubts=("cells-differ",) if unlike else (),
+        warnings=(*estimate.warnings, *unlike, *coarse), cells=len(cells), cells_differ=bool(unlike),
+        by_level=at_levels(verdict_at), doubts=doubts,
         at=(lambda other: exp_of(made.interval(other, n))) if logs else None,
     )  # fmt: skip
+
+
+def _rounding(cells: Cells) -> Rounding:
+    """Half a tick of each side, against its spread inside the cells."""
+    a, b = (_side_of([cell[place] for cell in cells]) for place in (0, 1))
+    if min(a.df, b.df) < 1:
+        return Rounding()
+    sides = [np.concatenate([cell[place] for cell in cells]) for place in (0, 1)]
+    return rounding(sides[0], sides[1], math.sqrt(a.variance), math.sqrt(b.variance))
+
+
+def _slack(cells: Cells, ticks: Rounding) -> float:
+    """Of the mean of the logarithms' differences."""
+    weights = np.array([a.size * b.size / (a.size + b.size) for a, b in cells])
+    each = np.array([_log_slack(ticks.a / a.mean()) + _log_slack(ticks.b / b.mean()) for a, b in cells])
+    return float(weights @ each / weights.sum())
+
+
+def _log_slack(share: float) -> float:
+    return -math.log1p(-min(share, 0.999))
 
 
 def _mean(one: Group, level: float) -> Estimate:

@@ -18,7 +18,7 @@ from iosonde.core.no_scaling import without_efficiency
 from iosonde.core.schema import BRING_UPS, READ_FACTORS
 from iosonde.core.stored import StoredRun, plain
 from iosonde.core.table import Table
-from iosonde.core.types import Estimate
+from iosonde.core.types import Estimate, Experiment
 
 from .. import checks
 from ..estimate.percentiles import PERCENTILES, TrialPercentiles, over_trials
@@ -59,18 +59,18 @@ def of_table(
 def of_store(
     measured: MeasuredCells, level: float, runs: Sequence[StoredRun] = (),
     latencies: Mapping[str, Sequence[TrialPercentiles]] | None = None, pilot: int | None = None,
-    units: Mapping[str, str] | None = None, beside: Sequence[TrialCell] = (),
+    units: Mapping[str, str] | None = None, beside: Sequence[TrialCell] = (), experiments: Sequence[Experiment] = (),
 ) -> Overview:  # fmt: skip
     """The overview of a store's trials. ``runs`` are all of them (incomplete ones too: they become a finding),
     ``latencies`` the percentiles of each by run id. ``pilot``: so many trials fixed the number of trials by Stein's
     rule, whose interval the means then carry. ``units``: of the factors that have one. ``beside``: cells of the
-    headline metrics, which belong to the family of tests.
+    headline metrics, which belong to the family of tests. ``experiments``: what the runs belong to.
     """
     rows = measured.rows
     latency = _latency(runs, latencies or {}, measured.by, level)
     subject = checks.Subject(measured.cells, level, runs, rows, hidden_in_store(measured))
     known = {name: unit for name, unit in (units or {}).items() if unit and name in measured.by}
-    made = _overview(subject, measured.by, measured.warnings, latency, pilot, known)
+    made = _overview(subject, measured.by, measured.warnings, latency, pilot, known, experiments)
     return _with_story(made, measured.cells, beside)
 
 
@@ -88,11 +88,11 @@ def hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:
 
 def _overview(
     subject: checks.Subject, by: Sequence[str], warnings: Sequence[str], latency: Sequence[OverviewLatency] = (),
-    pilot: int | None = None, units: Mapping[str, str] | None = None,
+    pilot: int | None = None, units: Mapping[str, str] | None = None, experiments: Sequence[Experiment] = (),
 ) -> Overview:  # fmt: skip
     cells, level = subject.cells, subject.level
     rows = tuple(row_of(cell, level, pilot) for cell in cells)
-    apart, why = without_efficiency(subject.runs)
+    apart, why = without_efficiency(subject.runs, experiments)
     efficiency = tuple(_efficiency([cell for cell in cells if cell.operation not in apart], level))
     if any(cell.operation in apart for cell in cells):
         warnings = [*warnings, *why]
@@ -100,7 +100,7 @@ def _overview(
     averaged = any(cell.independent.size < cell.values.size for cell in cells)
     if averaged:
         warnings = [*warnings, "n counts bring-ups: the trials of a cell that share one are averaged first"]
-    sentence = words.closing(rows, efficiency, units or {})
+    sentence = words.closing(rows, efficiency, units or {}, list(subject.hidden))
     return Overview(rows, tuple(latency), efficiency, tuple(findings), sentence, level, tuple(by), tuple(warnings),
                     dict(units or {}), "bring-up" if averaged else "trial")  # fmt: skip
 

@@ -51,7 +51,7 @@ class ProbedLimits:
             return max((one for one in (links, disks) if one), key=lambda one: one.bytes_per_s, default=None)
         if not on_own_disk(run.filesystem):
             return links
-        return disks if _within(str(run.target), str(last.facts.get("target") or "")) else None
+        return disks if is_within(str(run.target), str(last.facts.get("target") or "")) else None
 
     def _summary(self, experiment: str) -> Mapping[str, Any]:
         if experiment not in self._made:
@@ -91,6 +91,7 @@ def _high(estimate: Estimate) -> float:
     return float(estimate.value or 0.0) if estimate.high is None else estimate.high
 
 
-def _within(target: str, probed: str) -> bool:
+def is_within(target: str, probed: str) -> bool:
+    """Whether one of the two directories is, or is in, the other."""
     one, other = PurePath(target), PurePath(probed)
     return bool(probed) and (one == other or one in other.parents or other in one.parents)

@@ -9,19 +9,34 @@ from iosonde.core.column_units import split_unit
 from iosonde.core.level_text import setting_text
 from iosonde.core.types import Estimate
 from iosonde.core.units import percent, significant
+from iosonde.core.words import listed
 
 from ..estimate.scaling import SOME, verdict
 
 if TYPE_CHECKING:
     from .types import Efficiency, OverviewRow
 
+_MOST_NAMES = 4  # columns
 _SMALL = 0.1  # an efficiency
 _WIDE = 0.25  # a half-width above this share of the mean tells little
 
 
-def closing(rows: Sequence[OverviewRow], efficiency: Sequence[Efficiency], units: Mapping[str, str]) -> str:
-    """How sure the means are, then what scaling did. ``units``: of the factors that have one."""
-    return " ".join(part for part in (_precision(rows, units), _scaling(efficiency, units)) if part)
+def closing(
+    rows: Sequence[OverviewRow], efficiency: Sequence[Efficiency], units: Mapping[str, str], pooled: Sequence[str] = ()
+) -> str:
+    """What the means are over, how sure they are, then what scaling did. ``units``: of the factors that have one;
+    ``pooled``: columns that vary inside cells."""
+    parts = (_pooled(rows, pooled), _precision(rows, units), _scaling(efficiency, units))
+    return " ".join(part for part in parts if part)
+
+
+def _pooled(rows: Sequence[OverviewRow], names: Sequence[str]) -> str:
+    """Where settings are compared whose trials differ in more."""
+    if not names or len(rows) < 2:
+        return ""
+    which = listed(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
+    verb = "varies" if len(names) == 1 else "vary"
+    return f"These means pool {which}, which {verb} inside the cells and may be what differs (S110)."
 
 
 def relative_half_width(estimate: Estimate) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from .ols import Fit
 from .rounding import beyond_rounding
 
 Array = npt.NDArray[np.float64]
+_WHOLE_LEVERAGE = 1e-8  # what rounding leaves of 1
+_MANY_VALUES = 1000  # in which a third one is seen
 _LEAST_DF = 5  # with fewer degrees of freedom residuals are mostly the fit's own pattern
 _TREND_MOST = 2000
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ ÷ golden ratio: Fibonacci hashing (Knuth, vol. 3, §6.4)
@@ -41,8 +43,8 @@ class LackOfFit:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Values of every check; None where the data do not allow it. ``influential_rows`` count within the rows
-    used."""
+    """Values of every check; None where the data do not allow it. ``influential_rows`` count within the rows used.
+    ``deciding_rows``: those without which a coefficient cannot be estimated, each with the names of these."""
 
     lack_of_fit: LackOfFit | None
     repeats: bool  # whether any setting occurs twice
@@ -63,6 +65,8 @@ class Assumptions:
     influential_rows: list[int]
     vif: dict[str, float]
     condition_number: float
+    deciding_rows: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    curvature_p: dict[str, float] = field(default_factory=dict)  # by predictor; of a table without repeats only
 
     def to_json(self) -> dict[str, Any]:
         """All values by name."""
@@ -97,7 +101,8 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
         trend_tau=None if drift is None else drift.tau, trend_p=None if drift is None else drift.p,
         largest_cook=float(cook.max()), cook_limit=limit, largest_studentized=worst, studentized_p=outlier_p,
         influential_rows=[] if blind else named, vif=_vif(fit.names[1:], triangle),
-        condition_number=float(np.linalg.cond(triangle)),
+        condition_number=float(np.linalg.cond(triangle)), deciding_rows=_deciding(fit),
+        curvature_p={} if blind or cells.max() + 1 < fit.n else _curvature(fit),
     )  # fmt: skip
 
 
@@ -203,6 +208,40 @@ def _influence(fit: Fit) -> tuple[Array, Array]:
     cook = residuals**2 * h / (len(fit.names) * fit.mse * (1 - h) ** 2)
     without = np.maximum(fit.sse - residuals**2 / (1 - h), 1e-300) / max(1, fit.df - 1)
     return cook, residuals / np.sqrt(without * (1 - h))
+
+
+def _deciding(fit: Fit) -> dict[int, tuple[str, ...]]:
+    """The rows of leverage 1: each lies on the line whatever its value, and without it some coefficients have no
+    estimate (Hoaglin & Welsch, The American Statistician 32, 1978)."""
+    assert fit.leverage is not None and fit.x is not None
+    lengths = np.linalg.norm(fit.x, axis=0)
+    found: dict[int, tuple[str, ...]] = {}
+    for row in np.flatnonzero(fit.leverage > 1 - _WHOLE_LEVERAGE):
+        moved = np.abs(fit.unscaled @ fit.x[row]) * lengths
+        parts = list(zip(fit.names, moved, strict=True))[1:]
+        names = tuple(name for name, by in parts if by > _WHOLE_LEVERAGE * moved.max())
+        found |= {int(row): names} if names else {}
+    return found
+
+
+def _curvature(fit: Fit) -> dict[str, float]:
+    """Predictor → p of its square beside the model, of numbers with three values or more: without repeats all that can
+    be known of a bend."""
+    assert fit.x is not None
+    found, residuals = {}, fit.residuals
+    for place, name in enumerate(fit.names[1:], 1):
+        column = fit.x[:, place]
+        if np.unique(column[:_MANY_VALUES]).size < 3:
+            continue
+        square = (column - column.mean()) ** 2
+        own = square - fit.x @ np.linalg.lstsq(fit.x, square, rcond=None)[0]
+        length = float(own @ own)
+        if length <= 1e-12 * float(square @ square):
+            continue
+        more = float(own @ residuals) ** 2 / length
+        rest = max(fit.sse - more, 1e-300) / (fit.df - 1)
+        found[name] = f_upper_p(more / rest, 1, fit.df - 1)
+    return found
 
 
 def _vif(names: Sequence[str], triangle: Array) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,8 @@ from .types import FitSubject, Point
 
 @dataclass(frozen=True)
 class Regression:
-    """What ``iosonde regress`` says. ``assumptions`` is None where only sums are known."""
+    """What ``iosonde regress`` says. ``assumptions`` is None where only sums are known. ``deciding``: the places of
+    rows without which coefficients have no estimate, each with the names of these."""
 
     response: str
     terms: tuple[str, ...]
@@ -35,6 +36,11 @@ class Regression:
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]
     model: LinearModel | None = None
+    deciding: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def decided_by(self, name: str) -> str:
+        """The place of the row that alone decides a coefficient; '' where none does."""
+        return next((place for place, names in self.deciding.items() if name in names), "")
 
     @property
     def ratios(self) -> list[tuple[Point, Estimate, float | None]]:
@@ -146,9 +152,10 @@ def regress(
     )
     held = s311.held_in(table.take(model.rows), [factor.column for factor in model.factors()])
     warnings += [NO_ERROR] if model.fit.f is None else []
-    subject = FitSubject(model.fit, assumptions, level, tuple(points), response, places, held)
+    deciding = {table.place(int(model.rows[row])): names for row, names in assumptions.deciding_rows.items()}
+    subject = FitSubject(model.fit, assumptions, level, tuple(points), response, places, held, deciding)
     return Regression(response, tuple(term.name for term in model.terms), model.fit, tuple(points), assumptions,
-                      tuple(checks.run_fit(subject)), tuple(warnings), model)  # fmt: skip
+                      tuple(checks.run_fit(subject)), tuple(warnings), model, deciding)  # fmt: skip
 
 
 def _times_as_wide(one: Point, other: Point) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +44,8 @@ class HeldFactors:
 @dataclass(frozen=True)
 class FitSubject:
     """A regression and what was found about its assumptions (None: only sums are known). ``held``: predictors whose
-    trials are no repetitions of each other."""
+    trials are no repetitions of each other. ``deciding``: where the rows are without which coefficients have no
+    estimate, each with the names of these."""
 
     fit: Fit
     assumptions: Assumptions | None
@@ -53,3 +54,4 @@ class FitSubject:
     response: str = ""
     influential: Sequence[str] = ()
     held: HeldFactors | None = None
+    deciding: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -1,0 +1,31 @@
+"""The verdict of an advice: whether a setting, or rules, are advised."""
+
+from __future__ import annotations
+
+from iosonde.core.types import Estimate
+from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.explain.advise import NOTHING, RULES, Advice
+
+
+def advised_verdict(made: Advice) -> Verdict:
+    """DIFFERENT where something is advised; NOT_TESTED where nothing is left to measure a gain on."""
+    state = VerdictState.INCONCLUSIVE if made.kind == NOTHING else VerdictState.DIFFERENT
+    state = VerdictState.NOT_TESTED if made.gain is None else state
+    instances = made.instances
+    return Verdict("best", instances.response, instances.choose, state, None, claim_of(made), _gain(made))
+
+
+def claim_of(made: Advice) -> str:
+    """The setting that is advised for everything, or the rules; empty where nothing is."""
+    if made.kind == NOTHING:
+        return ""
+    if made.kind == RULES:
+        return "; ".join(f"{rule.when}: {rule.then}" for rule in made.rules)
+    return made.instances.shown(made.best_default)
+
+
+def _gain(made: Advice) -> Estimate | None:
+    """The gain that decided: over the setting in use or of rules; of a default over a setting at random."""
+    if made.gain is None:
+        return None
+    return made.gain.share if made.kind == RULES or made.current is not None else made.over_random

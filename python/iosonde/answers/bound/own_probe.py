@@ -1,0 +1,67 @@
+"""What a store's own probe says of the system that its runs were measured on, where nobody names another one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from iosonde.core.errors import DataError
+from iosonde.core.hardware import SOURCE
+from iosonde.core.stored import StoredRun
+from iosonde.data.source import Source
+from iosonde.stats.overview import hardware
+from iosonde.stats.overview.probed_limits import is_within
+
+from .inputs import Inputs, Said, read
+from .lab_truth import LabTruths
+
+OWN_PROBE = "the probe in this store"
+_DISKS = ("disk", "disk_read", "disk_write", "disks")
+
+
+class OwnProbe(NamedTuple):
+    """The directory that was probed, and whether servers' own disks were."""
+
+    target: str
+    of_servers: bool
+
+
+def read_with_own_probe(said: Said, source: Source | None, level: float) -> Inputs:
+    """The systems of what was ``said``, as ``read``; what nobody said a probe of the same nodes in the store tells.
+    Raises InputError, DataError."""
+    table = source.table if source else None
+    probe = None if said.probes or said.cluster is not None or source is None else _newest(source)
+    if source is None or probe is None:
+        return read(said, table, level)
+    known = {*said.known, *LabTruths.of(source).names, *(() if _is_of_target(probe, source) else _DISKS)}
+    own = replace(said, probes=(str(source.store.path),) if source.store else (), known=known)
+    try:
+        found = read(own, table, level)
+    except DataError:  # it holds nothing that limits
+        return read(said, table, level)
+    who = {field: OWN_PROBE if by == "the probe" else by for field, by in found.given.items()}
+    return replace(found, given=who)
+
+
+def _newest(source: Source) -> OwnProbe | None:
+    """What the last run kept of a probe, else the newest probe of all nodes of the runs; None where there is none."""
+    attached = next((run.facts["probe"] for run in reversed(source.runs) if _knows(run)), None)
+    if attached is not None:
+        return OwnProbe(str(attached.get("target") or ""), bool(attached.get("servers")))
+    probes = hardware.stored([StoredRun(run) for run in source.store.runs()]) if source.store else []
+    of_servers = any(one.facts["probe"].get("servers") for one in probes)
+    clients = next((one for one in reversed(probes) if one.facts["probe"].get("nodes")), None)
+    hosts = {host for run in source.runs for host in run.facts.get("hosts") or ()}
+    if clients is None:
+        return OwnProbe("", of_servers) if of_servers else None
+    is_theirs = bool(hosts) and hosts <= set(clients.facts.get("hosts") or ())
+    return OwnProbe(str(clients.facts.get("target") or ""), of_servers) if is_theirs else None
+
+
+def _knows(run: StoredRun) -> bool:
+    return bool(run.facts.get("probe")) and run.source != SOURCE
+
+
+def _is_of_target(probe: OwnProbe, source: Source) -> bool:
+    """Whether its disks are those of the runs: of servers, or of the same target."""
+    return probe.of_servers or all(is_within(str(run.target), probe.target) for run in source.runs)

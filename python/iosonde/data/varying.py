@@ -1,0 +1,64 @@
+"""Which columns vary although nobody asked about them: what a command has to hold, or to name.
+
+Of a table those that look set, of a store its factors. One function for all commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iosonde.core.errors import DataError
+from iosonde.core.schema import BRING_UPS, READ_FACTORS
+from iosonde.core.table import Table
+
+from . import derived, roles
+from .responses import Response
+from .source import Source
+
+# Of an exported store: they name a trial, and set nothing.
+NAMES = ("run", "experiment", "started_at", "complete", *BRING_UPS)
+
+
+def varying_besides(source: Source, response: Response, named: Sequence[str]) -> tuple[str, ...]:
+    """The columns that vary over the trials of a response besides those that were ``named``."""
+    if source.store is None:
+        return settings_besides(response.rows, measured_columns(response), named)
+    known = source.known
+    candidates = [name for name in (*known.names, *known.confounded) if name not in named]
+    if not response.operation.startswith("read"):  # who read, and from which cache, matters to reads alone
+        candidates = [name for name in candidates if name not in READ_FACTORS]
+    return tuple(name for name in dict.fromkeys(candidates) if has_two_levels(response.rows, name))
+
+
+def settings_besides(rows: Table, measured: Sequence[str], named: Sequence[str] = ()) -> tuple[str, ...]:
+    """The columns of a table that look set and vary, besides those that were ``measured`` or ``named``."""
+    try:
+        settings = roles.guess(rows, measured).settings
+    except DataError:  # of a column that nobody asked about
+        return ()
+    return tuple(
+        name for name in settings if name not in (*NAMES, *named, *measured) and has_two_levels(rows, name)
+    )  # fmt: skip
+
+
+def measured_columns(response: Response) -> list[str]:
+    """The columns that a response is computed from, and its own."""
+    names = [name for name in response.rows.names if name != response.title]
+    made = derived.parse(response.title, names) if response.measured else None
+    return [response.title] if made is None else [response.title, *made.names]
+
+
+def columns_in(table: Table, expressions: Sequence[str]) -> list[str]:
+    """The columns that are named, or that expressions as ``log(Y)`` and ``Y/nodes`` are computed from."""
+    found: dict[str, None] = {}
+    for text in expressions:
+        named = text in table.columns or any(column.label == text for column in table.columns.values())
+        labels = [column.label for column in table.columns.values()]
+        made = None if named else derived.parse(text, [*table.columns, *labels])
+        found |= {table.column(name).name: None for name in ([text] if made is None else made.names)}
+    return list(found)
+
+
+def has_two_levels(rows: Table, name: str) -> bool:
+    """Whether a column of these rows varies."""
+    return name in rows.columns and len(rows.columns[name].codes()[1]) > 1

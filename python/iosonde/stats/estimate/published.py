@@ -1,0 +1,56 @@
+"""A side of a comparison of which only a published summary is known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from iosonde.core.errors import InputError
+from iosonde.core.levels import check_level
+
+from .compare import Group
+from .distributions import normal_quantile, t_critical
+from .ratio import side_of_summary
+
+
+@dataclass(frozen=True)
+class PublishedSummary:
+    """What a publication says of a side: mean, n, and either sd or an interval with its level.
+
+    ``kind`` says how the interval was made: ``t`` (Student) or ``z`` (normal quantile, as many older papers).
+    """
+
+    name: str
+    mean: float
+    n: int
+    sd: float | None = None
+    low: float | None = None
+    high: float | None = None
+    level: float | None = None
+    kind: str = "t"
+
+    def spread(self) -> float:
+        """The standard deviation of a trial. Raises InputError where it cannot be told."""
+        if self.n < 2:
+            raise InputError(f"a summary of {self.n} trial has no spread", "give n of at least 2")
+        if self.sd is not None:
+            return self.sd
+        if self.low is None or self.high is None or self.level is None:
+            raise InputError(
+                "a summary needs sd, or low, high and level", "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9"
+            )
+        if not self.low <= self.mean <= self.high:
+            raise InputError(
+                f"the mean {self.mean:g} is not between {self.low:g} and {self.high:g}", "look at the summary again"
+            )
+        check_level(self.level)
+        if self.kind not in ("t", "z"):
+            raise InputError(f"an interval of kind '{self.kind}' is not known", "use t or z")
+        by_student = self.kind == "t"
+        critical = t_critical(self.level, self.n - 1) if by_student else normal_quantile(0.5 + self.level / 2)
+        return (self.high - self.low) / 2 * math.sqrt(self.n) / critical
+
+
+def published(summary: PublishedSummary) -> Group:
+    """A side of which only a summary is known. Raises InputError."""
+    return Group(summary.name, side_of_summary(summary.mean, summary.spread(), summary.n))

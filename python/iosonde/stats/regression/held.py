@@ -1,0 +1,113 @@
+"""What becomes of the effects of a model when columns that vary besides are held, too.
+
+Simpson's paradox (1951, JRSS B 13, 238-241): over all sizes a file system can be slower that is faster at each. The
+model with the columns besides is fitted by what is left of both sides after these (Frisch & Waugh 1933; Lovell 1963).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.table import Column, Table
+
+from ..estimate.distributions import f_upper_p
+from .regress import LinearModel
+
+Array = npt.NDArray[np.float64]
+MOST_LEVELS = 12  # of a number that is held by its levels; of more it is held as a line
+_TEXT_SHARE = 0.25  # of the rows: text with more levels cannot be held
+_ALIASED = 1e-9  # of a term's length
+_MOST_ROWS = 100_000
+
+
+@dataclass(frozen=True)
+class HeldTerm:
+    """A term of a model, with the ``columns`` of its design matrix, tested without and with what varies besides.
+
+    ``p_held`` is None where the columns besides leave nothing of it. ``turns``: whether its effect has another sign.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    p: float | None
+    p_held: float | None
+    aliased: bool = False
+    turns: bool = False
+
+
+def hold(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[HeldTerm, ...]:
+    """Each term of the ``model`` with the columns ``besides`` held; empty where too few rows are left for that."""
+    x, y = model.fit.x, model.fit.y
+    if x is None or y is None or y.size > _MOST_ROWS:
+        return ()
+    rows = table.take(model.rows)
+    columns = [part for name in besides if (part := _coded(rows.column(name))) is not None]
+    if not columns:
+        return ()
+    base = _orthonormal(np.column_stack([np.ones(y.size), *columns]))
+    x_left, y_left = _left(x[:, 1:], base), _left(y, base)
+    df = y.size - base.shape[1] - int(np.linalg.matrix_rank(x_left)) if x_left.size else 0
+    if df < 1:
+        return ()
+    start, terms = 0, []
+    for term in model.terms:
+        names = [name for name, _ in term.columns(model.values)]
+        own = np.arange(start, start + len(names))
+        start += len(names)
+        terms.append(_held(term.name, names, own, (x[:, 1:], y), (x_left, y_left), df))
+    return tuple(terms)
+
+
+def _held(
+    name: str, names: Sequence[str], own: npt.NDArray[np.intp], plain: tuple[Array, Array],
+    left: tuple[Array, Array], df: int,
+) -> HeldTerm:  # fmt: skip
+    x, y = plain[0] - plain[0].mean(axis=0), plain[1] - plain[1].mean()
+    p, effect = _test(x, y, own, y.size - 1 - x.shape[1])
+    length = np.linalg.norm(_left(left[0][:, own], _orthonormal(np.delete(left[0], own, axis=1))), axis=0)
+    if np.all(length <= _ALIASED * np.linalg.norm(x[:, own], axis=0)):
+        return HeldTerm(name, tuple(names), p, None, aliased=True)
+    p_held, effect_held = _test(*left, own, df)
+    opposite = float((x[:, own] @ effect) @ (x[:, own] @ effect_held)) < 0
+    return HeldTerm(name, tuple(names), p, p_held, turns=opposite)
+
+
+def _test(x: Array, y: Array, own: npt.NDArray[np.intp], df: int) -> tuple[float | None, Array]:
+    """(p of the F test of some columns beside the others, None where nothing is left over; their coefficients)."""
+    beta, whole, rank = _fit(x, y)
+    _, without, lower = _fit(np.delete(x, own, axis=1), y)
+    if df < 1 or rank <= lower or whole <= 0:
+        return None, beta[own]
+    return f_upper_p(max(0.0, without - whole) / (rank - lower) / (whole / df), rank - lower, df), beta[own]
+
+
+def _fit(x: Array, y: Array) -> tuple[Array, float, int]:
+    """(coefficients, what they leave over, the rank)."""
+    beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=None)
+    return np.asarray(beta, dtype=np.float64), float(np.sum((y - x @ beta) ** 2)), int(rank)
+
+
+def _coded(column: Column) -> Array | None:
+    """A column as it is held: its levels, or its value where it has many; None for text that tells nearly each row."""
+    codes, levels = column.codes()
+    if len(levels) > MOST_LEVELS and column.numeric and not column.missing.any():
+        return np.asarray(column.values, dtype=float).reshape(-1, 1)
+    if len(levels) < 2 or len(levels) > max(MOST_LEVELS, _TEXT_SHARE * codes.size):
+        return None
+    return np.array(codes[:, None] == np.arange(1, len(levels)), dtype=float)
+
+
+def _orthonormal(x: Array) -> Array:
+    """A basis of what the columns span."""
+    if not x.size:
+        return np.zeros((len(x), 0))
+    u, singular, _ = np.linalg.svd(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300), full_matrices=False)
+    return np.asarray(u[:, singular > _ALIASED * singular[0]])
+
+
+def _left(of: Array, basis: Array) -> Array:
+    return np.asarray(of - basis @ (basis.T @ of))
