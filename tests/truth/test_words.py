@@ -23,7 +23,7 @@ CLAIMS: dict[str, tuple[tuple[str, ...], dict[VerdictState, str]]] = {
         EQUAL: r"\bpractically equal\b",
         INCONCLUSIVE: r"\bCannot tell whether\b|\binconclusive\b",
     }),
-    "scale": (("limit",), {EQUAL: r"\bno limit is seen\b"}),
+    "scale": (("limit",), {EQUAL: r"\bno limit is seen\b", DIFFERENT: r"\bA limit is seen\b|\brate falls beyond\b"}),
     "summary": (("effect",), {
         DIFFERENT: r"\bmatters?( most)?: ",
         NOT_TESTED: r"\b[Nn]ot tested\b",

@@ -236,20 +236,13 @@ def _of_growth() -> list[Trap]:
         "retrograde, one trial": tables.growth((98, 213, 369, 603, 665, 566)),
         "power 0.7": tables.growth((100, 162, 264, 429), 3),
     }
-    return [
-        Trap(name, text, (question("scale", limited, on="nodes", response="MBps"),)) for name, text in curves.items()
-    ]
+    straight = truth("limit", EQUAL, INCONCLUSIVE)
+    asked = [(name, text, limited) for name, text in curves.items()]
+    asked.append(("straight, 5 sizes", tables.growth((100, 200, 400, 800, 1600), 4), straight))
+    return [Trap(name, text, (question("scale", true, on="nodes", response="MBps"),)) for name, text, true in asked]
 
 
 def all_traps() -> list[Trap]:
     """Every trap."""
-    return [
-        *_plain(),
-        _simpson(),
-        *_anscombe(),
-        *_of_people(),
-        *_of_time(),
-        *_of_units(),
-        *_of_columns(),
-        *_of_growth(),
-    ]
+    groups = (_plain(), [_simpson()], _anscombe(), _of_people(), _of_time(), _of_units(), _of_columns(), _of_growth())
+    return [trap for group in groups for trap in group]
