@@ -286,7 +286,8 @@ def test_every_ranking_has_its_sentence(tmp_path):
     (tmp_path / "runs.csv").write_text("\n".join(rank_rows()) + "\n")
     one = iosonde.rank(tmp_path / "runs.csv", "write", on=["network", "servers"]).answer
     assert one.sentence == one.rankings[0].sentence and one.sentence.startswith("network first")
-    two = replace(one, rankings=(one.rankings[0], replace(one.rankings[0], response="other")))
+    rankings = (one.rankings[0], replace(one.rankings[0], response="other"))
+    two = replace(one, rankings=rankings, besides=2 * one.besides)
     assert two.sentence == f"{one.rankings[0].response}: {one.sentence} other: {one.sentence}"
 
 

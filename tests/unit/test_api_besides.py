@@ -59,7 +59,7 @@ def test_slopes_over_what_varies_besides_are_inconclusive_where_they_turn():
     assert verdict["state"] == "inconclusive" and "varies-besides" in verdict["doubts"]
     (verdict,) = iosonde.regress(balanced(3), "speed", "fs").to_dict()["verdicts"]
     assert verdict["state"] == "different" and verdict["direction"] == "up"
-    assert verdict["doubts"] == ["varies-besides"]
+    assert "varies-besides" in verdict["doubts"]
     verdicts = iosonde.regress(simpson(), "speed", ["fs", "size"]).to_dict()["verdicts"]
     assert [one["direction"] for one in verdicts] == ["down", "down"]
     assert not any("varies-besides" in one["doubts"] for one in verdicts)
@@ -105,7 +105,7 @@ def test_a_model_without_what_varies_is_doubted():
                  speed=[float(10 * (k % 12) + noise.normal(0, 3)) for k in range(48)])  # fmt: skip
     (verdict,) = iosonde.fit(data, "speed", "x", families=["mean", "linear"]).to_dict()["verdicts"]
     assert verdict["question"] == "model" and verdict["state"] == "different"
-    assert verdict["doubts"] == ["varies-besides"]
+    assert "varies-besides" in verdict["doubts"]
     (verdict,) = iosonde.fit(data, "speed", ["x", "mode"], families=["mean", "linear"]).to_dict()["verdicts"]
     assert verdict["doubts"] == [] and verdict["state"] == "different"
 

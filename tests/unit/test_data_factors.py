@@ -309,7 +309,7 @@ def table(path: Path) -> str:
     lines = ["nodes,mode,write_MB/s,took_s,rep"]
     for i in range(24):
         rate = 10.0 * (1 + i % 4) + (i % 2) + 0.01 * i
-        lines.append(f"{2 ** (i % 4)},{'ab'[i % 2]},{rate},{100 / rate},{i // 8}")
+        lines.append(f"{2 ** (i % 4)},{'ab'[i % 2]},{rate},{100 / rate},{i // 4}")
     path.write_text("\n".join(lines) + "\n")
     return str(path)
 

@@ -15,6 +15,7 @@ from . import derived, roles
 from .responses import Response
 from .source import Source
 
+_SIZES = {"nodes", "ranks", "ranks_per_node"}  # where one always changes with another, they are one size of a run
 # Of an exported store: they name a trial, and set nothing.
 NAMES = ("run", "experiment", "started_at", "complete", *BRING_UPS)
 
@@ -24,7 +25,9 @@ def varying_besides(source: Source, response: Response, named: Sequence[str]) ->
     if source.store is None:
         return settings_besides(response.rows, measured_columns(response), named)
     known = source.known
-    candidates = [name for name in (*known.names, *known.confounded) if name not in named]
+    twins = dict(known.confounded)
+    same = {name for a, b in twins.items() if {a, b} <= _SIZES and {a, b} & set(named) for name in (a, b)}
+    candidates = [name for name in (*known.names, *twins) if name not in named and name not in same]
     if not response.operation.startswith("read"):  # who read, and from which cache, matters to reads alone
         candidates = [name for name in candidates if name not in READ_FACTORS]
     return tuple(name for name in dict.fromkeys(candidates) if has_two_levels(response.rows, name))
