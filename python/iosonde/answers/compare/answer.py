@@ -177,7 +177,9 @@ def _made(found: _Found, asked: Asked, sides: Sides) -> Comparisons:
 def _with_caveats(one: Overall, items: Sequence[ComparedCell]) -> Overall:
     """A geometric mean is in doubt for the same reasons as the comparisons of its two sides."""
     mine = [item for item in items if (item.comparison.a.name, item.comparison.b.name) == (one.a, one.b)]
-    return replace(one, caveats=tuple(dict.fromkeys(each for item in mine for each in item.every_caveat)))
+    caveats = [each for item in mine for each in item.every_caveat]
+    clocks = [Caveat("", doubt) for item in mine for doubt in item.comparison.doubts if doubt != "cells-differ"]
+    return replace(one, caveats=tuple(dict.fromkeys([*caveats, *clocks])))
 
 
 def _untested(one: InCells, level: float) -> Verdict:

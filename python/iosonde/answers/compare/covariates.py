@@ -18,8 +18,8 @@ _DISTINCT = 0.5  # share of the values that come once: above it, a number is no 
 
 
 def covariates(rows: Table, measured: Sequence[str], named: Sequence[str]) -> tuple[str, ...]:
-    """The numbers that hardly come twice, besides rates and times, which a trial has as its outcome, and besides what
-    numbers the rows. ``named``: the sides, and what is compared within."""
+    """The numbers that hardly come twice, besides what has a unit or a name of an outcome, and besides what numbers
+    the rows. ``named``: the sides, and what is compared within."""
     seen = roles.guess(rows, measured)
     return tuple(name for name in (*seen.others, *seen.settings)
                  if name not in (*named, *measured) and _is_covariate(rows.column(name)))  # fmt: skip
@@ -37,8 +37,9 @@ def makes_cells(rows: Table, name: str, sides: str) -> bool:
 
 
 def _is_covariate(column: Column) -> bool:
-    """A number that hardly comes twice, and no rate or time."""
-    if not column.numeric or names_ranks(column) or is_speed(metric_of(column.label or column.name, column.unit)):
+    """A number that hardly comes twice, and no outcome: no rate, time or amount."""
+    outcome = bool(column.unit) or is_speed(metric_of(column.label or column.name, ""))
+    if outcome or not column.numeric or names_ranks(column):
         return False
     present = column.values[~column.missing]
     return present.size > 2 and len(set(present.tolist())) > _DISTINCT * present.size

@@ -48,6 +48,7 @@ class Overall:
     unit: str = ""
     group: str = ""
     caveats: tuple[Caveat, ...] = ()  # of the comparisons that are in it
+    settings_differ: bool = False  # beyond chance
 
     @property
     def verdict(self) -> str:
@@ -69,7 +70,8 @@ class Overall:
         """As of a comparison; it is one number, and corrected for no other."""
         up = self.speed.value is not None and self.speed.value > 1
         state = state_of(self.verdict, self.caveats)
-        return difference("geometric mean", self.sides, state, up, self.speed, doubts_of(self.caveats))
+        doubts = (*doubts_of(self.caveats), *(["cells-differ"] if self.settings_differ else []))
+        return difference("geometric mean", self.sides, state, up, self.speed, tuple(dict.fromkeys(doubts)))
 
     @property
     def said(self) -> str:
@@ -91,6 +93,7 @@ class Overall:
         interval = "~" if e.low is None or e.high is None else f"{ratio_text(e.low)} to {ratio_text(e.high)}"
         over = f"{counted(len(self.operations), 'operation')} ({listed(self.operations)})"
         within = f" within {counted(self.settings, 'setting')}" if self.settings > 1 else ""
+        within += ", which differ beyond chance" if self.settings_differ else ""
         gone = f"; left out: {', '.join(self.left_out)}" if self.left_out else ""
         a, b = self.sides
         caveat = self.overridden
@@ -103,7 +106,8 @@ class Overall:
         """The stable JSON form."""
         return {"a": self.a, "b": self.b, "operations": list(self.operations), "settings": self.settings,
                 "n_a": self.n_a, "n_b": self.n_b, "speed": self.speed.to_json(), "verdict": self.verdict,
-                "said": self.said, "left_out": list(self.left_out), "sentence": self.sentence}  # fmt: skip
+                "said": self.said, "left_out": list(self.left_out), "settings_differ": self.settings_differ,
+                "sentence": self.sentence}  # fmt: skip
 
 
 def _is(said: str) -> str:
@@ -136,15 +140,16 @@ def _of(sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin:
         return None
     a, b = (np.concatenate([cell[side] for cell in cells]) for side in (0, 1))
     if len(cells) == 1:
-        speed = ratio_of_geometric_means(side(np.exp(b)), side(np.exp(a)), level)
+        speed, differ = ratio_of_geometric_means(side(np.exp(b)), side(np.exp(a)), level), False
     else:
-        ratio = compare_within(sides, [(np.exp(x), np.exp(y)) for x, y in cells], level, margin, None).ratio
-        assert ratio is not None
-        speed = ratio
+        made = compare_within(sides, [(np.exp(x), np.exp(y)) for x, y in cells], level, margin, None, exact=True)
+        assert made.ratio is not None
+        speed, differ = made.ratio, made.cells_differ
     gone = dict.fromkeys(_operation(pair) for pair in pairs if _operation(pair) not in operations)
     left_out = [*gone, *_incomplete(chosen, used)]
     unit = chosen[0].part.units.get(group, "")
-    return Overall(*sides, operations, len(cells), a.size, b.size, speed, margin, tuple(left_out), unit, group)
+    return Overall(*sides, operations, len(cells), a.size, b.size, speed, margin, tuple(left_out), unit, group,
+                   settings_differ=differ)  # fmt: skip
 
 
 def _usable(pair: SidePair) -> bool:

@@ -170,10 +170,10 @@ def _levels_of(item: ComparedCell) -> dict[str, list[str]]:
 
 
 def word(item: ComparedCell) -> str:
-    """The verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower or host``."""
+    """The verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``."""
     one, caveat = item.comparison, item.overridden
     if caveat is not None:
-        return "~ !" if caveat.instead is VerdictState.INCONCLUSIVE else f"{item.words.way(one)} or {caveat.why}"
+        return "~ !" if caveat.instead is VerdictState.INCONCLUSIVE else f"{item.words.way(one)} !"
     if one.verdict == EQUAL:
         return "="
     if one.verdict == CANNOT_TELL:
@@ -194,7 +194,7 @@ def legend(made: Comparisons) -> str:
     if any(item.state is VerdictState.INCONCLUSIVE and item.overridden for item in made.items):
         said.append("~ ! inconclusive (below)")
     if any(item.state is VerdictState.NOT_SEPARABLE for item in made.items):
-        said.append("or: not separable")
+        said.append("! not separable from what goes with the sides (below)")
     if any(item.comparison.by_chance for item in made.items):
         said.append("? not significant after Holm's correction")
     if any(item.comparison.ratio is None for item in made.items):

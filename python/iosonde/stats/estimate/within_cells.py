@@ -34,6 +34,7 @@ from .logs import exp_of
 from .ratio import side
 
 METHOD = "differences within cells"
+_OWN_SPREAD = 3  # trials that a side needs in a cell for a variance of its own
 _DIFFERS = 0.01  # p of the cells' ratios being one: below it they are said to differ
 
 Array = npt.NDArray[np.float64]
@@ -93,8 +94,9 @@ def within(cells: Cells) -> CellEffect:
     """The cells' differences, a cell of n and m trials weighing nm ÷ (n + m), with the variance of each side of its own
     (Welch's, inside each cell): se² = Σ w² (s_A² ÷ n + s_B² ÷ m).
 
-    Where fewer trials are repeated than there are cells, the differences themselves are the repetition: their jackknife
-    over cells. Of unrepeated cells that is the paired t.
+    It is the mean over these cells; where they differ, that over others is another one (``p_same``). Where fewer trials
+    are repeated than there are cells, the differences themselves are the repetition: their jackknife over cells, of
+    unrepeated ones the paired t.
     """
     a, b = (_side_of([cell[place] for cell in cells]) for place in (0, 1))
     weights = a.n * b.n / (a.n + b.n)
@@ -104,11 +106,11 @@ def within(cells: Cells) -> CellEffect:
     if min(a.df, b.df) < max(1, len(cells) - 1):
         variance = _jackknife(each, weights)
         return CellEffect(value, math.sqrt(variance), len(cells) - 1, 2 * variance * float(weights.sum()), spread, None)
-    parts = [(share**2 * variances, df) for share in (weights / weights.sum(),)
-             for variances, df in (a.of_means(), b.of_means())]  # fmt: skip
-    variance = float(sum(part.sum() for part, _ in parts))
-    df = satterthwaite(np.concatenate([part for part, _ in parts]), np.concatenate([df for _, df in parts]))
-    return CellEffect(value, math.sqrt(variance), df, a.variance + b.variance, spread, _p_same(each, a, b))
+    share = weights / weights.sum()
+    (of_a, df_a), (of_b, df_b) = a.of_means(), b.of_means()
+    parts, df = np.concatenate([share**2 * of_a, share**2 * of_b]), np.concatenate([df_a, df_b])
+    error, variance = math.sqrt(float(parts.sum())), a.variance + b.variance
+    return CellEffect(value, error, satterthwaite(parts, df), variance, spread, _p_same(each, a, b))
 
 
 def satterthwaite(parts: Array, df: Array) -> float:
@@ -140,10 +142,11 @@ def _jackknife(each: Array, weights: Array) -> float:
 
 
 def _p_same(each: Array, a: _SideOfCells, b: _SideOfCells) -> float | None:
-    """Of one difference in all cells: the larger p of two tests that weigh a cell by its variance.
+    """Of one difference in all cells, weighed by their variances.
 
-    Welch's (1951, Biometrika 38, 330-336), with the variance of each cell of its own, rejects too often where many
-    cells have two or three trials; with one variance a side where the cells' spread differs. Neither does both.
+    With one variance a side it rejects too often where the cells' spread differs; Welch's (1951, Biometrika 38,
+    330-336), with one of each cell and side, where many cells have three trials or so. The larger p does neither. Of
+    two trials in a cell its own variance says nothing: then that of the side alone.
     """
     if each.size < 2:
         return None
@@ -153,7 +156,7 @@ def _p_same(each: Array, a: _SideOfCells, b: _SideOfCells) -> float | None:
     p = _p_of(each, a.variance / a.n + b.variance / b.n, satterthwaite(*pooled))
     (of_a, df_a), (of_b, df_b) = a.of_means(), b.of_means()
     variances = of_a + of_b
-    if not np.all(variances > 0):
+    if not np.all(variances > 0) or min(a.n.min(), b.n.min()) < _OWN_SPREAD:
         return p
     own = variances**2 / (of_a**2 / df_a + of_b**2 / df_b)
     return max(p, _p_of(each, variances, own))
