@@ -26,6 +26,7 @@ SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)
 WIDTH = 0.05  # Stein's relative half-width
 BETTER = 1.05  # the true ratio of the compared means
 SLACK = 0.005  # an approximation may miss by so much more often
+TICK = 3.0  # of a clock, in standard deviations
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,24 @@ def _autoregressive(rng: np.random.Generator, n: int, correlation: float = 0.5) 
     return 100 + 10 * x
 
 
-def _bimodal_median() -> float:
-    """Of 0.3 × N(60, 2) + 0.7 × N(100, 2): the two do not overlap, so it is the 2/7 quantile of the upper."""
+def _skewed(rng: np.random.Generator, n: int) -> np.ndarray:
+    return 100 * np.exp(rng.standard_normal(n))
+
+
+def _rarely_slow(rng: np.random.Generator, n: int) -> np.ndarray:
+    return np.where(rng.random(n) < 0.1, 30.0, 100.0) + 2 * rng.standard_normal(n)
+
+
+def _ticking(rng: np.random.Generator, n: int) -> np.ndarray:
+    return TICK * np.round((100 + rng.standard_normal(n)) / TICK)
+
+
+def _median_above(share: float) -> float:
+    """Of a mixture of so much of a lower mode and N(100, 2): the two do not overlap, so it is a quantile of the
+    upper."""
     from scipy.special import ndtri
 
-    return float(100 + 2 * ndtri(0.2 / 0.7))
+    return float(100 + 2 * ndtri((0.5 - share) / (1 - share)))
 
 
 def _geometric(*parts: tuple[float, float, float]) -> float:
@@ -74,10 +88,14 @@ POPULATIONS = (
     ),
     Population("lognormal, sigma 0.5", _lognormal, 100 * float(np.exp(0.125)), 100.0, 100.0),
     Population(
-        "bimodal, 30 % at 60, 70 % at 100", _bimodal, 88.0, _bimodal_median(), _geometric((0.3, 60, 2), (0.7, 100, 2))
+        "bimodal, 30 % at 60, 70 % at 100", _bimodal, 88.0, _median_above(0.3), _geometric((0.3, 60, 2), (0.7, 100, 2))
     ),
     Population("AR(1), correlation 0.5", _autoregressive, 100.0, 100.0, _geometric((1, 100, 10))),
-)
+    Population("one trial in ten at 0.3 times", _rarely_slow, 93.0, _median_above(0.1),
+               _geometric((0.1, 30, 2), (0.9, 100, 2))),
+    Population("lognormal, sigma 1", _skewed, 100 * float(np.exp(0.5)), 100.0, 100.0),
+    Population("ticks of 3 sd", _ticking, 100.0, 100.0, _geometric((1, 100, 1))),
+)  # fmt: skip
 
 
 def covered(estimate: Estimate, truth: float) -> bool | None:

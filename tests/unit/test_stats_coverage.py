@@ -8,9 +8,10 @@ import pytest
 
 from bench_coverage import POPULATIONS, coverage
 from iosonde.stats import checks
+from iosonde.stats.estimate import stopping
 from iosonde.stats.overview.cells import TrialCell
 
-NORMAL, LOGNORMAL, BIMODAL, DEPENDENT = POPULATIONS
+NORMAL, LOGNORMAL, BIMODAL, DEPENDENT, RARELY_SLOW, SKEWED, TICKING = POPULATIONS
 SAMPLES = 800
 
 
@@ -50,6 +51,19 @@ def test_where_the_mean_of_two_modes_is_not_covered_too_few_trials_are_reported(
     assert coverage("mean (t)", BIMODAL, 3, 0.95, SAMPLES) < 0.7
     cell = TrialCell({}, "y", "", BIMODAL.draw(np.random.default_rng(1), 3))
     assert [f.code for f in checks.run(checks.Subject([cell], 0.95), ["S101"])]
+
+
+def test_a_rare_slow_mode_is_missed_as_often_as_the_pilot_of_a_rule_says():
+    missed = stopping.chance_to_miss(stopping.PILOT)
+    assert missed == pytest.approx(0.53, abs=0.005) and stopping.trials_to_see(0.95) == 29
+    held = coverage("mean (Stein's rule)", RARELY_SLOW, stopping.PILOT, 0.95, SAMPLES)
+    assert held == pytest.approx(1 - missed, abs=0.08)
+    assert coverage("mean (t)", RARELY_SLOW, 29, 0.95, SAMPLES) > 0.85
+
+
+@pytest.mark.parametrize("population", [SKEWED, TICKING], ids=lambda p: p.name)
+def test_the_mean_of_few_trials_holds_less_than_it_says_of_great_skew_and_coarse_ticks(population):
+    assert coverage("mean (t)", population, 4, 0.95, SAMPLES) < 0.9
 
 
 def test_where_dependent_trials_are_not_covered_the_dependence_is_reported():

@@ -14,6 +14,7 @@ from iosonde.core.pair_rule import PairRule, pair_rule
 from iosonde.core.types import Experiment
 from iosonde.measure.target.keeper import Keeper
 from iosonde.ranks import reserve
+from iosonde.stats.estimate import stopping
 from iosonde.store import Store
 from iosonde.store.lock import only_one
 
@@ -27,6 +28,8 @@ from .needs import measured_trials
 from .request import Request
 from .resume import existing_store, repetitions_of, resume_or_begin
 from .trials import Ended
+
+_SEEN = 0.95  # the probability with which trials should show a rare mode
 
 LabCheck = Callable[[Path, in_lab.LabSetting, Sequence[PlannedFault]], None]
 
@@ -65,6 +68,8 @@ class CampaignOutcome:
                 f"the intervals may be wider than asked for: {ended.capped} repetitions would be needed, "
                 f"{repetitions_of(ended.experiment)} were made"
             )
+        if ended and not ended.early and ended.experiment.settings.get("until"):
+            said += _rare_mode(repetitions_of(ended.experiment))
         if ended and ended.early and not ended.fault and not ended.incomplete:
             said.append(f"ended early: {ended.early}; the same command goes on")
         return said
@@ -83,6 +88,17 @@ class CampaignOutcome:
                 f"{ended.incomplete} of {ended.measured} trials are incomplete and left out of the totals: {why}",
                 "mend what it names; the same command measures them again",
             )
+
+
+def _rare_mode(repetitions: int) -> list[str]:
+    """What a rule that fixed the number of trials by the spread of its pilot cannot know."""
+    enough = stopping.trials_to_see(_SEEN)
+    if repetitions >= enough:
+        return []
+    missed = 100 * stopping.chance_to_miss(repetitions)
+    return [f"the number of trials follows from a pilot of {stopping.PILOT}: {repetitions} trials miss a slow mode of "
+            f"1 trial in {1 / stopping.RARE_SHARE:.0f} with probability {missed:.0f} %; {enough} trials see it with "
+            f"{100 * _SEEN:.0f} %"]  # fmt: skip
 
 
 def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> CampaignOutcome:

@@ -21,6 +21,7 @@ from .distributions import t_critical
 from .summarise import Values, standard_deviation
 
 PILOT = 6
+RARE_SHARE = 0.1  # of trials: a slow mode as rare as storage often has
 
 
 def stein(pilot: Values, relative_half_width: float, level: float) -> int:
@@ -57,6 +58,17 @@ def stein_interval(values: Values, n_pilot: int, level: float) -> Estimate:
     half = t_critical(level, n_pilot - 1) * standard_deviation(x[:n_pilot]) / math.sqrt(x.size)
     center = float(np.mean(x))
     return Estimate(center, center - half, center + half, level, int(x.size))
+
+
+def chance_to_miss(n: int, share: float = RARE_SHARE) -> float:
+    """The probability that n trials show none of a mode that such a share of all trials has."""
+    return (1 - share) ** n
+
+
+def trials_to_see(level: float, share: float = RARE_SHARE) -> int:
+    """The fewest trials that show such a mode with the probability ``level``: 29 for one trial in ten and 0.95."""
+    check_level(level)
+    return math.ceil(math.log(1 - level) / math.log(1 - share) - 1e-9)
 
 
 def repetitions_needed(
