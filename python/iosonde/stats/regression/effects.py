@@ -114,6 +114,10 @@ class ResponseEffects:
         """The strongest first."""
         return sorted((effect for effect in self.effects if effect.is_significant), key=lambda effect: -effect.share)
 
+    def mixes(self, names: Sequence[str]) -> bool:
+        """Whether any two of these factors go together."""
+        return any(len(set(effect.factors) & set(names)) > 1 for effect in self.effects)
+
     def effect_of(self, factor: str) -> FactorEffect | None:
         """The effect of the factor, or of the block that it is in."""
         return next((effect for effect in self.effects if factor in effect.factors), None)
