@@ -12,7 +12,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.stats.overview.story import effects_of_cells
-from iosonde.stats.regression.effects import ResponseEffects, correct
+from iosonde.stats.regression.effect_types import ResponseEffects, correct
 
 from .trials import cells_of
 

@@ -25,7 +25,7 @@ from iosonde.model.fit.fitted import train
 from iosonde.model.fit.folds import groups
 from iosonde.model.fit.validate import Candidate, learning_curve
 from iosonde.model.sensitivity.rank import rank
-from iosonde.stats.regression.effects import ResponseEffects
+from iosonde.stats.regression.effect_types import ResponseEffects
 
 from . import what_if
 from .content import factors as content

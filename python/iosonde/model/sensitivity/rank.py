@@ -16,7 +16,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples
-from iosonde.stats.regression.effects import FactorEffect, ResponseEffects, correct
+from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, correct
 
 from . import factorial, scattered, warnings
 from .adjusted import Adjusted, adjusted, ranks_by_adjusted

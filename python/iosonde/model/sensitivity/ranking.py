@@ -7,7 +7,7 @@ from typing import Any
 
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
-from iosonde.stats.regression.effects import FactorEffect, ResponseEffects
+from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects
 
 from .aliases import Alias
 from .blocks import Blocks

@@ -18,8 +18,9 @@ from iosonde.core.types import Better
 from iosonde.core.units import percent
 from iosonde.core.words import listed
 
+from ..regression.effect_types import FactorEffect, ResponseEffects, correct
 from ..regression.effect_verdicts import block_sentences
-from ..regression.effects import ONE_RUN, FactorEffect, ResponseEffects, correct, effects_of
+from ..regression.effects import ONE_RUN, effects_of
 from .cells import TrialCell
 from .types import OverviewRow, ResponseStory
 
