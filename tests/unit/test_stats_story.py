@@ -14,7 +14,7 @@ from iosonde.stats.overview.overview import row_of
 from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.stats.overview.story import effects_of_cells, sentences, stories
 from iosonde.stats.regression.anova import anova
-from iosonde.stats.regression.effects import FactorEffect, correct
+from iosonde.stats.regression.effect_types import FactorEffect, correct
 
 
 def cells(rng, effect=(0.0, 0.0), repeats=4, noise=0.05) -> list[TrialCell]:
@@ -310,3 +310,20 @@ def test_a_value_that_the_hardware_cannot_do_is_never_the_best():
     assert "best 10.5" in text and "S127" in text
     (only,) = stories([row_of(cell, 0.95) for cell in found], found, 0.95, (), found)
     assert only.verdicts({})[-1].doubts == ("impossible",)
+
+
+def test_factors_that_act_only_together_are_not_called_without_effect():
+    rng = np.random.default_rng(5)
+    found = [TrialCell({"a": a, "b": b}, "y", "", rng.normal(10 + (a != b), 0.1, 5)) for a in (0, 1) for b in (0, 1)]
+    assert states(found) == {("a",): "inconclusive", ("b",): "inconclusive", ("a", "b"): "different"}
+    assert "depends on the other" in said(found)
+
+
+@pytest.mark.long
+def test_a_family_of_noise_is_called_an_effect_in_5_percent_of_tables_also_with_factors_that_go_together():
+    rng, alarms = np.random.default_rng(31), 0
+    for _ in range(400):
+        noise = [TrialCell({**one.by, "u": one.by["t"]}, one.metric, one.unit, rng.normal(size=4), f"op{k}")
+                 for k in range(3) for one in cells(rng)]  # fmt: skip
+        alarms += any(one.is_told for one in told(noise))
+    assert alarms <= 0.05 * 400 + 3 * np.sqrt(400 * 0.05 * 0.95)

@@ -134,7 +134,11 @@ def sentence(made: Anova, beside: Sequence[float] = ()) -> str:
     told = sorted((s for s in asked if (p := adjusted[s.name]) is not None and p < 1 - made.level),
                   key=lambda s: -s.share)  # fmt: skip
     lost = [s.name for s in asked if s.p is None and not s.df_error]
+    near = [s.name for s in asked if s not in told and s.p is not None and s.p < 1 - made.level]
+    tests = len(beside) + sum(p is not None for p in adjusted.values())
     more = f" What {listed(lost)} did cannot be told: too few bring-ups." if lost else ""
+    if near:
+        more = f" Not significant after Holm's correction over {tests} tests: {listed(near)}.{more}"
     exact = sorted((s for s in asked if s.p is None and s.df_error), key=lambda s: -s.share)
     if exact and len(exact) == len(asked):
         shares = listed([f"{s.name} ({100 * s.share:.0f} %)" for s in exact])

@@ -12,7 +12,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.stats.overview.story import effects_of_cells
-from iosonde.stats.regression.effects import ResponseEffects, correct
+from iosonde.stats.regression.effect_types import ResponseEffects, correct
 
 from .trials import cells_of
 
@@ -45,7 +45,8 @@ def _effects(response: Response, names: Sequence[str], level: float) -> Response
     known = ~np.logical_or.reduce([np.isnan(response.values), *(response.rows.column(name).missing for name in names)])
     rows = response.rows.take(known)
     at = None if response.at is None else response.at[known]
-    return effects_of_cells(cells_of(replace(response, rows=rows, at=at).on(names)), level)
+    chosen = replace(response, rows=rows, at=at).on(names)
+    return effects_of_cells(cells_of(chosen), level, chosen.together)
 
 
 def headline_responses(source: Source, asked: Asked, factors: Sequence[str]) -> list[Response]:

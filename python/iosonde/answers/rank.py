@@ -17,8 +17,8 @@ from iosonde.data.source import Source
 from iosonde.model.fit.features import examples
 from iosonde.model.sensitivity.rank import rank as ranked
 from iosonde.model.sensitivity.ranking import Ranking
+from iosonde.stats.regression.effect_types import ResponseEffects
 from iosonde.stats.regression.effect_verdicts import effect_verdicts
-from iosonde.stats.regression.effects import ResponseEffects
 
 from .answer import Answer, of_each
 from .besides import Besides, besides_factors

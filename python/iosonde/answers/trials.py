@@ -30,7 +30,8 @@ def measured(source: Source, asked: Asked) -> MeasuredCells:
     places[at] = np.arange(len(at))
     said = [text for one in found for text in (*one.warnings, *of_cells(one))]
     cells = tuple(cell for one in found for cell in cells_of(one, places))
-    return MeasuredCells(cells, rows, by, tuple(dict.fromkeys([*([] if asked.response else trials.warnings), *said])))
+    warnings = tuple(dict.fromkeys([*([] if asked.response else trials.warnings), *said]))
+    return MeasuredCells(cells, rows, by, warnings, found[0].together if found else {})
 
 
 def _rows_of(source: Source, found: Sequence[Response]) -> tuple[Table, npt.NDArray[np.intp]]:

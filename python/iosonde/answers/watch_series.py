@@ -61,7 +61,7 @@ def series_of(source: Source, asked: Asked) -> tuple[WatchedSeries, ...]:
     kinds = _kinds(source.experiments)
     # What a file system says of itself is no setting of ours: it may be why a series changed.
     declared = {factor.name for one in source.experiments for factor in one.factors}
-    told = {name for run in source.runs for name in (HEALTH, *run.live_options)} - declared
+    told = {name for run in source.runs for name in (HEALTH, *run.target_settings)} - declared
     found: list[WatchedSeries] = []
     for response in responses(source, asked):
         kept = [name for name in response.names if name != EXPERIMENT and plain(name) not in told]

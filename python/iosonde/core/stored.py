@@ -410,6 +410,12 @@ class StoredRun:
         """The options of the target's file system that were in effect, where it told them."""
         return self.conditions.get("options") or {}
 
+    @property
+    def target_settings(self) -> Mapping[str, FactorValue]:
+        """What the target was, beside what was set for the trial: properties of its lab, and live options of its file
+        system."""
+        return {**lab_properties((self.facts.get("machine") or {}).get("lab")), **self.live_options}
+
     def level(self, column: str) -> FactorValue:
         """The value of a factor, by the column that holds it in the results."""
         name = plain(column)
@@ -418,7 +424,28 @@ class StoredRun:
         of_the_run: dict[str, FactorValue] = {
             **self.places, "run": self.id, "experiment": self.experiment, "source": self.source,
         }  # fmt: skip
-        return of_the_run.get(name, self.live_options.get(name))
+        return of_the_run.get(name, self.target_settings.get(name))
+
+
+_LAB_WORDS = {"net_bits_per_s": "net", "delay_s": "delay", "disk_bytes": "disk_size", "write_back_bytes": "write_back",
+              "cpus_per_host": "cpus"}  # fmt: skip
+_NO_PROPERTY = ("name", "options")
+
+
+def lab_properties(lab: Any) -> dict[str, FactorValue]:
+    """What an emulated cluster was asked to be, by the words of ``iosonde lab up``, and how data lies on it
+    (``copies``, parts of a code); empty on a real one."""
+    if not isinstance(lab, Mapping):
+        return {}
+    description = lab.get("description") or {}
+    asked = {_LAB_WORDS.get(key, key): value for key, value in description.items() if key not in _NO_PROPERTY}
+    options = {key: _as_number(value) for key, value in (description.get("options") or {}).items()}
+    found = {**asked, **options, **(lab.get("layout") or {})}
+    return {key: value for key, value in found.items() if isinstance(value, (str, int, float))}
+
+
+def _as_number(text: Any) -> Any:
+    return int(text) if isinstance(text, str) and text.isdecimal() else text
 
 
 def fate_of_incomplete(runs: Iterable[StoredRun]) -> str:

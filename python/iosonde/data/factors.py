@@ -14,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.schema import BRING_UPS, CENTRE, HEALTH, OBSERVED_FACTORS, PROBE_FACTORS
-from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun, plain
+from iosonde.core.stored import FILESYSTEM, PLACES, TARGET, StoredRun, plain
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Factor, FactorValue, Role
+
+from .experiments import EXPERIMENT
 
 # Those that describe the size of a run come first, wherever they are declared.
 _SIZES = ("nodes", "ranks_per_node", "ranks")
@@ -73,10 +75,25 @@ def of_runs(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experi
             continue  # runs that do not know it are not others than those that are well
         if len(one_row.groups(kept)) < len(one_row.groups([*kept, name])):
             kept.append(name)
+    confounded |= _with_the_target(one_row, kept, runs, experiments)
     kept_factors, twins = (
         tuple(_factor(one_row, name, declared.get(plain(name))) for name in names) for names in (kept, confounded)
     )
     return KnownFactors(kept_factors, confounded, twins)
+
+
+def _with_the_target(
+    rows: Table, kept: Sequence[str], runs: Sequence[StoredRun], experiments: Sequence[Experiment]
+) -> dict[str, str]:
+    """Column → the factor that it always changes with, of properties of the target (a lab, a file system) and of the
+    experiment, where that factor is no setting that an experiment declares either: which of them matters nobody knows.
+    """
+    set_ = {factor.name for one in experiments for factor in one.factors}
+    properties = dict.fromkeys(name for run in runs if not run.imported for name in run.target_settings)
+    of_target = [name for name in kept if plain(name) in {*properties, *PLACES} - set_]
+    columns = {plain(name): name for name in rows.columns}
+    others = [columns[name] for name in (*properties, EXPERIMENT) if name in columns and columns[name] not in kept]
+    return {name: twin for name in others for twin in of_target if _change_together(rows, twin, name)}
 
 
 def _place(column: str) -> int:
@@ -118,11 +135,11 @@ def _told_by_lab(measured: Sequence[StoredRun]) -> bool:
 
 
 def _stated(runs: Sequence[StoredRun]) -> list[str]:
-    """What measured runs say of their settings beside what their experiments declare; last the options of the file
-    system, of which only those that changed have a column."""
+    """What measured runs say of their settings beside what their experiments declare; last the properties of
+    the target, of which only those that changed have a column."""
     measured = [run for run in runs if not run.imported]
     said = [name for run in measured for name in _settings(run)]
-    return list(dict.fromkeys([*said, *(name for run in measured for name in run.live_options)]))
+    return list(dict.fromkeys([*said, *(name for run in measured for name in run.target_settings)]))
 
 
 def _settings(run: StoredRun) -> list[str]:

@@ -78,10 +78,21 @@ class Response:
         """As of its metric."""
         return self.metric.better is Better.LOWER
 
+    @property
+    def together(self) -> dict[str, tuple[str, ...]]:
+        """Factor → the columns that always change with it. Ranks follow from nodes, in other words."""
+        found: dict[str, tuple[str, ...]] = {}
+        for name, twin in self.confounded:
+            if "ranks" not in (name, twin):
+                found[twin] = (*found.get(twin, ()), name)
+        return {factor: twins for factor, twins in found.items() if factor in self.names}
+
     def on(self, names: Sequence[str]) -> Response:
         """The same with other factors: columns that vary or not, as the caller says. Raises DataError."""
         columns = [self.rows.column(name) for name in names]
-        return replace(self, factors=tuple(_factor(column) for column in columns), confounded=(), twins=())
+        chosen = {column.name for column in columns}
+        left = tuple(pair for pair in self.confounded if pair[1] in chosen and pair[0] not in chosen)
+        return replace(self, factors=tuple(_factor(column) for column in columns), confounded=left, twins=())
 
     def with_scattered(self) -> Response:
         """With the factors that change with another one from setting to setting, and neither rise nor fall with it: the

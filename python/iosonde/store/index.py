@@ -193,7 +193,7 @@ def _insert(ask: Asking, number: int, name: str, state: str, run: StoredRun | No
     if run is None or done is None:  # another process was faster
         return
     places = {name: level for name, level in run.places.items() if level is not None}
-    kinds = ((FACTOR, run.factors), (OPTION, run.live_options), (PLACE, places))
+    kinds = ((FACTOR, run.factors), (OPTION, run.target_settings), (PLACE, places))
     levels = [(text_of(name), kind, json.dumps(level)) for kind, some in kinds for name, level in some.items()]
     ask.executemany("INSERT INTO levels VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                     [(*one, done[0]) for one in levels])  # fmt: skip

@@ -26,9 +26,10 @@ Conditions = Sequence[tuple[str, str, Any]]
 
 
 def settings_of(documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The factors of each run, with the options of its target's file system that were not always the same."""
-    options = [StoredRun(document).live_options for document in documents]
-    levels: dict[str, set[str]] = {}
+    """The factors of each run, with the properties of its target (of a lab, and live options of a file system) that
+    were not always the same."""
+    options = [StoredRun(document).target_settings for document in documents]
+    levels: dict[str, set[Any]] = {}
     for one in options:
         for name, level in one.items():
             levels.setdefault(name, set()).add(level)
@@ -92,7 +93,7 @@ def results_table(
     }
     columns |= {shown: rows[name] for name, shown in zip(RESULT_COLUMNS, ROW_COLUMNS, strict=True)}
     for name, title in names.items():
-        levels = [document["factors"].get(name, StoredRun(document).live_options.get(name)) for _, document in runs]
+        levels = [document["factors"].get(name, StoredRun(document).target_settings.get(name)) for _, document in runs]
         columns[title] = arrays.repeated(column(levels), n_rows)
     table = pa.table(columns)
     if not where:

@@ -25,7 +25,7 @@ from iosonde.model.fit.fitted import train
 from iosonde.model.fit.folds import groups
 from iosonde.model.fit.validate import Candidate, learning_curve
 from iosonde.model.sensitivity.rank import rank
-from iosonde.stats.regression.effects import ResponseEffects
+from iosonde.stats.regression.effect_types import ResponseEffects
 
 from . import what_if
 from .content import factors as content
@@ -117,7 +117,7 @@ def _influence(one: _Asked, names: Sequence[str], options: InfluenceOptions) -> 
     missing: list[str] = []
     kept, left = options.limits.over(data)
     missing += [f"{said[:1].upper()}{said[1:]}." for said in left]
-    tested = one.effects if one.effects is not None and set(one.effects.factors) == set(names) else None
+    tested = one.effects if one.effects is not None and set(names) <= set(one.effects.factors) else None
     ranking = _or_said(lambda: _ranking(data, level, tested), "No ranking", missing)
     made = _or_said(lambda: _chosen(data, level), "No model", missing)
     if made is None:

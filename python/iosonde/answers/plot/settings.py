@@ -89,7 +89,7 @@ def plot_of(
     ]  # fmt: skip
     panels, across, left = _panels(made, levels, places, fits.panels) if levels else (_by_operation(made), 0, [])
     x = levels[places.x] if levels else _operations(made)
-    told = () if compared else _told(source, cells, asked.level, pilot, family)
+    told = () if compared else _told(source, found, cells, asked.level, family)
     said = list(sentences(told, source.units())) or [
         best_and_worst(one.name, one.metric, one.response,
                        [point for _, point in one.points if compared is None or compared(point)])
@@ -104,13 +104,15 @@ def plot_of(
 
 
 def _told(
-    source: Source, cells: Sequence[Sequence[TrialCell]], level: float, pilot: int | None, family: Sequence[Response]
-) -> tuple[ResponseStory, ...]:
+    source: Source, found: Sequence[Response], cells: Sequence[Sequence[TrialCell]], level: float,
+    family: Sequence[Response],
+) -> tuple[ResponseStory, ...]:  # fmt: skip
     """What a summary says of the same settings."""
-    every = [cell for of_one in cells for cell in of_one]
+    every, pilot = [cell for of_one in cells for cell in of_one], pilot_of(source)
     beside = [cell for one in family for cell in cells_of(one)]
     impossible = ProbedLimits((), level).impossible(every, source.runs)
-    return stories([row_of(cell, level, pilot) for cell in every], every, level, beside, impossible)
+    rows = [row_of(cell, level, pilot) for cell in every]
+    return stories(rows, every, level, beside, impossible, found[0].together)
 
 
 # Factors

@@ -8,7 +8,7 @@ import numpy as np
 
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import normal_quantile, t_critical
-from iosonde.stats.regression.effects import FactorEffect, ResponseEffects
+from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects
 
 from .types import Shares, VariancePart
 from .variances import Array

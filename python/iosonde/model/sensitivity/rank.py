@@ -16,7 +16,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples
-from iosonde.stats.regression.effects import FactorEffect, ResponseEffects, correct
+from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, correct
 
 from . import factorial, scattered, warnings
 from .adjusted import Adjusted, adjusted, ranks_by_adjusted
@@ -107,7 +107,7 @@ class _Found:
     def _weights(self, parts: Sequence[VariancePart]) -> Sequence[VariancePart] | None:
         """What VI is made of: the adjusted shares, but S1 where factors go together, which explain nothing beyond each
         other."""
-        return None if any(effect.is_block for effect in self.effects.effects) else parts
+        return None if self.effects.mixes(self.names) else parts
 
     @cached_property
     def parts(self) -> dict[int, Shares]:

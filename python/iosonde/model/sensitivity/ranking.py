@@ -7,7 +7,7 @@ from typing import Any
 
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
-from iosonde.stats.regression.effects import FactorEffect, ResponseEffects
+from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects
 
 from .aliases import Alias
 from .blocks import Blocks
@@ -134,8 +134,7 @@ class Ranking:
     @property
     def importance_of(self) -> str:
         """What VI is made of."""
-        together = any(effect.is_block for effect in self.effects.effects)
-        return BY_S1 if together else self.by
+        return BY_S1 if self.effects.mixes([factor.name for factor in self.factors]) else self.by
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""

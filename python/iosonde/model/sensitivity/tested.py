@@ -6,7 +6,8 @@ import numpy as np
 
 from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples
-from iosonde.stats.regression.effects import FactorEffect, ResponseEffects, correct, effects_of
+from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, correct
+from iosonde.stats.regression.effects import effects_of
 
 from .design import Design
 from .permutation import Null

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from iosonde.stats.regression.effect_types import FactorEffect
 from iosonde.stats.regression.effect_verdicts import block_sentences
-from iosonde.stats.regression.effects import FactorEffect
 
 from .adjusted import Adjusted
 from .aliases import MOST_FACTORS, Alias, named

@@ -117,12 +117,14 @@ class TrialCell:
 @dataclass(frozen=True)
 class MeasuredCells:
     """The trials of a store: its cells, the ``rows`` that they number (one a trial and metric, by time), the factors
-    ``by`` which they are cells, and what has to be said about them."""
+    ``by`` which they are cells, and what has to be said about them. ``together``: factor → the columns that always
+    change with it."""
 
     cells: tuple[TrialCell, ...]
     rows: Table
     by: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    together: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def median_of(values: npt.NDArray[np.float64]) -> float:

@@ -29,7 +29,7 @@ from . import words
 from .cells import MeasuredCells, TrialCell, cells_of, hidden_factors, missing_values
 from .probed_limits import ProbedLimits
 from .story import sentences, stories
-from .types import Efficiency, Overview, OverviewLatency, OverviewRow
+from .types import Efficiency, Overview, OverviewLatency, OverviewRow, ResponseStory
 
 # What identifies a trial or describes the row; never a setting to group by.
 _BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "iteration", "count", "includes", "run", "experiment",
@@ -54,7 +54,7 @@ def of_table(
     columns = [table.column(name) for name in by]
     units = {column.name: "bytes" for column in columns if column.level_unit == "bytes"}
     made = _overview(subject, [column.name for column in columns], warnings, units=units)
-    return _with_story(made, cells, cells_of(table, headlines, by))
+    return _with_story(made, stories(made.rows, cells, level, cells_of(table, headlines, by)))
 
 
 def of_store(
@@ -75,14 +75,11 @@ def of_store(
     known = {name: unit for name, unit in (units or {}).items() if unit and name in measured.by}
     made = _overview(subject, measured.by, measured.warnings, latency, pilot, known, experiments)
     impossible = ProbedLimits(probes, level).impossible(measured.cells, runs)
-    return _with_story(made, measured.cells, beside, impossible)
+    return _with_story(made, stories(made.rows, measured.cells, level, beside, impossible, measured.together))
 
 
-def _with_story(
-    made: Overview, cells: Sequence[TrialCell], beside: Sequence[TrialCell], impossible: Sequence[TrialCell] = ()
-) -> Overview:
+def _with_story(made: Overview, told: tuple[ResponseStory, ...]) -> Overview:
     """With what the settings say before how sure that is."""
-    told = stories(made.rows, cells, made.level, beside, impossible)
     said = [*sentences(told, made.units), *([made.sentence] if made.sentence else [])]
     return replace(made, sentence=" ".join(said), stories=told)
 

@@ -18,8 +18,9 @@ from iosonde.core.types import Better
 from iosonde.core.units import percent
 from iosonde.core.words import listed
 
+from ..regression.effect_types import FactorEffect, ResponseEffects, correct
 from ..regression.effect_verdicts import block_sentences
-from ..regression.effects import ONE_RUN, FactorEffect, ResponseEffects, correct, effects_of
+from ..regression.effects import ONE_RUN, effects_of
 from .cells import TrialCell
 from .types import OverviewRow, ResponseStory
 
@@ -31,14 +32,15 @@ _SEEN = 0.05  # a share worth a word where it has no test
 
 def stories(
     rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, beside: Sequence[TrialCell] = (),
-    impossible: Sequence[TrialCell] = (),
+    impossible: Sequence[TrialCell] = (), together: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[ResponseStory, ...]:  # fmt: skip
     """Those of the responses whose settings differ by more than the number of nodes. ``rows`` are of the ``cells``, one
     each. ``beside``: cells of the headline responses, which belong to the family of tests whether shown or not;
-    ``impossible``: those of ``cells`` that the hardware cannot have done."""
+    ``impossible``: those of ``cells`` that the hardware cannot have done; ``together``: factor → the columns that
+    always change with it."""
     of_rows = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
     shown, others = _by_response(cells), _by_response(beside)
-    family = {key: effects_of_cells(some, level) for key, some in (others | shown).items()}
+    family = {key: effects_of_cells(some, level, together) for key, some in (others | shown).items()}
     effects = dict(zip(family, correct(list(family.values())), strict=True))
     beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in impossible}
     found = []
@@ -58,7 +60,9 @@ def _by_response(cells: Sequence[TrialCell]) -> dict[tuple[str, str], list[Trial
     return found
 
 
-def effects_of_cells(cells: Sequence[TrialCell], level: float) -> ResponseEffects:
+def effects_of_cells(
+    cells: Sequence[TrialCell], level: float, together: Mapping[str, Sequence[str]] | None = None
+) -> ResponseEffects:
     """The effects of the factors of these cells on their one response, not yet corrected."""
     if not cells:
         return ResponseEffects(())
@@ -67,9 +71,12 @@ def effects_of_cells(cells: Sequence[TrialCell], level: float) -> ResponseEffect
     if not trials and any(cell.values.size for cell in cells):
         return ResponseEffects(names, untested=ONE_RUN)
     shared = [cell.bring_ups for cell in trials if cell.bring_ups is not None]
-    together = np.concatenate(shared) if shared and len(shared) == len(trials) else None
-    settings = {name: [cell.by[name] for cell in trials] for name in names}
-    return effects_of(settings, [cell.values for cell in trials], together, level)
+    bring_ups = np.concatenate(shared) if shared and len(shared) == len(trials) else None
+    settings: dict[str, list[object]] = {}
+    for name in names:
+        levels: list[object] = [cell.by[name] for cell in trials]
+        settings |= dict.fromkeys((name, *(together or {}).get(name, ())), levels)
+    return effects_of(settings, [cell.values for cell in trials], bring_ups, level)
 
 
 def sentences(told: Sequence[ResponseStory], units: Mapping[str, str]) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate, Finding
 from iosonde.core.verdict import Verdict, VerdictState
 
+from ..regression.effect_types import ResponseEffects
 from ..regression.effect_verdicts import effect_verdicts
-from ..regression.effects import ResponseEffects
 
 _FEW = 4  # factors, beyond which those without a level are left out of a name
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import listed
 
-from .effects import FactorEffect, ResponseEffects
+from .effect_types import FactorEffect, ResponseEffects
 
 TOGETHER = ("goes-together",)
 _MOST_FACTORS = 4  # that are named one by one
@@ -25,7 +25,7 @@ def _of_effect(response: str, effect: FactorEffect) -> Iterator[Verdict]:
     doubts = ("bring-ups",) if effect.p is None else ()
     yield _verdict(response, effect, _state(effect), doubts)
     own = {one.factors[0]: one for one in effect.own}
-    for name in effect.factors if effect.is_block else ():
+    for name in effect.factors if effect.is_block and not effect.is_joint else ():
         if name in own and own[name].is_significant:
             yield _verdict(response, own[name], VerdictState.DIFFERENT, TOGETHER)
         else:
@@ -51,6 +51,9 @@ def block_sentences(effects: Sequence[FactorEffect]) -> list[str]:
     for block in (effect for effect in effects if effect.is_block):
         few = len(block.factors) <= _MOST_FACTORS
         names = listed(list(block.factors)) if few else f"the {len(block.factors)} factors that go together"
+        if block.is_joint:
+            said.append(f"what one of {names} does depends on the others")
+            continue
         own = [f"{one.name} explains {one.text}" for one in block.own if one.is_significant]
         if own:
             said.append(f"of {names}, which go together, {listed(own)} beyond all others")

@@ -5,8 +5,7 @@ The share of a factor is that of ``anova`` without interactions: its sum of squa
 total, which in a balanced design is S1 of ``rank``. Its interval and its F test are against what trials of one setting
 differ by, or where that has few degrees of freedom against what the model leaves over; where trials share bring-ups,
 against the error of its stratum. Factors that go together (the same levels under two names, one inside the other, or
-nearly so) are one block with one test, of all its members at once: the extra sum of squares. ``correct`` holds all
-tests of a family together (Holm).
+nearly so) are one block with one test, of all its members at once: the extra sum of squares.
 """
 
 from __future__ import annotations
@@ -19,13 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
-from iosonde.core.units import percent
 
 from ..estimate.distributions import f_upper_p
-from ..estimate.multiple import holm
 from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from . import strata
 from .blocks import blocks_of, orthonormal
+from .effect_types import NEGLIGIBLE_SHARE, FactorEffect, ResponseEffects
 
 Array = npt.NDArray[np.float64]
 Units = npt.NDArray[np.intp]
@@ -35,99 +33,6 @@ ONE_RUN = "one run a setting"
 FEW_REPEATS = "the few repeats are exactly equal"
 NOTHING_LEFT = "no degrees of freedom are left"
 _NOTHING = 1e-12  # of the variation: a noise that is rounding
-NEGLIGIBLE_SHARE = 0.01  # of the variation
-_TIMES_CHANCE = 5.0  # as far up the interval of an ordinary F reaches
-
-
-@dataclass(frozen=True)
-class FactorEffect:
-    """One factor, or several that go together (a block): the share of the variation that it explains beyond all others,
-    and the p value of there being none. None where no error is there to test it against: it is set once for several
-    trials. ``own``: of a block what single members explain beyond all other factors, where that can be separated.
-    ``adjusted``: p corrected over the ``family`` of tests, None before ``correct``. ``by_chance``: the share that noise
-    alone explains on average."""
-
-    factors: tuple[str, ...]
-    explained: Estimate
-    p: float | None
-    own: tuple[FactorEffect, ...] = ()
-    adjusted: float | None = None
-    family: int = 1
-    by_chance: float = 1.0
-
-    @property
-    def name(self) -> str:
-        """``device+pool``."""
-        return "+".join(self.factors)
-
-    @property
-    def is_block(self) -> bool:
-        """Whether it is several factors that go together."""
-        return len(self.factors) > 1
-
-    @property
-    def share(self) -> float:
-        """The fraction."""
-        return self.explained.value or 0.0
-
-    @property
-    def is_significant(self) -> bool:
-        """By the corrected test, and by the share's interval, which stands beside it and would else hold 0 (it has half
-        of alpha below it)."""
-        alpha = 1 - self.explained.level
-        return self.adjusted is not None and self.adjusted < alpha and self.explained.low != 0
-
-    @property
-    def is_negligible(self) -> bool:
-        """Whether the whole interval of the share is below 1 %, and would be so of any share that is 0: one test in 40
-        has an F so small that its interval is [0, 0], however few trials there are."""
-        high = self.explained.high
-        return high is not None and max(high, _TIMES_CHANCE * self.by_chance) < NEGLIGIBLE_SHARE
-
-    @property
-    def text(self) -> str:
-        """``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``."""
-        low, high = self.explained.low, self.explained.high
-        places = 1 if self.share < 0.1 else 0
-        fine = 1 if low is not None and 0 < low < 0.01 else places  # what is not 0 is not shown as 0
-        between = "" if low is None or high is None else f" ({100 * low:.{fine}f}–{100 * high:.{places}f} %)"
-        return f"{percent(self.share)}{between}"
-
-
-@dataclass(frozen=True)
-class ResponseEffects:
-    """The effects on one response, of all ``factors``. ``untested``: why there is no test at all, '' where there is
-    one. ``repeated``: whether any setting has several trials."""
-
-    factors: tuple[str, ...]
-    effects: tuple[FactorEffect, ...] = ()
-    untested: str = ""
-    repeated: bool = True
-
-    @property
-    def tests(self) -> list[FactorEffect]:
-        """Each effect, and after a block those of its members."""
-        return [test for effect in self.effects for test in (effect, *effect.own)]
-
-    @property
-    def significant(self) -> list[FactorEffect]:
-        """The strongest first."""
-        return sorted((effect for effect in self.effects if effect.is_significant), key=lambda effect: -effect.share)
-
-    def effect_of(self, factor: str) -> FactorEffect | None:
-        """The effect of the factor, or of the block that it is in."""
-        return next((effect for effect in self.effects if factor in effect.factors), None)
-
-
-def correct(family: Sequence[ResponseEffects]) -> list[ResponseEffects]:
-    """With p values that hold for all tests together."""
-    tests = [test.p for response in family for test in response.tests]
-    adjusted, count = iter(holm(tests)), sum(p is not None for p in tests)
-
-    def corrected(effect: FactorEffect) -> FactorEffect:
-        return replace(effect, adjusted=next(adjusted), family=count, own=tuple(corrected(own) for own in effect.own))
-
-    return [replace(response, effects=tuple(corrected(effect) for effect in response.effects)) for response in family]
 
 
 def effects_of(
@@ -210,6 +115,7 @@ def _by_trials(data: _Data) -> ResponseEffects:
     if _is_exact_by_luck(noise, data.total):
         return data.untested(FEW_REPEATS)
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
+    interact = (data.total - data.within.ss - data.whole.ss) / data.total >= NEGLIGIBLE_SHARE
 
     def effect(names: tuple[str, ...]) -> FactorEffect | None:
         added = data.added(names)
@@ -217,10 +123,22 @@ def _by_trials(data: _Data) -> ResponseEffects:
             return None
         f = added.ss / added.df / (noise.ss / noise.df)
         explained = Variation(data.total, noise, data.y.size).explained_by(added, data.level)
-        return FactorEffect(names, explained, f_upper_p(f, added.df, noise.df),
-                            by_chance=added.df * noise.ss / noise.df / data.total)  # fmt: skip
+        by_chance = 1.0 if interact else added.df * noise.ss / noise.df / data.total
+        return FactorEffect(names, explained, f_upper_p(f, added.df, noise.df), by_chance=by_chance)
 
-    return _with_members(data, effect)
+    return replace(_with_members(data, effect), joint=_joint(data))
+
+
+def _joint(data: _Data) -> FactorEffect | None:
+    """What the settings differ by, against their repeats; None where these are few, or a factor is alone."""
+    noise = data.within
+    if len(data.columns) < 2 or noise.df < LEAST_DF:
+        return None
+    between = SumOfSquares(max(0.0, data.total - noise.ss), data.counts.size - 1)
+    noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
+    explained = Variation(data.total, noise, data.y.size).explained_by(between, data.level)
+    p = f_upper_p(between.ss / between.df / (noise.ss / noise.df), between.df, noise.df)
+    return FactorEffect(tuple(data.columns), explained, p, is_joint=True)
 
 
 def _noise(data: _Data) -> SumOfSquares:
