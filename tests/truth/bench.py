@@ -123,6 +123,14 @@ def failures(scores: dict[tuple[str, str], Score], tallies: Iterable[tuple[Cell,
     return beyond
 
 
+def cpu_by_command(tallies: Iterable[tuple[Cell, Tally]]) -> dict[str, float]:
+    """Seconds of CPU that its cells took."""
+    spent: dict[str, float] = {}
+    for cell, counts in tallies:
+        spent[cell.question.command] = spent.get(cell.question.command, 0.0) + counts.seconds
+    return spent
+
+
 def record(page: Path, text: str) -> None:
     """The page with these tables in the place of those that it has."""
     before, _, _ = page.read_text(encoding="utf-8").partition(TABLES)
@@ -152,6 +160,7 @@ def main(words: Sequence[str] | None = None) -> int:
     mended = [key for key in PENDING if key not in beyond and key in {*scores, *(cell.key for cell, _ in tallies)}]
     print(f"\n{len(scores)} traps asked, {len(tallies)} cells; {len(beyond)} beyond their limits, {len(known)} of them "
           f"pending; {time.perf_counter() - begin:.0f} s, {sum(os.times()[:4]):.0f} s of CPU")  # fmt: skip
+    print("CPU: " + ", ".join(f"{command} {spent:.0f} s" for command, spent in cpu_by_command(tallies).items()))
     for key, why in beyond.items():
         print(f"{'pending' if key in known else 'beyond'}: {', '.join(key)}: {why}")
     for key in mended:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -69,6 +70,7 @@ class Tally:
     warned: int = 0
     held: int = 0
     intervals: int = 0
+    seconds: float = 0.0  # of CPU
 
     @property
     def draws(self) -> int:
@@ -81,7 +83,7 @@ class Tally:
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(self.scores + other.scores, self.warned + other.warned, self.held + other.held,
-                     self.intervals + other.intervals)  # fmt: skip
+                     self.intervals + other.intervals, self.seconds + other.seconds)  # fmt: skip
 
     def misses(self, promise: str) -> tuple[float, int]:
         """The share that breaks a promise, and of how many."""
@@ -97,7 +99,7 @@ class Tally:
 def tally(cell: Cell, chunk: int, draws: int) -> Tally:
     """The scores of one chunk of draws; the same in every process."""
     rng = np.random.default_rng([crc32("|".join(cell.key).encode()), chunk])
-    scores, warned, held, intervals = Counter[Score](), 0, 0, 0
+    scores, warned, held, intervals, begin = Counter[Score](), 0, 0, 0, time.process_time()
     for _ in range(draws):
         answer = _answer(cell, cell.draw(rng))
         scores[max((score_answer(answer, one) for one in cell.question.truths), key=SEVERITY.__getitem__)] += 1
@@ -108,7 +110,7 @@ def tally(cell: Cell, chunk: int, draws: int) -> Tally:
             None if cell.value is None else holds_truth(answer, cell.question.truths[0], cell.value))  # fmt: skip
         held += holds is True
         intervals += holds is not None
-    return Tally(scores, warned, held, intervals)
+    return Tally(scores, warned, held, intervals, time.process_time() - begin)
 
 
 def _answer(cell: Cell, columns: Columns) -> dict[str, Any] | None:
