@@ -20,7 +20,7 @@ from pathlib import Path
 from . import factors, histories, laws, means, operations, pairs, sides
 from .ask import answer_of
 from .cells import AT_ONCE, Cell, Tally, broken_promises, tally
-from .pending import PENDING, is_pending
+from .pending import PENDING
 from .scores import SEVERITY, Score, score_answer
 from .traps import Trap, all_traps
 
@@ -156,7 +156,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if asked.table:
         record(asked.table, text)
     beyond = failures(scores, tallies)
-    known = {key for key in beyond if is_pending(key)}
+    known = {key for key in beyond if key in PENDING}
     mended = [key for key in PENDING if key not in beyond and key in {*scores, *(cell.key for cell, _ in tallies)}]
     print(f"\n{len(scores)} traps asked, {len(tallies)} cells; {len(beyond)} beyond their limits, {len(known)} of them "
           f"pending; {time.perf_counter() - begin:.0f} s, {sum(os.times()[:4]):.0f} s of CPU")  # fmt: skip

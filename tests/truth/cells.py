@@ -7,18 +7,20 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import sqrt
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
+from scipy.stats import binom
 
 from .ask import Question, answer_of
 from .scores import SEVERITY, Score, has_warning, holds_truth, score_answer
 
 Columns = Mapping[str, Any]
+ALL_DRAWS = 2000  # from here on a limit is itself
+LUCK = 5e-4
 AT_ONCE = 250  # draws with a seed of their own
 
 
@@ -54,8 +56,10 @@ class Limit:
     nominal: float
 
     def allowed(self, draws: int) -> float:
-        """The largest share of ``draws`` that does not break it: three standard errors above the nominal one."""
-        return max(self.most, self.nominal + 3 * sqrt(self.nominal * (1 - self.nominal) / max(draws, 1)))
+        """The largest share of ``draws`` that does not break it: more is rarer than ``LUCK`` at the nominal one."""
+        if not 0 < draws < ALL_DRAWS:
+            return self.most
+        return max(self.most, float(binom.isf(LUCK, draws, self.nominal)) / draws)
 
 
 # Shares that should be small: false claims, intervals that miss, warnings about clean data, effects not found.
@@ -130,7 +134,7 @@ def broken_promises(cell: Cell, tally: Tally) -> list[str]:
     for promise in sorted(cell.promises):
         share, of = tally.misses(promise)
         allowed = LIMITS[promise].allowed(of)
-        if share > allowed or (promise == INTERVAL and not of):
+        if share > allowed + 1e-9 or (promise == INTERVAL and not of):
             broken.append(f"{WORDS[promise]} {100 * share:.1f} %, allowed {100 * allowed:.1f} %")
     return broken
 
