@@ -20,7 +20,7 @@ from pathlib import Path
 from . import factors, histories, laws, means, operations, pairs, sides
 from .ask import answer_of
 from .cells import AT_ONCE, Cell, Tally, broken_promises, tally
-from .pending import PENDING, is_pending
+from .pending import PENDING
 from .scores import SEVERITY, Score, score_answer
 from .traps import Trap, all_traps
 
@@ -123,6 +123,14 @@ def failures(scores: dict[tuple[str, str], Score], tallies: Iterable[tuple[Cell,
     return beyond
 
 
+def cpu_by_command(tallies: Iterable[tuple[Cell, Tally]]) -> dict[str, float]:
+    """Seconds of CPU that its cells took."""
+    spent: dict[str, float] = {}
+    for cell, counts in tallies:
+        spent[cell.question.command] = spent.get(cell.question.command, 0.0) + counts.seconds
+    return spent
+
+
 def record(page: Path, text: str) -> None:
     """The page with these tables in the place of those that it has."""
     before, _, _ = page.read_text(encoding="utf-8").partition(TABLES)
@@ -148,10 +156,11 @@ def main(words: Sequence[str] | None = None) -> int:
     if asked.table:
         record(asked.table, text)
     beyond = failures(scores, tallies)
-    known = {key for key in beyond if is_pending(key)}
+    known = {key for key in beyond if key in PENDING}
     mended = [key for key in PENDING if key not in beyond and key in {*scores, *(cell.key for cell, _ in tallies)}]
     print(f"\n{len(scores)} traps asked, {len(tallies)} cells; {len(beyond)} beyond their limits, {len(known)} of them "
           f"pending; {time.perf_counter() - begin:.0f} s, {sum(os.times()[:4]):.0f} s of CPU")  # fmt: skip
+    print("CPU: " + ", ".join(f"{command} {spent:.0f} s" for command, spent in cpu_by_command(tallies).items()))
     for key, why in beyond.items():
         print(f"{'pending' if key in known else 'beyond'}: {', '.join(key)}: {why}")
     for key in mended:

@@ -19,7 +19,7 @@ NO_EFFECT = {"a": truth("effect", EQUAL, INCONCLUSIVE, subject=("a",)),
 NO_BEST = truth("best", EQUAL, INCONCLUSIVE)
 EFFECT_OF_A = truth("effect", DIFFERENT, subject=("a",))
 BEST_IS_Y = truth("best", DIFFERENT, claim=("y",))
-MILLISECONDS = {"summary": 4, "rank": 9, "anova": 2, "plot": 5, "report": 60, "advise": 3, "regress": 2, "fit": 360}
+MILLISECONDS = {"summary": 4, "rank": 9, "anova": 4, "plot": 5, "report": 60, "advise": 8, "regress": 2, "fit": 360}
 NAMES = {"summary": "by", "report": "by", "rank": "on", "anova": "on"}
 
 

@@ -5,28 +5,22 @@ A cell that is listed here and keeps its limits fails the test, as one does that
 
 from __future__ import annotations
 
-# Commands whose answers hold no verdicts yet.
-WITHOUT_VERDICTS: frozenset[str] = frozenset()
-
 # (command, truth) → the review that describes it.
 PENDING: dict[tuple[str, str], str] = {
     ("summary", "survivorship"): "truth.md A8: values that are missing on one side",
-    (
-        "compare",
-        "regression to the mean",
-    ): "truth.md, ten traps: 52 of 60 nodes have one round only, and nothing says so",
+    ("compare", "regression to the mean"): "truth.md, ten traps: 52 of 60 nodes have one round, and nothing says so",
     ("regress", "drift with times"): "truth.md A7",
     ("summary", "drift with times"): "truth.md A7",
     ("rank", "drift with times"): "truth.md A7",
     ("plot", "drift with times"): "truth.md A7",
     ("report", "drift with times"): "truth.md A7",
-    ("anova", "drift with times"): "wrong",
+    ("anova", "drift with times"): "truth.md A7",
     ("regress", "drift by rows"): "truth.md A7",
     ("summary", "drift by rows"): "truth.md A7",
     ("rank", "drift by rows"): "truth.md A7",
     ("plot", "drift by rows"): "truth.md A7",
     ("report", "drift by rows"): "truth.md A7",
-    ("anova", "drift by rows"): "wrong",
+    ("anova", "drift by rows"): "truth.md A7",
 }
 
 # (command, trap) whose sentence claims what no verdict holds.
@@ -36,8 +30,3 @@ PENDING_WORDS: dict[tuple[str, str], str] = {
     ("regress", "simpson"): "the sentence is 'effects that can be told from 0: fs[B]', the verdict inconclusive",
     ("regress", "host goes with fs"): "the same, the verdict not separable",
 }
-
-
-def is_pending(key: tuple[str, str]) -> bool:
-    """Whether a cell is known to be beyond its limits."""
-    return key[0] in WITHOUT_VERDICTS or key in PENDING

@@ -83,13 +83,13 @@ def promised(draws: int) -> Iterator[Cell]:
     """Independent trials, n ≥ 4, the right unit: where the promise holds."""
     for name, noise in INDEPENDENT.items():
         clean = (SILENCE,) if name.startswith("normal") else ()
-        for n in COUNTS:
+        for n in COUNTS if name != "log-normal, σ 0.1" else (4, 10):
             yield simple(name, noise, n, 1.0, draws, FALSE, INTERVAL, *clean)
     for name in ("normal, cv 3 %", "log-normal, σ 0.3"):
         found = (FOUND, SILENCE) if name.startswith("normal") else ()
         for n in COUNTS:
-            yield simple(name, INDEPENDENT[name], n, 1.05, draws, FALSE, INTERVAL)
-            yield simple(name, INDEPENDENT[name], n, 2.0, draws, FALSE, INTERVAL, *found)
+            yield simple(name, INDEPENDENT[name], n, 1.05, draws // 2 or 1, FALSE, INTERVAL)
+            yield simple(name, INDEPENDENT[name], n, 2.0, draws // 2 or 1, FALSE, INTERVAL, *found)
     for (n, m), (sd_a, sd_b) in (((4, 12), (0.03, 0.03)), ((6, 30), (0.1, 0.1)), ((10, 10), (0.02, 0.2)),
                                  ((4, 20), (0.02, 0.2)), ((20, 6), (0.02, 0.2))):  # fmt: skip
         draw = partial(two_sides, a=normal(sd_a), b=normal(sd_b), counts=(n, m), ratio=1.0)
@@ -106,13 +106,14 @@ def with_columns(draws: int) -> Iterator[Cell]:
                                   (2, (4, 12), (0.15, 0.05)), (3, (4, 30), (0.1, 0.02))):  # fmt: skip
         name = f"equal; {cells} cells, {counts[0]} + {counts[1]}, σ {spread[0]:g} and {spread[1]:g}"
         draw = partial(within_cells, cells=cells, counts=counts, spread=spread)
-        yield Cell(name, words, draw, draws, None, frozenset({FALSE} if min(counts) >= 4 else ()))
+        promise = frozenset({FALSE} if min(counts) >= 4 else ())
+        yield Cell(name, words, draw, draws if promise else draws // 4 or 1, None, promise)
     for trials in (3, 4, 6):
         for columns in (("trial", "rank"), ("trial",), ("rank",)):
             promise = both if trials >= 4 and "trial" in columns else frozenset[str]()
             draw = partial(ranks_of_trials, trials=trials, columns=columns)
             yield Cell(f"equal; {trials} trials of 8 ranks, columns {', '.join(columns)}", words, draw,
-                       draws // (1 if promise else 4), 1.0, promise)  # fmt: skip
+                       draws if promise else draws // 4 or 1, 1.0, promise)  # fmt: skip
 
 
 def published(draws: int) -> Iterator[Cell]:
@@ -158,4 +159,4 @@ def two_sides_named(rng: np.random.Generator, n: int) -> Columns:
 def cells(scale: float = 1.0) -> list[Cell]:
     """Every cell of two sides; ``scale`` times as many draws."""
     many, few = max(round(2000 * scale), 1), max(round(400 * scale), 1)
-    return [*promised(many), *with_columns(many), *published(few), *gates(few // 2 or 1)]
+    return [*promised(many), *with_columns(many), *published(few), *gates(few // 4 or 1)]

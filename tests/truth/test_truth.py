@@ -10,7 +10,7 @@ import pytest
 from . import bench
 from .bench import all_cells, failures, score_traps
 from .cells import FALSE, FOUND, INTERVAL, SILENCE, Cell, Tally, broken_promises, tally
-from .pending import PENDING, WITHOUT_VERDICTS, is_pending
+from .pending import PENDING
 from .scores import (
     DIFFERENT,
     DOWN,
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 
 def check(asked: set[tuple[str, str]], beyond: dict[tuple[str, str], str]) -> None:
     """Nothing is beyond its limits but what is pending, and what is pending is."""
-    assert {key: why for key, why in beyond.items() if not is_pending(key)} == {}
+    assert {key: why for key, why in beyond.items() if key not in PENDING} == {}
     assert sorted(key for key in PENDING if key in asked and key not in beyond) == [], "mended: take it off pending.py"
 
 
@@ -40,22 +40,16 @@ def test_no_trap_has_a_wrong_or_overconfident_verdict():
     check(set(scores), failures(scores, ()))
 
 
-@pytest.mark.parametrize("command", sorted(WITHOUT_VERDICTS))
-def test_a_command_that_is_listed_has_no_verdicts(command):
-    cell = next(cell for cell in all_cells(THIN) if cell.question.command == command)
-    assert tally(cell, 0, 1).scores[Score.NO_VERDICT], "it has verdicts: take it off pending.py"
-
-
 def thin_cells() -> list[Cell]:
-    """A few draws of what promises something, of commands that have verdicts; of slow commands every eighth."""
+    """A few draws of what promises something; of slow commands every eighth."""
     slow = {"scale", "report", "fit"}
-    chosen = [cell for cell in all_cells(THIN) if cell.promises and cell.question.command not in WITHOUT_VERDICTS]
+    chosen = [cell for cell in all_cells(THIN) if cell.promises]
     return [cell for place, cell in enumerate(chosen) if cell.question.command not in slow or place % 8 == 0]
 
 
 def test_a_few_draws_keep_what_is_promised():
     tallies = [(cell, tally(cell, 0, cell.draws)) for cell in thin_cells()]
-    beyond = {key: why for key, why in failures({}, tallies).items() if not is_pending(key)}
+    beyond = {key: why for key, why in failures({}, tallies).items() if key not in PENDING}
     assert beyond == {}
 
 
@@ -123,7 +117,7 @@ def a_tally(scores: dict[Score, int], **more: int) -> Tally:
         (SILENCE, a_tally({Score.RIGHT: 2000}, warned=90), a_tally({Score.RIGHT: 2000}, warned=110)),
         (FOUND, a_tally({Score.RIGHT: 1900, Score.INCONCLUSIVE: 100}),
          a_tally({Score.RIGHT: 1780, Score.INCONCLUSIVE: 220})),
-        (FALSE, a_tally({Score.RIGHT: 34, Score.OVERCONFIDENT: 6}), a_tally({Score.RIGHT: 32, Score.OVERCONFIDENT: 8})),
+        (FALSE, a_tally({Score.RIGHT: 34, Score.WRONG: 6}), a_tally({Score.RIGHT: 30, Score.WRONG: 10})),
         (INTERVAL, a_tally({Score.RIGHT: 40}, held=36, intervals=40), a_tally({Score.RIGHT: 40})),
     ],
 )  # fmt: skip
@@ -154,6 +148,5 @@ def test_a_cell_beyond_its_limits_ends_with_code_1_unless_it_is_pending(monkeypa
                                  (Score.RIGHT, {}, 0), (Score.RIGHT, {key: "a review"}, 1)):  # fmt: skip
         monkeypatch.setattr(bench, "score_traps", lambda words, score=score: {key: score})
         monkeypatch.setattr(bench, "PENDING", pending)
-        monkeypatch.setattr(bench, "is_pending", pending.__contains__)
         assert bench.main([]) == code
     capsys.readouterr()
