@@ -14,6 +14,7 @@ from iosonde.data.choice import texts
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell, bring_ups_of
+from iosonde.stats.overview.measured_order import measured_order
 
 from .caveats import of_cells
 
@@ -51,13 +52,15 @@ def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> 
     # What was computed is a number of its own, beside the one that it was computed from.
     metric = response.title if response.measured else response.metric.name
     shared = None if response.within_run else bring_ups_of(response.rows)
+    order = None if runs is not None else measured_order(response.rows, response.title)
     for key, rows in response.rows.groups(names):
         rows = np.sort(rows)
         said = _places(runs, rows) if runs is not None else tuple(response.rows.place(int(row)) for row in rows[:1000])
         at = None if response.within_run or response.at is None or places is None else places[response.at[rows]]
         found.append(TrialCell(dict(zip(names, key, strict=True)), metric, response.unit, values[rows],
                                response.operation, at, said, response.within_run, units,
-                               None if shared is None else shared[rows]))  # fmt: skip
+                               None if shared is None else shared[rows],
+                               rows if order is None else order[rows]))  # fmt: skip
     return found
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from datetime import datetime
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.level_text import level_shown
 from iosonde.core.stored import plain
-from iosonde.core.table import Column, Table
+from iosonde.core.table import Table
 from iosonde.core.units import percent
 from iosonde.core.verdict import VerdictState
 from iosonde.stats.estimate.compare import DIFFERENT, Comparison
@@ -23,14 +21,13 @@ from iosonde.stats.estimate.order_effect import (
     ordered,
     still_excludes,
 )
+from iosonde.stats.overview.measured_order import measured_order
 
 from .caveat import Caveat
 from .cells import InCells
 
 Array = npt.NDArray[np.float64]
 
-_CLOCKS = ("started_at", "start", "started", "timestamp", "epoch")
-_ORDERS = ("order", "block")
 _LEAST = 4  # trials of a side: fewer are in turn by chance, and show no drift
 
 
@@ -42,7 +39,7 @@ def order_caveats(one: InCells, comparison: Comparison, group: str, by_rows: boo
     if alone or comparison.paired or min(a.values.size, b.values.size) < _LEAST:
         return []
     rows, names = _rows_of(one, group)
-    order = _order_of(rows, one.pair.part.column)
+    order = measured_order(rows, one.pair.part.column)
     if order is None and not by_rows:
         return []
     trials = _ordered(one, rows, [name == b.name for name in names], order)
@@ -89,29 +86,3 @@ def _against(effect: OrderEffect, one: Comparison, turn: str) -> Iterator[Caveat
         gone = one.verdict == DIFFERENT and not still_excludes(one.decided, nothing, effect.worth)
         why = f"neighbouring trials resemble each other, so that each is worth {effect.worth:.2g}"
         yield Caveat(f"{turn}, and {why}", "dependent", VerdictState.INCONCLUSIVE if gone else None, why)
-
-
-def _order_of(rows: Table, response: str) -> Array | None:
-    """A number for each trial that rises with time, by a date, a clock, or a column that numbers them; else None."""
-    columns = [column for name, column in rows.columns.items() if name != response and not column.missing.any()]
-    for column in columns:
-        if not column.numeric and (times := _times(column)) is not None:
-            return times
-    for words in (_CLOCKS, _ORDERS):
-        for column in columns:
-            if column.numeric and (column.name in words or _last_word(column) in words):
-                return column.values.astype(float)
-    return None
-
-
-def _times(column: Column) -> Array | None:
-    """Seconds of a column of dates; None of any other."""
-    try:
-        return np.array([datetime.fromisoformat(str(value)).timestamp() for value in column.values])
-    except (ValueError, OverflowError):
-        return None
-
-
-def _last_word(column: Column) -> str:
-    words = [word for word in re.split(r"[\W_]+", column.label.lower()) if word]
-    return words[-1] if words else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from iosonde.stats.regression.effect_types import FactorEffect
-from iosonde.stats.regression.effect_verdicts import block_sentences
+from iosonde.stats.regression.effect_verdicts import block_sentences, drift_sentences
 
 from .adjusted import Adjusted
 from .aliases import MOST_FACTORS, Alias, named
@@ -28,7 +28,7 @@ def sentence(ranking: Ranking) -> str:
     if not ranking.order:
         return _no_effect(ranking)
     parts = [ranked_text(_units(ranking, ranking.order), _numbers(ranking))]
-    parts += block_sentences(ranking.effects.significant)
+    parts += [*block_sentences(ranking.effects.significant), *drift_sentences(ranking.effects)]
     parts += [
         f"{factor.name} is told apart from {named(whole)} only if {_absent(whole)} absent"
         for factor in ranking.factors
@@ -52,6 +52,8 @@ def sentence(ranking: Ranking) -> str:
 
 def _no_effect(ranking: Ranking) -> str:
     effects = ranking.effects
+    if drifts := drift_sentences(effects):
+        return f"No effect is significant: {'; '.join(drifts)}."
     if effects.untested:
         return f"The effect of {' or '.join(effects.factors)} on {ranking.response} is not tested: {effects.untested}."
     if any(effect.p is None for effect in effects.effects):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table, grouped
 
 from ..regression import strata
+from .measured_order import measured_order
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class TrialCell:
     ``places`` say where each value came from (line, or run), ``operation`` is empty for a plain table.
     ``within_run``: the values are a tool's own iterations inside one execution, and no trials. ``units``: of
     the levels. ``bring_ups`` numbers, of each value, the bring-ups that it shares with others of its response, the
-    outermost first; None where none are shared.
+    outermost first; None where none are shared. ``times`` of the values rise with time; None where nothing tells it.
     """
 
     by: Mapping[str, Level]
@@ -92,6 +93,7 @@ class TrialCell:
     within_run: bool = False
     units: Mapping[str, str] = field(default_factory=dict)
     bring_ups: npt.NDArray[np.intp] | None = None
+    times: npt.NDArray[Any] | None = None
 
     @property
     def n(self) -> int:
@@ -162,13 +164,14 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
             raise DataError(
                 f"{table.source or 'the table'}: column '{column.name}' holds no value", "choose another column"
             )
-        known = ~np.isnan(values)
+        known, order = ~np.isnan(values), measured_order(table, column.name)
         whole = bool(known.all())
         for rows in groups:
             present = rows if whole else rows[known[rows]]
+            times = present if order is None else order[present]
             found.append(TrialCell(Setting(grid, rows[0]), column.name, column.unit, values[present], "", present,
                                    Places(table, present), units=units,
-                                   bring_ups=None if shared is None else shared[present]))  # fmt: skip
+                                   bring_ups=None if shared is None else shared[present], times=times))  # fmt: skip
     return found
 
 

@@ -30,6 +30,7 @@ from .cells import MeasuredCells, TrialCell, cells_of, hidden_factors, missing_v
 from .probed_limits import ProbedLimits
 from .story import sentences, stories
 from .types import Efficiency, Overview, OverviewLatency, OverviewRow, ResponseStory
+from .uneven_missing import uneven_missing
 
 # What identifies a trial or describes the row; never a setting to group by.
 _BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "iteration", "count", "includes", "run", "experiment",
@@ -54,7 +55,9 @@ def of_table(
     columns = [table.column(name) for name in by]
     units = {column.name: "bytes" for column in columns if column.level_unit == "bytes"}
     made = _overview(subject, [column.name for column in columns], warnings, units=units)
-    return _with_story(made, stories(made.rows, cells, level, cells_of(table, headlines, by)))
+    missing = {table.column(name).name: uneven_missing(table, name, by) for name in responses}
+    beside = cells_of(table, headlines, by)
+    return _with_story(made, stories(made.rows, cells, level, beside, missing=missing))
 
 
 def of_store(

@@ -7,9 +7,11 @@ responses are one family, whichever of them are shown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
+import numpy.typing as npt
 
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.level_text import setting_text
@@ -19,8 +21,9 @@ from iosonde.core.units import percent
 from iosonde.core.words import listed
 
 from ..regression.effect_types import FactorEffect, ResponseEffects, correct
-from ..regression.effect_verdicts import block_sentences
+from ..regression.effect_verdicts import block_sentences, drift_sentences
 from ..regression.effects import ONE_RUN, effects_of
+from ..regression.in_turn import drift_in_turn
 from .cells import TrialCell
 from .types import OverviewRow, ResponseStory
 
@@ -33,11 +36,12 @@ _SEEN = 0.05  # a share worth a word where it has no test
 def stories(
     rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, beside: Sequence[TrialCell] = (),
     impossible: Sequence[TrialCell] = (), together: Mapping[str, Sequence[str]] | None = None,
+    missing: Mapping[str, str] | None = None,
 ) -> tuple[ResponseStory, ...]:  # fmt: skip
     """Those of the responses whose settings differ by more than the number of nodes. ``rows`` are of the ``cells``, one
     each. ``beside``: cells of the headline responses, which belong to the family of tests whether shown or not;
     ``impossible``: those of ``cells`` that the hardware cannot have done; ``together``: factor → the columns that
-    always change with it."""
+    always change with it; ``missing``: response → the setting that lacks more values than the others."""
     of_rows = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
     shown, others = _by_response(cells), _by_response(beside)
     family = {key: effects_of_cells(some, level, together) for key, some in (others | shown).items()}
@@ -49,7 +53,8 @@ def stories(
         if key in effects and known and _varies(its):
             wrong = [row for row in known if (*key, *row.by.items()) in beyond]
             possible = [row for row in known if row not in wrong] or known
-            found.append(ResponseStory(*key, effects[key], possible[0], possible[-1], tuple(wrong)))
+            found.append(ResponseStory(*key, effects[key], possible[0], possible[-1], tuple(wrong),
+                                       (missing or {}).get(key[1], "")))  # fmt: skip
     return tuple(found)
 
 
@@ -76,7 +81,32 @@ def effects_of_cells(
     for name in names:
         levels: list[object] = [cell.by[name] for cell in trials]
         settings |= dict.fromkeys((name, *(together or {}).get(name, ())), levels)
-    return effects_of(settings, [cell.values for cell in trials], bring_ups, level)
+    effects = effects_of(settings, [cell.values for cell in trials], bring_ups, level)
+    return effects if bring_ups is not None else _with_drifts(effects, trials, level)
+
+
+def _with_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: float) -> ResponseEffects:
+    """With the drift of values inside the levels of factors that were measured in turn."""
+    alone = [effect for effect in effects.effects if effect.p is not None and effect.p < 1 - level]
+    times = [cell.times for cell in cells if cell.times is not None]
+    if not alone or len(times) < len(cells):
+        return effects
+    sizes = [cell.values.size for cell in cells]
+    values, when = np.concatenate([cell.values for cell in cells]), np.concatenate(times).astype(float)
+
+    def codes(names: Sequence[str]) -> npt.NDArray[np.intp]:
+        number: dict[tuple[object, ...], int] = {}
+        levels = [tuple(cell.by[name] for name in names) for cell in cells]
+        return np.repeat([number.setdefault(each, len(number)) for each in levels], sizes).astype(np.intp)
+
+    def with_drift(effect: FactorEffect) -> FactorEffect:
+        own = [name for name in cells[0].by if name in effect.factors]
+        if effect not in alone or not own:
+            return effect
+        others = codes([name for name in cells[0].by if name not in own])
+        return replace(effect, drift=drift_in_turn(codes(own), values, others, when, level))
+
+    return replace(effects, effects=tuple(map(with_drift, effects.effects)))
 
 
 def sentences(told: Sequence[ResponseStory], units: Mapping[str, str]) -> tuple[str, ...]:
@@ -84,7 +114,10 @@ def sentences(told: Sequence[ResponseStory], units: Mapping[str, str]) -> tuple[
     sure = [one for one in told if one.is_told]
     said = [f"{_extremes(story, units)}; {_matters(story.effects)}." for story in sure[:_MOST]]
     more = [f"{len(sure) - _MOST} more: see the table."] if len(sure) > _MOST else []
-    return (*said, *more, *_unsure([story for story in told if not story.is_told]))
+    missing = [f"{story.title}: {story.missing}." for story in told if story.missing]
+    drifts = [f"{story.title}: {text}." for story in told for text in drift_sentences(story.effects)]
+    open_ = [story for story in told if not story.is_told and not story.effects.drifting]
+    return (*said, *more, *drifts[:_MOST], *missing[:_MOST], *_unsure(open_))
 
 
 def _varies(rows: Sequence[OverviewRow]) -> bool:

@@ -98,7 +98,8 @@ class Efficiency:
 @dataclass(frozen=True)
 class ResponseStory:
     """One response whose settings differ: its ``effects``, and its ``best`` and ``worst`` setting, among those that are
-    possible. ``impossible``: those whose values are beyond what the hardware carries (S127)."""
+    possible. ``impossible``: those whose values are beyond what the hardware carries (S127).
+    ``missing``: of which setting more values are missing than of the others."""
 
     operation: str
     metric: str
@@ -106,6 +107,7 @@ class ResponseStory:
     best: OverviewRow
     worst: OverviewRow
     impossible: tuple[OverviewRow, ...] = ()
+    missing: str = ""
 
     @property
     def title(self) -> str:
@@ -128,7 +130,8 @@ class ResponseStory:
         if self.effects.untested:
             state = VerdictState.NOT_TESTED
         claim = setting_text(self.best.by, units)
-        doubts = ("impossible",) if self.best in self.impossible else ()
+        doubts: tuple[str, ...] = ("impossible",) if self.best in self.impossible else ()
+        doubts += ("missing-values",) if self.missing else ()
         best = Verdict("best", self.response, (), state, claim=claim, estimate=self.best.mean, doubts=doubts)
         return (*effect_verdicts(self.response, self.effects), best)
 

@@ -13,6 +13,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import percent
 
 from ..estimate.multiple import holm
+from .in_turn import Drift
 
 NEGLIGIBLE_SHARE = 0.01  # of the variation
 _TIMES_CHANCE = 5.0  # as far up the interval of an ordinary F reaches
@@ -24,7 +25,8 @@ class FactorEffect:
     and the p value of there being none. None where no error is there to test it against: it is set once for several
     trials. ``own``: of a block what single members explain beyond all other factors, where that can be separated.
     ``adjusted``: p corrected over the ``family`` of tests, None before ``correct``. ``by_chance``: the share that noise
-    alone explains on average. ``is_joint``: what all settings differ by, where no factor does anything by itself."""
+    alone explains on average. ``is_joint``: what all settings differ by, where no factor does anything by itself.
+    ``drift``: of values inside its levels, where these were measured one after the other."""
 
     factors: tuple[str, ...]
     explained: Estimate
@@ -34,6 +36,7 @@ class FactorEffect:
     family: int = 1
     by_chance: float = 1.0
     is_joint: bool = False
+    drift: Drift | None = None
 
     @property
     def name(self) -> str:
@@ -52,6 +55,11 @@ class FactorEffect:
 
     @property
     def is_significant(self) -> bool:
+        """By the corrected test, unless time explains it as well."""
+        return self.passes_test and not (self.drift is not None and self.drift.explains_effect)
+
+    @property
+    def passes_test(self) -> bool:
         """By the corrected test, and by the share's interval, which stands beside it and would else hold 0 (it has half
         of alpha below it)."""
         alpha = 1 - self.explained.level
@@ -95,6 +103,11 @@ class ResponseEffects:
     def significant(self) -> list[FactorEffect]:
         """The strongest first."""
         return sorted((effect for effect in self.effects if effect.is_significant), key=lambda effect: -effect.share)
+
+    @property
+    def drifting(self) -> list[FactorEffect]:
+        """Those that pass their tests, but whose levels were measured in turn while values drifted."""
+        return [effect for effect in self.effects if effect.passes_test and effect.drift is not None]
 
     def mixes(self, names: Sequence[str]) -> bool:
         """Whether any two of these factors go together."""

@@ -9,6 +9,7 @@ from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import listed
 
 from .effect_types import FactorEffect, ResponseEffects
+from .in_turn import DOUBTS
 
 TOGETHER = ("goes-together",)
 _MOST_FACTORS = 4  # that are named one by one
@@ -22,7 +23,8 @@ def effect_verdicts(response: str, effects: ResponseEffects) -> tuple[Verdict, .
 
 
 def _of_effect(response: str, effect: FactorEffect) -> Iterator[Verdict]:
-    doubts = ("bring-ups",) if effect.p is None else ()
+    doubts: tuple[str, ...] = ("bring-ups",) if effect.p is None else ()
+    doubts += DOUBTS if effect.passes_test and effect.drift is not None else ()
     yield _verdict(response, effect, _state(effect), doubts)
     own = {one.factors[0]: one for one in effect.own}
     for name in effect.factors if effect.is_block and not effect.is_joint else ():
@@ -60,3 +62,8 @@ def block_sentences(effects: Sequence[FactorEffect]) -> list[str]:
         else:
             said.append(f"which of {names} matters cannot be separated here")
     return said
+
+
+def drift_sentences(effects: ResponseEffects) -> list[str]:
+    """What time does to each effect that would be significant."""
+    return [f"{effect.name} {effect.drift.text}" for effect in effects.drifting if effect.drift is not None]

@@ -1,0 +1,41 @@
+"""Values that are missing, and more of one setting than of the others: what is left may be of the lucky trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from iosonde.core.level_text import level_texts
+from iosonde.core.table import Table
+
+from ..estimate.missing import fisher_exact
+
+_ALPHA = 0.05
+_MOST_SETTINGS = 200  # more are not looked at
+
+
+def uneven_missing(table: Table, response: str, by: Sequence[str]) -> str:
+    """The setting that lacks more values than the others, by Fisher's test of each against the rest (Bonferroni); empty
+    where none does."""
+    gone = np.isnan(table.numbers(response))
+    total = int(gone.sum())
+    if not total or not by:
+        return ""
+    groups = list(table.groups(by))
+    if not 2 <= len(groups) <= _MOST_SETTINGS:
+        return ""
+
+    def p_of(rows: np.ndarray) -> float:
+        here = int(gone[rows].sum())
+        if here * len(table) <= total * rows.size:  # no more than the others
+            return 1.0
+        return fisher_exact(here, rows.size, total - here, len(table) - rows.size)
+
+    tests = len(groups) if len(groups) > 2 else 1  # of two settings the tests are one
+    p, key, rows = min(((p_of(rows), key, rows) for key, rows in groups), key=lambda each: each[0])
+    if p * tests >= _ALPHA:
+        return ""
+    setting = ", ".join(level_texts(dict(zip(by, key, strict=True)), table.level_units(by)))
+    return (f"{int(gone[rows].sum())} of {rows.size} values are missing at {setting}, more than elsewhere (Fisher's "
+            f"p = {min(1.0, p * tests):.2g}): the rest may be the lucky ones")  # fmt: skip

@@ -1,0 +1,58 @@
+"""Factors whose levels were measured one after the other: is time in their effect, and does it explain it?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.units import percent
+
+from ..estimate.order_effect import OrderedTrials, OrderEffect, explains, order_effect
+
+DOUBTS = ("order", "drift")
+_FEWEST = 4  # trials of a level: fewer are in turn by chance, and show no drift
+
+Array = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Values drift inside the levels of a factor that were measured in turn: by ``change`` of their mean from the first
+    trial of a level to its last, with ``p``. ``explains_effect``: nowhere between two levels is a step in the direction
+    in which they differ."""
+
+    change: float
+    p: float
+    explains_effect: bool
+
+    @property
+    def text(self) -> str:
+        """What follows the name of the factor."""
+        how = f"values drift inside its levels, by {percent(abs(self.change))} from the first trial to the last"
+        gone = ", which explains its effect" if self.explains_effect else ""
+        return f"was measured one level after the other, and {how} (p = {self.p:.2g}){gone}"
+
+
+def drift_in_turn(levels: Codes, values: Array, cells: Codes, times: Array, level: float) -> Drift | None:
+    """The drift inside the ``levels`` of a factor; None where none is seen, or they were not measured in turn.
+    ``cells``: the setting of all other factors of each trial; ``times`` rise with time. Each level is held against the
+    next: :func:`order_effect`."""
+    order = np.argsort(times, kind="stable")
+    levels, values, cells = levels[order], values[order], cells[order]
+    turns = [run[0] for run in np.split(levels, np.flatnonzero(np.diff(levels)) + 1) if run.size]
+    if len(turns) < 2 or len(set(turns)) < len(turns) or np.bincount(levels)[turns].min() < _FEWEST:
+        return None
+    found: list[tuple[OrderEffect, bool]] = []
+    for first, second in zip(turns, turns[1:], strict=False):
+        pair = (levels == first) | (levels == second)
+        is_second = levels[pair] == second
+        effect = order_effect(OrderedTrials(values[pair], is_second, cells[pair]), level)
+        found.append((effect, bool(values[pair][is_second].mean() > values[pair][~is_second].mean())))
+    drifting = [effect for effect, _ in found if effect.drift is not None]
+    if not drifting:
+        return None
+    worst = min(drifting, key=lambda effect: effect.drift_p)
+    return Drift(worst.drift or 0.0, worst.drift_p, all(explains(effect, above) for effect, above in found))
