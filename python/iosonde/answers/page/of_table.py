@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.answers.constraints import KeptConstraints
-from iosonde.core.errors import IosondeError
+from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.level_text import setting_text
 from iosonde.core.table import Table
@@ -54,6 +54,8 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
     responses, by, on, level = asked.responses, asked.by, asked.on, asked.level
     grouped = by if by is not None else columns_of(on, table) if on else None
     seen = guess(table, responses, grouped)
+    if twice := [name for name in seen.responses if name in (grouped or ()) and by is None]:
+        raise InputError(f"'{twice[0]}' is both the response and a predictor", "leave it out of --on")
     cells = list(seen.settings) if grouped is not None else _coarse(table, seen.settings)
     made = overview.of_table(table, seen.responses, cells, level, _headlines(table, seen.responses, cells))
     explained = models_of_table(made, table, seen.responses, seen.settings, on, level)
