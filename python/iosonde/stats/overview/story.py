@@ -159,7 +159,8 @@ def _unsure(unsure: Sequence[ResponseStory]) -> Iterator[str]:
         more = f" and {len(titles) - _MOST} more" if len(titles) > _MOST else ""
         named, factors = f"{', '.join(titles[:_MOST])}{more}", _any(list(some[0].best.by))
         if untested:
-            yield f"The effect of {factors} on {named} is not tested: {untested}."
+            on = named if more else listed(titles)
+            yield f"The effect of {factors} on {on} is not tested: {untested}."
         elif repeated:
             yield f"Of {named} no effect of {factors} can be told from chance."
         else:

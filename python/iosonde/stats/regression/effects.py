@@ -32,6 +32,7 @@ ONE_TRIAL = "one trial a setting"
 ONE_RUN = "one run a setting"
 FEW_REPEATS = "the few repeats are exactly equal"
 NOTHING_LEFT = "no degrees of freedom are left"
+_MOST_CELLS = 100  # for a model of all settings in strata
 _NOTHING = 1e-12  # of the variation: a noise that is rounding
 
 
@@ -180,7 +181,22 @@ def _by_strata(data: _Data, shared: Units) -> ResponseEffects:
         by_chance = added.df * error.ss / error.df / data.total if error.df else 1.0
         return FactorEffect(names, explained, test.p, by_chance=by_chance)
 
-    return _with_members(data, effect)
+    return replace(_with_members(data, effect), joint=_joint_in_strata(data, shared))
+
+
+def _joint_in_strata(data: _Data, shared: Units) -> FactorEffect | None:
+    """As ``_joint``, by generalised least squares over the strata; what settings differ by between bring-ups has the
+    error of these."""
+    if len(data.columns) < 2 or not 2 < data.counts.size <= _MOST_CELLS or data.within.df < LEAST_DF:
+        return None
+    ones = np.ones((data.y.size, 1))
+    settings = strata.indicators(data.cell)[:, 1:]
+    made = strata.strata(data.y, np.column_stack([ones, settings]), strata.of_units(list(shared.T)), data.level)
+    test = None if made is None else made.test(ones, settings, len(made.units))
+    if test is None:
+        return None
+    share = Estimate(1 - data.within.ss / data.total, None, None, data.level, data.y.size)
+    return FactorEffect(tuple(data.columns), share, test.p, is_joint=True)
 
 
 def _with_members(data: _Data, effect: Callable[[tuple[str, ...]], FactorEffect | None]) -> ResponseEffects:
