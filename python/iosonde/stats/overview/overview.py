@@ -7,7 +7,7 @@ group by.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -60,25 +60,32 @@ def of_table(
     return _with_story(made, stories(made.rows, cells, level, beside, missing=missing))
 
 
-def of_store(
-    measured: MeasuredCells, level: float, runs: Sequence[StoredRun] = (),
-    latencies: Mapping[str, Sequence[TrialPercentiles]] | None = None, pilot: int | None = None,
-    units: Mapping[str, str] | None = None, beside: Sequence[TrialCell] = (), experiments: Sequence[Experiment] = (),
-    probes: Sequence[StoredRun] = (),
-) -> Overview:  # fmt: skip
-    """The overview of a store's trials. ``runs`` are all of them (incomplete ones too: they become a finding),
-    ``latencies`` the percentiles of each by run id. ``pilot``: so many trials fixed the number of trials by Stein's
-    rule, whose interval the means then carry. ``units``: of the factors that have one. ``beside``: cells of the
-    headline metrics, which belong to the family of tests. ``experiments``: what the runs belong to.
-    ``probes`` of the store say what its hardware carries.
-    """
-    rows = measured.rows
-    latency = _latency(runs, latencies or {}, measured.by, level)
-    subject = checks.Subject(measured.cells, level, runs, rows, hidden_in_store(measured))
-    known = {name: unit for name, unit in (units or {}).items() if unit and name in measured.by}
-    made = _overview(subject, measured.by, measured.warnings, latency, pilot, known, experiments)
-    impossible = ProbedLimits(probes, level).impossible(measured.cells, runs)
-    return _with_story(made, stories(made.rows, measured.cells, level, beside, impossible, measured.together))
+@dataclass(frozen=True)
+class StoreBackground:
+    """What a store holds besides its cells. ``runs``: all trials (incomplete ones too: they become a finding), of the
+    ``experiments``; ``latencies``: the percentiles of each by run id. ``pilot``: so many trials fixed the number of
+    trials by Stein's rule, whose interval the means then carry. ``units``: of the factors that have one. ``beside``:
+    cells of the headline metrics, which belong to the family of tests. ``probes`` say what the hardware carries."""
+
+    runs: Sequence[StoredRun] = ()
+    experiments: Sequence[Experiment] = ()
+    probes: Sequence[StoredRun] = ()
+    latencies: Mapping[str, Sequence[TrialPercentiles]] = field(default_factory=dict)
+    pilot: int | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
+    beside: Sequence[TrialCell] = ()
+
+
+def of_store(measured: MeasuredCells, level: float, background: StoreBackground) -> Overview:
+    """The overview of a store's trials."""
+    latency = _latency(background.runs, background.latencies, measured.by, level)
+    subject = checks.Subject(measured.cells, level, background.runs, measured.rows, hidden_in_store(measured))
+    known = {name: unit for name, unit in background.units.items() if unit and name in measured.by}
+    made = _overview(subject, measured.by, measured.warnings, latency, background.pilot, known, background.experiments)
+    impossible = ProbedLimits(background.probes, level).impossible(measured.cells, background.runs)
+    return _with_story(
+        made, stories(made.rows, measured.cells, level, background.beside, impossible, measured.together)
+    )
 
 
 def _with_story(made: Overview, told: tuple[ResponseStory, ...]) -> Overview:

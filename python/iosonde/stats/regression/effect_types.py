@@ -13,7 +13,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import percent
 
 from ..estimate.multiple import holm
-from .in_turn import Drift
+from .in_turn import DriftInTurn
 
 NEGLIGIBLE_SHARE = 0.01  # of the variation
 _TIMES_CHANCE = 5.0  # as far up the interval of an ordinary F reaches
@@ -36,7 +36,7 @@ class FactorEffect:
     family: int = 1
     by_chance: float = 1.0
     is_joint: bool = False
-    drift: Drift | None = None
+    drift: DriftInTurn | None = None
 
     @property
     def name(self) -> str:

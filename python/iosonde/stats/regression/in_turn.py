@@ -19,7 +19,7 @@ Codes = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Drift:
+class DriftInTurn:
     """Values drift inside the levels of a factor that were measured in turn: by ``change`` of their mean from the first
     trial of a level to its last, with ``p``. ``explains_effect``: nowhere between two levels is a step in the direction
     in which they differ."""
@@ -36,7 +36,7 @@ class Drift:
         return f"was measured one level after the other, and {how} (p = {self.p:.2g}){gone}"
 
 
-def drift_in_turn(levels: Codes, values: Array, cells: Codes, times: Array, level: float) -> Drift | None:
+def drift_in_turn(levels: Codes, values: Array, cells: Codes, times: Array, level: float) -> DriftInTurn | None:
     """The drift inside the ``levels`` of a factor; None where none is seen, or they were not measured in turn.
     ``cells``: the setting of all other factors of each trial; ``times`` rise with time. Each level is held against the
     next: :func:`order_effect`."""
@@ -55,4 +55,4 @@ def drift_in_turn(levels: Codes, values: Array, cells: Codes, times: Array, leve
     if not drifting:
         return None
     worst = min(drifting, key=lambda effect: effect.drift_p)
-    return Drift(worst.drift or 0.0, worst.drift_p, all(explains(effect, above) for effect, above in found))
+    return DriftInTurn(worst.drift or 0.0, worst.drift_p, all(explains(effect, above) for effect, above in found))
