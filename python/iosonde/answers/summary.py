@@ -155,8 +155,9 @@ def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Over
     speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
     if asked.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
         percentiles = _of_speeds(percentiles, speeds)
-    background = overview.StoreBackground(source.trial_runs, source.experiments, hardware.stored(source.probes), percentiles,
-                                    pilot_of(source), source.units(), beside)  # fmt: skip
+    probes = hardware.stored(source.probes)
+    background = overview.StoreBackground(source.trial_runs, source.experiments, probes, percentiles, pilot_of(source),
+                                          source.units(), beside)  # fmt: skip
     return overview.of_store(trials, asked.level, background)
 
 
