@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from iosonde.core.errors import IosondeError
@@ -18,7 +18,7 @@ from iosonde.stats.regression.regress import LinearModel, fit_table
 
 from .caveats import some
 
-_PARTS = "Rows are single ranks, which are no repetitions: the error of a trial is not known."
+_PARTS = "Inconclusive: rows are single ranks, which are no repetitions: the error of a trial is not known."
 VARIES_BESIDES, GOES_TOGETHER = "varies-besides", "goes-together"
 
 
@@ -68,6 +68,15 @@ class Besides:
             return replace(verdict, state=VerdictState.INCONCLUSIVE, direction=None, doubts=doubts)
         return replace(verdict, doubts=doubts)
 
+    def taken(self, verdicts: Iterable[Verdict]) -> frozenset[str]:
+        """The subjects of those that are DIFFERENT alone and not with what varies besides: no sentence claims them."""
+        return frozenset(
+            name
+            for verdict in verdicts
+            if verdict.state is VerdictState.DIFFERENT and self.judge(verdict).state is not VerdictState.DIFFERENT
+            for name in verdict.subject
+        )
+
     def _is_twin(self, subject: Collection[str]) -> bool:
         """Whether one of these is a column, or a level of one (``fs[nfs]``), that another one always changes with."""
         return any(name == column or name.startswith(f"{column}[") for name in subject for _, column in self.twins)
@@ -86,11 +95,10 @@ class Besides:
             return f"{term.name} always changes with {columns}: nothing here tells them apart."
         if not self._changes(term):
             return ""
-        if not self._is_significant(term.p_held):
-            return f"With {columns} held the effect of {term.name} is not significant."
         if not self._is_significant(term.p):
             return f"With {columns} held the effect of {term.name} is significant."
-        return f"With {columns} held the effect of {term.name} is significant and has the opposite sign."
+        held = "has the opposite sign" if self._is_significant(term.p_held) else "is not significant"
+        return f"{term.name}: inconclusive: with {columns} held its effect {held}."
 
 
 def besides(
