@@ -8,16 +8,9 @@ from __future__ import annotations
 # (command, truth) → the review that describes it.
 PENDING: dict[tuple[str, str], str] = {
     ("compare", "regression to the mean"): "truth.md, ten traps: 52 of 60 nodes have one round, and nothing says so",
-    ("regress", "drift with times"): "truth.md A7",
-    ("anova", "drift with times"): "truth.md A7",
-    ("regress", "drift by rows"): "truth.md A7",
-    ("anova", "drift by rows"): "truth.md A7",
 }
 
 # (command, trap) whose sentence claims what no verdict holds.
 PENDING_WORDS: dict[tuple[str, str], str] = {
     ("compare", "host goes with fs"): "the sentence is 'ceph is faster', the verdict not separable",
-    ("rank", "simpson"): "the sentence is 'fs first', the verdict inconclusive",
-    ("regress", "simpson"): "the sentence is 'effects that can be told from 0: fs[B]', the verdict inconclusive",
-    ("regress", "host goes with fs"): "the same, the verdict not separable",
 }

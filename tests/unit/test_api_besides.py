@@ -43,6 +43,43 @@ def test_an_effect_that_turns_when_the_rest_is_held_is_said(ask):
     assert "size varies besides" in text and "opposite sign" in text
 
 
+CLAIMS = {iosonde.regress: "can be told from 0: ", iosonde.anova: "belongs to ", iosonde.rank: " first ("}
+
+
+def said_of(made: object) -> str:
+    """The sentence on one line, and in the JSON where it holds one."""
+    content = made.to_dict()  # type: ignore[attr-defined]  # a Result
+    (ranking,) = content.get("rankings", [content])
+    sentence = made.answer.sentence  # type: ignore[attr-defined]  # a Result
+    assert ranking.get("sentence", sentence) == sentence and sentence in " ".join(shown(made).split())
+    return str(sentence)
+
+
+@pytest.mark.parametrize("ask", CLAIMS)
+def test_no_sentence_claims_what_the_rest_takes_away(ask):
+    hosts = table(host=[{"A": "n1", "B": "n2"}[fs] for fs in balanced(4).column("fs").values])
+    for data in (simpson(), Table({**balanced(4).columns, **hosts.columns})):
+        made = ask(data, "speed", "fs")
+        assert made.to_dict()["verdicts"][0]["state"] in ("inconclusive", "not separable")
+        assert CLAIMS[ask] not in said_of(made)
+    assert CLAIMS[ask] in said_of(ask(balanced(2), "speed", "fs"))
+
+
+@pytest.mark.parametrize("ask", CLAIMS)
+def test_a_sentence_claims_the_effects_that_the_rest_leaves(ask):
+    """fs turns when size is held, and mode does not."""
+    data, noise = simpson(), RNG(6)
+    mode = ["on" if k % 2 else "off" for k in range(len(data))]
+    speeds = [float(y) * (3.0 if on == "on" else 1.0) * noise.normal(1, 0.01)
+              for y, on in zip(data.column("speed").values, mode, strict=True)]  # fmt: skip
+    made = ask(Table({**data.columns, **table(mode=mode, speed=speeds).columns}), "speed", ["fs", "mode"])
+    states = {"+".join(one["subject"]): one["state"] for one in made.to_dict()["verdicts"]}
+    assert sorted(states.values()) == ["different", "inconclusive"]
+    said = said_of(made)
+    assert "mode" in said.split(CLAIMS[ask])[0 if ask is iosonde.rank else 1].split(".")[0]
+    assert "fs: inconclusive" in said
+
+
 @pytest.mark.parametrize("ask", [iosonde.regress, iosonde.anova, iosonde.rank])
 def test_an_effect_that_stays_has_the_line_alone(ask):
     text = " ".join(shown(ask(balanced(2), "speed", "fs")).split())

@@ -98,3 +98,29 @@ def test_many_settings_are_corrected_for():
     table = iosonde.open(data).table
     assert uneven_missing(table, "y", ["v"]) == ""
     assert uneven_missing(table.take(np.arange(8)), "y", ["v"]) == ""
+
+
+def slope_of(data):
+    """The state and the doubts of what regress, and anova, say of v."""
+    for answer in (iosonde.regress(data, response="y", on="v"), iosonde.anova(data, response="y", on="v")):
+        verdict = answer.to_dict()["verdicts"][0]
+        yield verdict["state"], set(verdict["doubts"])
+
+
+def test_a_slope_that_a_drift_explains_is_open():
+    for state, doubts in slope_of(in_turn(0.8, 0.0)):
+        assert state == VerdictState.INCONCLUSIVE
+        assert {"order", "drift"} <= doubts
+
+
+def test_a_slope_without_drift_has_no_doubt():
+    for state, doubts in slope_of(in_turn(0.0, -40.0)):
+        assert state == VerdictState.DIFFERENT
+        assert not doubts
+
+
+def test_a_column_that_changes_with_the_level_does_not_hide_the_step():
+    levels = np.repeat([0, 1], 10)
+    drift = drift_in_turn(levels, np.arange(20.0) + 800 * levels, levels, np.arange(20.0), 0.95)
+    assert drift is not None
+    assert not drift.explains_effect

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,20 +49,26 @@ class AnalysisOfVariance(Answer):
     @property
     def sentence(self) -> str:
         """Which factors explain the variation."""
-        return f"{sentence(self.anova, self.beside)} {self.besides.sentence}".rstrip()
+        return (
+            f"{sentence(self.anova, self.beside, self.besides.taken(self._effects))} {self.besides.sentence}".rstrip()
+        )
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Of the effect of each term."""
+        return tuple(self.besides.judge(effect) for effect in self._effects)
+
+    @property
+    def _effects(self) -> tuple[Verdict, ...]:
+        """The same before what varies besides is looked at."""
         adjusted = corrected(self.anova, self.beside)
         family = len(self.beside) + sum(p is not None for p in adjusted.values())
-        verdicts = (
+        return tuple(
             Verdict("effect", self.anova.response, (term.name,), _state(adjusted[term.name], self.anova.level),
                     estimate=term.explained, p=adjusted[term.name], family=family,
                     doubts=() if term.p is not None or term.df_error else ("bring-ups",))
             for term in self.anova.sources if term.name in adjusted
         )  # fmt: skip
-        return tuple(self.besides.judge(verdict) for verdict in verdicts)
 
 
 def corrected(made: Anova, beside: Sequence[float] = ()) -> dict[str, float | None]:
@@ -128,13 +134,15 @@ def _refuse_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> No
         raise InputError(f"'{twice[0]}' numbers bring-ups and is a factor", "leave it out of --on and --block")
 
 
-def sentence(made: Anova, beside: Sequence[float] = ()) -> str:
-    """Which terms explain the variation, by p values that are corrected over these and those ``beside``."""
+def sentence(made: Anova, beside: Sequence[float] = (), taken: Collection[str] = ()) -> str:
+    """Which terms explain the variation, by p values that are corrected over these and those ``beside``. Of terms that
+    are ``taken`` no effect is claimed: what speaks against it others say."""
     asked, adjusted = [source for source in made.sources if not source.block], corrected(made, beside)
     told = sorted((s for s in asked if (p := adjusted[s.name]) is not None and p < 1 - made.level),
                   key=lambda s: -s.share)  # fmt: skip
     lost = [s.name for s in asked if s.p is None and not s.df_error]
-    near = [s.name for s in asked if s not in told and s.p is not None and s.p < 1 - made.level]
+    told, seen = [s for s in told if s.name not in taken], told
+    near = [s.name for s in asked if s not in seen and s.p is not None and s.p < 1 - made.level]
     tests = len(beside) + sum(p is not None for p in adjusted.values())
     more = f" What {listed(lost)} did cannot be told: too few bring-ups." if lost else ""
     if near:
@@ -145,11 +153,13 @@ def sentence(made: Anova, beside: Sequence[float] = ()) -> str:
         return f"The variation of {made.response} belongs to {shares}: nothing is left over to hold that against."
     if exact:
         more = f" Nothing is left over to hold {listed([s.name for s in exact])} against.{more}"
-    if not told:
+    if not seen:
         other = "other " if lost or exact else ""
         return f"No {other}effect on {made.response} can be told from chance at level {made.level:g}.{more}"
     named = ", ".join(f"{s.name} ({100 * s.share:.0f} %)" for s in told)
     rest = f"{100 * made.ss_residual / made.ss_total:.0f} % is residual"
     if made.strata and (between := sum(one.error.ss for one in made.strata[:-1])):
         rest = f"{100 * between / made.ss_total:.0f} % is the error between bring-ups, {rest}"
+    if not told:
+        return f"Of the variation of {made.response} {rest}.{more}"
     return f"The variation of {made.response} belongs to {named}; {rest}.{more}"

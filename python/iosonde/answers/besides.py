@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from iosonde.core.errors import IosondeError
 from iosonde.core.table import Table
@@ -12,13 +14,17 @@ from iosonde.core.words import listed
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.data.varying import varying_besides
+from iosonde.stats.overview.cells import bring_ups_of
+from iosonde.stats.overview.measured_order import measured_order
 from iosonde.stats.regression.formula import columns_of
 from iosonde.stats.regression.held import MOST_LEVELS, HeldTerm, hold
+from iosonde.stats.regression.in_turn import DOUBTS as IN_TURN
+from iosonde.stats.regression.in_turn import DriftInTurn, drift_in_turn
 from iosonde.stats.regression.regress import LinearModel, fit_table
 
 from .caveats import some
 
-_PARTS = "Rows are single ranks, which are no repetitions: the error of a trial is not known."
+_PARTS = "Inconclusive: rows are single ranks, which are no repetitions: the error of a trial is not known."
 VARIES_BESIDES, GOES_TOGETHER = "varies-besides", "goes-together"
 
 
@@ -26,13 +32,14 @@ VARIES_BESIDES, GOES_TOGETHER = "varies-besides", "goes-together"
 class Besides:
     """The ``names`` of columns that vary and were not asked about, and what holding them does to each term. ``twins``:
     columns that always change with one that was, and this one. ``are_parts``: rows are single ranks of trials that
-    nothing tells apart."""
+    nothing tells apart. ``drifts``: of columns whose levels were measured one after the other."""
 
     names: tuple[str, ...] = ()
     twins: tuple[tuple[str, str], ...] = ()
     terms: tuple[HeldTerm, ...] = ()
     level: float = 0.95
     are_parts: bool = False
+    drifts: tuple[tuple[str, DriftInTurn], ...] = ()
 
     @property
     def warnings(self) -> list[str]:
@@ -51,6 +58,7 @@ class Besides:
         """The effects that are others when the columns are held; empty where none is."""
         said = [f"{column} always changes with {twin}: nothing here tells them apart." for twin, column in self.twins]
         said += [text for term in self.terms if (text := self._said(term))]
+        said += [f"{column} {drift.text}." for column, drift in self.drifts]
         return " ".join([*said, *([_PARTS] if self.are_parts else [])])
 
     def judge(self, verdict: Verdict, names: Sequence[str] | None = None) -> Verdict:
@@ -61,16 +69,27 @@ class Besides:
             verdict = replace(verdict, state=state, direction=None, doubts=(*verdict.doubts, "subsamples"))
         subject = set(verdict.subject if names is None else names)
         terms = [term for term in self.terms if subject & {term.name, *term.columns}]
-        doubts = tuple(dict.fromkeys((*verdict.doubts, *([VARIES_BESIDES] if self.names else []))))
+        drifts = [drift for column, drift in self.drifts if _is_of(subject, column)]
+        more = (*([VARIES_BESIDES] if self.names else []), *(IN_TURN if drifts else ()))
+        doubts = tuple(dict.fromkeys((*verdict.doubts, *more)))
         if self._is_twin(subject) or any(term.aliased for term in terms):
             return replace(verdict, state=VerdictState.NOT_SEPARABLE, doubts=(*doubts, GOES_TOGETHER))
-        if any(self._changes(term) for term in terms):
+        if any(self._changes(term) for term in terms) or any(drift.explains_effect for drift in drifts):
             return replace(verdict, state=VerdictState.INCONCLUSIVE, direction=None, doubts=doubts)
         return replace(verdict, doubts=doubts)
 
+    def taken(self, verdicts: Iterable[Verdict]) -> frozenset[str]:
+        """The subjects of those that are DIFFERENT alone and not with what varies besides: no sentence claims them."""
+        return frozenset(
+            name
+            for verdict in verdicts
+            if verdict.state is VerdictState.DIFFERENT and self.judge(verdict).state is not VerdictState.DIFFERENT
+            for name in verdict.subject
+        )
+
     def _is_twin(self, subject: Collection[str]) -> bool:
-        """Whether one of these is a column, or a level of one (``fs[nfs]``), that another one always changes with."""
-        return any(name == column or name.startswith(f"{column}[") for name in subject for _, column in self.twins)
+        """Whether one of these is a column, or a level of one, that another one always changes with."""
+        return any(_is_of(subject, column) for _, column in self.twins)
 
     def _changes(self, term: HeldTerm) -> bool:
         """Whether it has another sign, or is significant in one of the two models alone."""
@@ -86,11 +105,15 @@ class Besides:
             return f"{term.name} always changes with {columns}: nothing here tells them apart."
         if not self._changes(term):
             return ""
-        if not self._is_significant(term.p_held):
-            return f"With {columns} held the effect of {term.name} is not significant."
         if not self._is_significant(term.p):
             return f"With {columns} held the effect of {term.name} is significant."
-        return f"With {columns} held the effect of {term.name} is significant and has the opposite sign."
+        held = "has the opposite sign" if self._is_significant(term.p_held) else "is not significant"
+        return f"{term.name}: inconclusive: with {columns} held its effect {held}."
+
+
+def _is_of(subject: Collection[str], column: str) -> bool:
+    """Whether one of these is the column, or a level of it (``fs[nfs]``)."""
+    return any(name == column or name.startswith(f"{column}[") for name in subject)
 
 
 def besides(
@@ -115,7 +138,24 @@ def varying(response: Response, names: Sequence[str], asked: Sequence[str], leve
     rest = tuple(name for name in names if len(rows.groups([*asked, name])) > cells)
     pairs = [(name, column) for name in names if name not in rest for column in asked]
     twins = tuple(pair for pair in pairs if _are_twins(rows, *pair))
-    return Besides(rest, twins, (), level, response.are_parts)
+    return Besides(rest, twins, (), level, response.are_parts, tuple(_drifts(response, asked, level)))
+
+
+def _drifts(response: Response, asked: Sequence[str], level: float) -> Iterator[tuple[str, DriftInTurn]]:
+    """Those of the columns, each inside the cells of the others."""
+    known = np.flatnonzero(~np.isnan(response.values))
+    rows = response.rows.take(known)
+    if response.within_run or response.are_parts or bring_ups_of(rows) is not None:
+        return
+    order = measured_order(rows, response.title)
+    times = np.arange(len(rows), dtype=float) if order is None else order
+    for column in asked:
+        others = np.zeros(len(rows), dtype=np.intp)
+        for number, (_, places) in enumerate(rows.groups([name for name in asked if name != column])):
+            others[places] = number
+        drift = drift_in_turn(rows.column(column).codes()[0], response.values[known], others, times, level)
+        if drift is not None:
+            yield column, drift
 
 
 def _are_twins(rows: Table, a: str, b: str) -> bool:

@@ -17,6 +17,7 @@ from iosonde.data.source import Source
 from iosonde.model.fit.features import examples
 from iosonde.model.sensitivity.rank import rank as ranked
 from iosonde.model.sensitivity.ranking import Ranking
+from iosonde.model.sensitivity.warnings import sentence
 from iosonde.stats.regression.effect_types import ResponseEffects
 from iosonde.stats.regression.effect_verdicts import effect_verdicts
 
@@ -51,24 +52,14 @@ class Rankings(Answer):
     @property
     def sentence(self) -> str:
         """Which factors matter, of each response."""
-        return of_each([(one.response, said) for one, said in zip(self.rankings, self.sentences, strict=True)])
-
-    @property
-    def sentences(self) -> list[str]:
-        """That of each ranking, with what becomes of it when the columns besides are held."""
-        pairs = zip(self.rankings, self._besides, strict=True)
-        return [f"{ranking.sentence} {more.sentence}".rstrip() for ranking, more in pairs]
-
-    @property
-    def _besides(self) -> Sequence[Besides]:
-        return self.besides or [Besides()] * len(self.rankings)
+        return of_each([(one.response, one.sentence) for one in self.rankings])
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Of each factor's effect on each response."""
         return tuple(
             more.judge(verdict)
-            for ranking, more in zip(self.rankings, self._besides, strict=True)
+            for ranking, more in zip(self.rankings, self.besides or [Besides()] * len(self.rankings), strict=True)
             for verdict in effect_verdicts(ranking.response, ranking.effects)
         )
 
@@ -121,9 +112,10 @@ def _each(
     problem: DataError | None = None
     for one in found:
         try:
-            rest = besides_factors(source, one, one.names, asked.level) if named else Besides()
+            # The effects of a ranking know themselves which factors were measured in turn.
+            rest = replace(besides_factors(source, one, one.names, asked.level), drifts=()) if named else Besides()
             ranking = _ranked(one, effects.get(one.title), named, asked.level, how)
-            made.append(replace(ranking, warnings=(*rest.warnings, *ranking.warnings)))
+            made.append(_beside(ranking, rest))
             more.append(rest)
         except DataError as error:
             if asked.response or len(found) == 1:
@@ -133,6 +125,13 @@ def _each(
     if problem is not None and not made:
         raise problem
     return tuple(made), tuple(more), tuple(left_out)
+
+
+def _beside(ranking: Ranking, rest: Besides) -> Ranking:
+    """The same, saying what varies besides and claiming no effect that this takes away."""
+    taken = rest.taken(effect_verdicts(ranking.response, ranking.effects))
+    said = f"{sentence(ranking, taken)} {rest.sentence}".strip()
+    return replace(ranking, sentence=said, warnings=(*rest.warnings, *ranking.warnings))
 
 
 def _prepared(response: Response, named: bool) -> tuple[Response, list[str], list[str]]:

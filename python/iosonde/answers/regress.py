@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -59,16 +59,22 @@ class LeastSquares(Answer):
     def sentence(self) -> str:
         """The effect of one numeric predictor in words, or how much all explain."""
         divisor, unit = self.scale
-        said = sentence(self.regression, lambda value: f"{fitted(value / divisor)} {unit}".rstrip())
+        taken = self.besides.taken(self._slopes)
+        said = sentence(self.regression, lambda value: f"{fitted(value / divisor)} {unit}".rstrip(), taken)
         return f"{said} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """One for each term but the intercept: whether its interval excludes 0."""
+        return tuple(self.besides.judge(slope) for slope in self._slopes)
+
+    @property
+    def _slopes(self) -> tuple[Verdict, ...]:
+        """The same before what varies besides is looked at."""
         made = self.regression
         doubts = tuple(doubt for code, doubt in _DOUBTS.items() if any(one.code == code for one in made.findings))
         doubts += ("leverage",) if made.assumptions and made.assumptions.influential_rows else ()
-        return tuple(self.besides.judge(_slope(made, one, doubts)) for one in made.fit.coefficients()[1:])
+        return tuple(_slope(made, one, doubts) for one in made.fit.coefficients()[1:])
 
     @property
     def scale(self) -> tuple[float, str]:
@@ -183,10 +189,11 @@ def is_seen(made: Regression, one: Coefficient) -> bool:
     return not one.low <= 0 <= one.high and not made.decided_by(one.name)
 
 
-def sentence(made: Regression, number: Callable[[float], str] = fitted) -> str:
-    """The effect of one numeric predictor in words, or how much all explain; ``number`` writes a response."""
+def sentence(made: Regression, number: Callable[[float], str] = fitted, taken: Collection[str] = ()) -> str:
+    """The effect of one numeric predictor in words, or how much all explain; ``number`` writes a response. Of terms
+    that are ``taken`` no effect is claimed: what speaks against it others say."""
     f = made.fit
-    if f.f is not None and f.k == 1 and "[" not in f.names[1]:
+    if f.f is not None and f.k == 1 and "[" not in f.names[1] and not taken:
         slope = f.coefficients()[1]
         if row := made.decided_by(slope.name):
             return (f"Whether {slope.name} has an effect on {made.response} is inconclusive: its slope rests on {row} "
@@ -198,11 +205,13 @@ def sentence(made: Regression, number: Callable[[float], str] = fitted) -> str:
     if f.f is None:
         return (f"The predictors explain all of the variation of {made.response}; nothing is left over to hold the "
                 "effect of one against.")  # fmt: skip
-    told = [c.name for c in f.coefficients()[1:] if is_seen(made, c)]
-    named = f"effects that can be told from 0: {', '.join(told)}" if told else "no single effect can be told from 0"
+    told = [c.name for c in f.coefficients()[1:] if is_seen(made, c) and c.name not in taken]
+    named = f"; effects that can be told from 0: {', '.join(told)}" if told else ""
+    if not told and not taken:
+        named = "; no single effect can be told from 0"
     single = [f"{c.name} (on {row})" for c in f.coefficients()[1:] if (row := made.decided_by(c.name))]
     alone = f" On a single row alone rest {listed(single)}." if single else ""
-    return f"The predictors explain {100 * f.r2:.0f} % of the variation of {made.response}; {named}.{alone}"
+    return f"The predictors explain {100 * f.r2:.0f} % of the variation of {made.response}{named}.{alone}"
 
 
 def _checked(m: int) -> int:

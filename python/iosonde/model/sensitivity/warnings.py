@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -23,22 +23,26 @@ _INTERACTIONS = 0.02  # of V(Y)
 _FEW = 100  # below it, 95 % intervals of scattered settings cover 83 to 95 %
 
 
-def sentence(ranking: Ranking) -> str:
-    """The ranking, never without its uncertainty."""
+def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
+    """The ranking, never without its uncertainty, of factors that are not ``taken``: what speaks against these others
+    say. Empty where nothing else is to be said."""
     if not ranking.order:
         return _no_effect(ranking)
-    parts = [ranked_text(_units(ranking, ranking.order), _numbers(ranking))]
-    parts += [*block_sentences(ranking.effects.significant), *drift_sentences(ranking.effects)]
+    order, order_within = _without(ranking.order, taken), _without(ranking.order_within, taken)
+    parts = [ranked_text(_units(ranking, order), _numbers(ranking))] if order else []
+    parts += block_sentences([one for one in ranking.effects.significant if not set(one.factors) & set(taken)])
+    parts += drift_sentences(ranking.effects)
     parts += [
         f"{factor.name} is told apart from {named(whole)} only if {_absent(whole)} absent"
         for factor in ranking.factors
-        if factor.name not in ranking.silent and (whole := [alias for alias in factor.aliases if alias.whole])
+        if factor.name not in (*ranking.silent, *taken)
+        and (whole := [alias for alias in factor.aliases if alias.whole])
     ][:_MOST_LINKS]
     if ranking.fixed:
         within = {factor.name: _number_within(factor) for factor in ranking.factors if factor.within}
-        if ranking.order_within:
-            parts.append(f"within {joined(ranking.fixed)}: {ranked_text(ranking.order_within, within)}")
-        else:
+        if order_within:
+            parts.append(f"within {joined(ranking.fixed)}: {ranked_text(order_within, within)}")
+        elif not ranking.order_within:
             parts.append(f"within {joined(ranking.fixed)} no effect can be told from chance")
     if ranking.blocks is not None:
         parts.append(blocks_text(ranking.blocks))
@@ -47,7 +51,18 @@ def sentence(ranking: Ranking) -> str:
         parts.append(f"what {joined(untested)} did cannot be told from what differs between bring-ups")
     if silent := [name for name in ranking.silent if name not in untested]:
         parts.append(f"of {joined(silent)} no effect can be told from chance")
-    return ". ".join(part[0].upper() * (i > 0) + part[i > 0 :] for i, part in enumerate(parts)) + "."
+    return "".join(f"{part}. " for part in _begun(parts, bool(order))).rstrip()
+
+
+def _without(order: Sequence[Sequence[str]], taken: Collection[str]) -> list[list[str]]:
+    groups = [[name for name in group if name not in taken] for group in order]
+    return [group for group in groups if group]
+
+
+def _begun(parts: Sequence[str], named: bool) -> Iterator[str]:
+    """Each with a capital, but a first one that begins with a factor's name (``named``)."""
+    for place, part in enumerate(parts):
+        yield part if named and not place else f"{part[:1].upper()}{part[1:]}"
 
 
 def _no_effect(ranking: Ranking) -> str:

@@ -30,17 +30,17 @@ _MOST = 24  # rankings that are shown whole
 def lines(answer: Rankings) -> Iterator[str]:
     """The lines of the text, an empty one between rankings."""
     if len(answer.rankings) > _MOST:
-        for ranking, sentence in zip(answer.rankings, answer.sentences, strict=True):
-            yield from wrapped(f"{ranking.response}: {sentence}", "  ")
+        for ranking in answer.rankings:
+            yield from wrapped(f"{ranking.response}: {ranking.sentence}", "  ")
         said = f"{len(answer.rankings)} responses in a sentence each: --response names one to see all of it; of a list"
         yield from ["", *wrapped(f"{said} of many systems see iosonde corpus")]
     else:
-        for place, (ranking, sentence) in enumerate(zip(answer.rankings, answer.sentences, strict=True)):
+        for place, ranking in enumerate(answer.rankings):
             yield from [""] if place else []
             new = not place or ranking.importance_of != answer.rankings[place - 1].importance_of
             yield from of_one(ranking, answer.assumed, explained=new)
             yield ""
-            yield from wrapped(sentence)
+            yield from wrapped(ranking.sentence)
     if answer.left_out:
         more = f" and {len(answer.left_out) - 1} more (--json)" if len(answer.left_out) > 1 else ""
         yield from ["", *wrapped(f"~ not ranked: {answer.left_out[0]}{more}", "  ")]

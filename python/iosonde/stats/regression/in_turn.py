@@ -49,7 +49,10 @@ def drift_in_turn(levels: Codes, values: Array, cells: Codes, times: Array, leve
     for first, second in zip(turns, turns[1:], strict=False):
         pair = (levels == first) | (levels == second)
         is_second = levels[pair] == second
-        effect = order_effect(OrderedTrials(values[pair], is_second, cells[pair]), level)
+        shared = np.intersect1d(cells[pair][is_second], cells[pair][~is_second])
+        # Where all else changes with the level nothing is held: the step is that of both.
+        settings = cells[pair] if shared.size else np.zeros(is_second.size, dtype=np.intp)
+        effect = order_effect(OrderedTrials(values[pair], is_second, settings), level)
         found.append((effect, bool(values[pair][is_second].mean() > values[pair][~is_second].mean())))
     drifting = [effect for effect, _ in found if effect.drift is not None]
     if not drifting:
