@@ -8,7 +8,6 @@ from __future__ import annotations
 # (command, truth) → the review that describes it.
 PENDING: dict[tuple[str, str], str] = {
     ("summary", "survivorship"): "truth.md A8: values that are missing on one side",
-    ("compare", "regression to the mean"): "truth.md, ten traps: 52 of 60 nodes have one round, and nothing says so",
     ("regress", "drift with times"): "truth.md A7",
     ("summary", "drift with times"): "truth.md A7",
     ("rank", "drift with times"): "truth.md A7",
