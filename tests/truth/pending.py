@@ -6,11 +6,7 @@ A cell that is listed here and keeps its limits fails the test, as one does that
 from __future__ import annotations
 
 # (command, truth) → the review that describes it.
-PENDING: dict[tuple[str, str], str] = {
-    ("compare", "regression to the mean"): "truth.md, ten traps: 52 of 60 nodes have one round, and nothing says so",
-}
+PENDING: dict[tuple[str, str], str] = {}
 
 # (command, trap) whose sentence claims what no verdict holds.
-PENDING_WORDS: dict[tuple[str, str], str] = {
-    ("compare", "host goes with fs"): "the sentence is 'ceph is faster', the verdict not separable",
-}
+PENDING_WORDS: dict[tuple[str, str], str] = {}

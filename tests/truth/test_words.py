@@ -22,6 +22,7 @@ CLAIMS: dict[str, tuple[tuple[str, ...], dict[VerdictState, str]]] = {
         DIFFERENT: r"\bis (faster|slower|more|less) than\b",
         EQUAL: r"\bpractically equal\b",
         INCONCLUSIVE: r"\bCannot tell whether\b|\binconclusive\b",
+        NOT_SEPARABLE: r"\bcannot be separated\b",
     }),
     "scale": (("limit",), {EQUAL: r"\bno limit is seen\b", DIFFERENT: r"\bA limit is seen\b|\brate falls beyond\b"}),
     "summary": (("effect",), {

@@ -123,7 +123,7 @@ def _of_people() -> list[Trap]:
             question("summary", first, response="time_s", by="v"),
         )),
         Trap("regression to the mean", tables.remeasured(), (
-            question("compare", no_effect("difference", "missing-values", "varies-besides"), group="round",
+            question("compare", no_effect("difference", "selected"), group="round",
                      levels=["1", "2"], response="y", pair="node"),
         )),
         Trap("winner's curse", tables.alike_nodes(), (

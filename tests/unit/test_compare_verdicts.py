@@ -82,3 +82,15 @@ def test_two_stores_and_their_geometric_mean(tmp_path):
     assert {claim.direction for claim in single if claim.response.startswith("write")} == {Direction.DOWN}
     assert (mean.response, mean.direction) == ("geometric mean", Direction.DOWN)
     assert {claim.doubts for claim in made.verdicts} == {("order", "goes-together")}
+
+
+def test_neither_of_two_columns_that_go_together_is_said_to_be_the_reason():
+    table = two_sides(1.5)
+    table["host"] = ["h1" if v == "a" else "h2" for v in table["v"]]
+    rates = {"read bandwidth": table.pop("y")}
+    rates["write bandwidth"] = [2 * rate for rate in rates["read bandwidth"]]
+    answer = compare(open_data(table_of({**table, **rates})), Asked(tuple(rates)), Sides(group="v"))
+    (mean,) = answer.overall
+    assert {claim.state for claim in answer.verdicts} == {VerdictState.NOT_SEPARABLE}
+    for sentence in (mean.sentence, *(item.sentence for item in answer.items)):
+        assert "v and host cannot be separated" in sentence and "is faster" not in sentence

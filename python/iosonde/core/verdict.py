@@ -73,6 +73,7 @@ DOUBTS = {
     "few-trials": "a side has too few trials for its spread to be known",
     "rare-mode": "so few trials can have missed a rare slow mode",
     "missing-values": "values are missing, and more on one side",
+    "selected": "only extreme units of one side are paired, so that regression to the mean is in the difference",
     "coarse-clock": "the clock's tick is as large as the spread",
     "heavy-tail": "the values are too skewed for the interval of a mean",
     "cells-differ": "the effect is not the same in all cells",

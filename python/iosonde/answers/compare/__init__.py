@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         own_caveats,
         parts,
         samples,
+        selected,
         subsamples,
         two,
     )

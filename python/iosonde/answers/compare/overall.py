@@ -20,7 +20,7 @@ from iosonde.core.units import ratio_text
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import counted, listed
 from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE, verdict
-from iosonde.stats.estimate.compare_words import called
+from iosonde.stats.estimate.compare_words import called, inseparable
 from iosonde.stats.estimate.ratio import ratio_of_geometric_means, side
 from iosonde.stats.estimate.within_cells import compare_within
 
@@ -96,9 +96,10 @@ class Overall:
         within += ", which differ beyond chance" if self.settings_differ else ""
         gone = f"; left out: {', '.join(self.left_out)}" if self.left_out else ""
         a, b = self.sides
-        caveat = self.overridden
-        twin = f", or {caveat.why} is the reason: cannot be separated" if caveat and self.said != CANNOT_TELL else ""
-        return (f"Geometric mean of {over}, each trial's own: {b} {_is(self.said)} {a}{twin}, "
+        claim = f"{b} {_is(self.said)} {a}"
+        if (caveat := self.overridden) is not None and self.said != CANNOT_TELL:
+            claim = inseparable(self.group, caveat.why, self.said, a, b)
+        return (f"Geometric mean of {over}, each trial's own: {claim}, "
                 f"{ratio_text(e.value)} ({interval}) times the speed{within}, n = {self.n_a} and {self.n_b}{gone}."
                 )  # fmt: skip
 

@@ -1,4 +1,5 @@
-"""What speaks against one comparison alone: its order, values that are missing, numbers that differ besides."""
+"""What speaks against one comparison alone: its order, which units are paired, values that are missing, numbers that
+differ besides."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from .cells import InCells
 from .missing import missing_caveats
 from .order import order_caveats
 from .parts import DATA, ROW
+from .selected import selection_caveats
 
 _ALPHA = 0.01
 
@@ -24,7 +26,8 @@ def own_caveats(one: InCells, comparison: Comparison, sides: Sides) -> tuple[Cav
         return ()
     by_rows = sides.other is None and ROW in one.pair.part.rows.columns
     order = order_caveats(one, comparison, column, by_rows)
-    return (*order, *missing_caveats(one, comparison, column), *_covariate_caveats(one, column))
+    selection = selection_caveats(one, comparison, column, sides.pair) if sides.pair else ()
+    return (*order, *selection, *missing_caveats(one, comparison, column), *_covariate_caveats(one, column))
 
 
 def _covariate_caveats(one: InCells, side_column: str) -> list[Caveat]:

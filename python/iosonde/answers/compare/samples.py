@@ -177,14 +177,14 @@ def _matched(
     for one in both:
         if one.published is not None:
             raise InputError("a published side cannot be paired", "leave --pair out")
-        rows, values = by_name[one.name], by_name[one.name].numbers(column)
+        rows = by_name[one.name]
         groups = rows.groups(pair)
         twice = next(((key, at) for key, at in groups if at.size > 1), None)
         if twice is not None:
             shown = ", ".join(f"{k}={show(v)}" for k, v in zip(pair, twice[0], strict=True))
             raise DataError(f"{name}={one.name} has {twice[1].size} trials with {shown}: which one is the partner?",
                             "add a column to --pair")  # fmt: skip
-        keyed.append({key: float(values[at[0]]) for key, at in groups})
+        keyed.append(_first_values(rows, column, pair))
     common = [key for key in keyed[0] if key in keyed[1]]
     if held:
         return _averaged(both, keyed, common, held, {one.name: by_name[one.name].groups(pair) for one in both})
@@ -192,6 +192,19 @@ def _matched(
         SideTrials(one.name, np.array([side[key] for key in common])) for one, side in zip(both, keyed, strict=True)
     )
     return a, b
+
+
+def values_by_key(part: ComparedPart, group: str, side: str, pair: Sequence[str]) -> dict[Key, float]:
+    """Return the values of a side, those without a partner included, by what pairs them."""
+    codes, levels = part.rows.column(group).codes()
+    is_of_side = np.array([str(levels[code]) == side for code in codes])
+    rows = part.rows.take(np.flatnonzero(is_of_side & ~np.isnan(part.rows.numbers(part.column))))
+    return _first_values(rows, part.column, pair)
+
+
+def _first_values(rows: Table, column: str, pair: Sequence[str]) -> dict[Key, float]:
+    values = rows.numbers(column)
+    return {key: float(values[at[0]]) for key, at in rows.groups(pair)}
 
 
 def _averaged(

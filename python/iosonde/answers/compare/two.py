@@ -47,6 +47,7 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
     if several := next((name for name, one in zip(names, (a, b), strict=True) if EXPERIMENT in one.known.names), None):
         raise InputError(f"{several} holds several experiments, and none is one of the other's", "--experiment last")
     known, other = _known(a, b, names, asked)
+    known = [name for name in known if name not in sides.pair]
     (of_a, parts_a), (of_b, parts_b) = (_responses(source, asked) for source in (a, b))
     left_out = [f"{name} alone has {some(gone)}"
                 for name, gone in ((names[0], [t for t in of_a if t not in of_b]),

@@ -83,9 +83,14 @@ def overridden_sentence(one: Comparison, words: Wording, why: str, state: Verdic
     a, b = words.called(one.a.name), words.called(one.b.name)
     numbers = f"{_amount(one, words)}; {_trials(one, words)}"
     if state is VerdictState.NOT_SEPARABLE:
-        return f"{b} is {words.way(one)} than {a} (the base), or {why} is the reason: cannot be separated; {numbers}."
+        return f"{inseparable(words.factor, why, words.way(one), f'{a} (the base)', b)}: {numbers}."
     either = f"{changed(words.metric, True)} or {changed(words.metric, False)}"
     return f"Cannot tell whether {b} is {either} than {a} (the base): {why}; {numbers}."
+
+
+def inseparable(factor: str | None, other: str, way: str, a: str, b: str) -> str:
+    """A difference that the factor of the sides or another column makes: neither is claimed."""
+    return f"{factor or 'the sides'} and {other} cannot be separated, of which one or both make {b} {way} than {a}"
 
 
 def _amount(one: Comparison, words: Wording) -> str:

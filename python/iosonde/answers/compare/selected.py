@@ -1,0 +1,73 @@
+"""Pairs that are a selection: only the extreme units of one side were measured again, or kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from iosonde.core.units import significant
+from iosonde.core.verdict import VerdictState
+from iosonde.core.words import counted
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison
+from iosonde.stats.estimate.compare_words import called
+from iosonde.stats.estimate.selection import Array, Selection, detect_selection
+
+from .bring_ups import Key
+from .caveat import Caveat
+from .cells import InCells
+from .parts import DATA
+from .samples import values_by_key
+
+
+def selection_caveats(cells: InCells, comparison: Comparison, group: str, pair: Sequence[str]) -> Iterator[Caveat]:
+    """Yield a caveat for each side whose paired units are extreme among its units; it takes the claim away where
+    regression to the mean explains the change."""
+    part, names = cells.pair.part, (cells.pair.a.name, cells.pair.b.name)
+    values = [values_by_key(part, group, name, pair) for name in names]
+    if comparison.ratio is not None:  # all pairs are above 0; what is not, and has no partner, has no logarithm
+        values = [{key: float(np.log(value)) for key, value in side.items() if value > 0} for side in values]
+    for own, other in ((0, 1), (1, 0)):
+        paired, partners, unpaired = _split(values[own], values[other])
+        selection = detect_selection(paired, partners, unpaired)
+        if selection is not None and abs(selection.regression) >= _margin(comparison):
+            side = names[own] if group == DATA else called(names[own], group, part.units.get(group, ""))
+            yield _caveat(selection, comparison, side, (paired, unpaired), is_of_b=own == 1)
+
+
+def _split(own: dict[Key, float], other: dict[Key, float]) -> tuple[Array, Array, Array]:
+    """The values of a side that have a partner, their partners, and those that have none."""
+    common = [key for key in own if key in other]
+    rest = [value for key, value in own.items() if key not in other]
+    return np.array([own[key] for key in common]), np.array([other[key] for key in common]), np.array(rest)
+
+
+def _margin(comparison: Comparison) -> float:
+    """What counts as equal, of the differences of the pairs."""
+    return comparison.difference_margin if comparison.ratio is None else float(np.log1p(comparison.margin))
+
+
+def _caveat(
+    selection: Selection, comparison: Comparison, side: str, values: tuple[Array, Array], is_of_b: bool
+) -> Caveat:
+    paired, unpaired = values
+    low, high = _interval(comparison)
+    if is_of_b:  # the second value of a unit is then that of A
+        low, high = -high, -low
+    explained = comparison.verdict != CANNOT_TELL and selection.explains(low, high)
+    means = [x.mean() if comparison.ratio is None else np.exp(x.mean()) for x in (paired, unpaired)]
+    seen = f"{' against '.join(map(significant, means))}, rank test p = {selection.p:.2g}"
+    which = "lower" if selection.is_low else "higher"
+    text = (f"the {counted(paired.size, 'pair')} are a selection: of {side} they are {which} than the "
+            f"{unpaired.size} without a partner ({seen}), so that regression to the mean is in the change")  # fmt: skip
+    effect = "may explain the change" if comparison.verdict == DIFFERENT else "may hide a change"
+    why = f"the pairs are the {which} values of {side}, so that regression to the mean {effect}"
+    return Caveat(text, "selected", VerdictState.INCONCLUSIVE if explained else None, why)
+
+
+def _interval(comparison: Comparison) -> tuple[float, float]:
+    """The interval that decides, of the pairs' differences; of logarithms where a ratio decides."""
+    low, high = comparison.decided.low, comparison.decided.high
+    if low is None or high is None:
+        return -np.inf, np.inf
+    return (low, high) if comparison.ratio is None else (float(np.log(low)), float(np.log(high)))
