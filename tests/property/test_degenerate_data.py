@@ -16,7 +16,7 @@ from wrong_output import wrong_in, wrong_with
 from iosonde.core.errors import IosondeError
 from iosonde.core.table import table_of
 from iosonde.stats.overview.cells import TrialCell
-from iosonde.stats.overview.story import shares_of
+from iosonde.stats.overview.story import effects_of_cells
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.regress import regress
 
@@ -102,7 +102,8 @@ def found(commands: list[list[str]]) -> list[str]:
 @given(trials())
 def test_shares_and_tests_of_terms_are_some_or_none(made):
     """Counted bytes, the same in every repetition, were a traceback on a page."""
-    for one in shares_of(cells_of(made), 0.95):
+    tested = effects_of_cells(cells_of(made), 0.95)
+    for one in [*tested.tests, *([tested.joint] if tested.joint else [])]:
         assert one.p is None or 0 < one.p <= 1
         assert wrong_in({"share": one.explained.to_json()}) == []
     columns = {name: [cell[name] for cell in made.cells] for name in made.names}

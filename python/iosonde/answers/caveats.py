@@ -19,12 +19,12 @@ def caveats(response: Response) -> list[str]:
     return said
 
 
-def of_single_trials(response: Response, names: Sequence[str]) -> list[str]:
+def of_single_trials(response: Response, names: Sequence[str], where: str = "here: too sure of that") -> list[str]:
     """Where an analysis of these factors takes trials of one bring-up for repetitions: S311."""
     held = s311.held_in(response.rows, names)
     if held is None:
         return []
-    found = s311.finding(held)
+    found = s311.finding(held, where)
     return [f"{found.code} {found.sentence}: {found.action}"]
 
 

@@ -27,6 +27,7 @@ from .caveats import caveats, of_single_trials
 from .family import tested_effects
 
 _UNSAID = 0.5  # of the trials
+_SHARES = "in the intervals of S1 and ST: these are too narrow"
 _MANY_ROWS = 20_000  # more take seconds
 
 
@@ -154,7 +155,7 @@ def _ranked(response: Response, effects: ResponseEffects | None, named: bool, le
     made = ranked(data, level, fixed, blocks=blocks, progress=teller, effects=effects)
     return replace(
         made, unit=response.measured_unit if response.transform else response.unit, transform=response.transform,
-        warnings=(*_said(response), *unsaid, *of_single_trials(response, names), *made.warnings),
+        warnings=(*_said(response), *unsaid, *of_single_trials(response, names, _SHARES), *made.warnings),
     )  # fmt: skip
 
 

@@ -48,13 +48,13 @@ def held_in(table: Table, names: Sequence[str]) -> HeldFactors | None:
     return HeldFactors(held, int(units[0].max()) + 1, len(table)) if held else None
 
 
-def finding(held: HeldFactors) -> Finding:
-    """Of an analysis of single trials on such factors."""
+def finding(held: HeldFactors, where: str = "here: too sure of that") -> Finding:
+    """Of an analysis of single trials on such factors; ``where`` it takes them for that."""
     return Finding(
         CODE,
         Severity.WARNING,
         f"{listed(held.names)} {'are' if len(held.names) > 1 else 'is'} set once for several trials ({held.n_trials} "
-        f"in {held.n_bring_ups} bring-ups), and each trial is taken for itself here: too sure of that",
+        f"in {held.n_bring_ups} bring-ups), and each trial is taken for itself {where}",
         {"factors": list(held.names), "n_bring_ups": held.n_bring_ups, "n_trials": held.n_trials},
         "iosonde anova tests it against the error between bring-ups",
     )
