@@ -155,8 +155,10 @@ def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Over
     speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
     if asked.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
         percentiles = _of_speeds(percentiles, speeds)
-    return overview.of_store(trials, asked.level, source.trial_runs, percentiles, pilot_of(source), source.units(),
-                             beside, source.experiments, hardware.stored(source.probes))  # fmt: skip
+    known = overview.StoreFacts(
+        source.trial_runs, source.experiments, pilot_of(source), source.units(), hardware.stored(source.probes)
+    )
+    return overview.of_store(trials, asked.level, known, percentiles, beside)
 
 
 def _of_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:

@@ -7,7 +7,7 @@ group by.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -57,24 +57,31 @@ def of_table(
     return _with_story(made, stories(made.rows, cells, level, cells_of(table, headlines, by)))
 
 
+@dataclass(frozen=True)
+class StoreFacts:
+    """What a store knows besides its numbers. ``runs`` are all of them (incomplete ones too: they become a finding),
+    ``experiments`` what they belong to. ``pilot``: so many trials fixed the number of trials by Stein's rule, whose
+    interval the means then carry. ``units``: of the factors that have one. ``probes`` say what the hardware carries."""
+
+    runs: Sequence[StoredRun] = ()
+    experiments: Sequence[Experiment] = ()
+    pilot: int | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
+    probes: Sequence[StoredRun] = ()
+
+
 def of_store(
-    measured: MeasuredCells, level: float, runs: Sequence[StoredRun] = (),
-    latencies: Mapping[str, Sequence[TrialPercentiles]] | None = None, pilot: int | None = None,
-    units: Mapping[str, str] | None = None, beside: Sequence[TrialCell] = (), experiments: Sequence[Experiment] = (),
-    probes: Sequence[StoredRun] = (),
+    measured: MeasuredCells, level: float, known: StoreFacts, latencies: Mapping[str, Sequence[TrialPercentiles]],
+    beside: Sequence[TrialCell] = (),
 ) -> Overview:  # fmt: skip
-    """The overview of a store's trials. ``runs`` are all of them (incomplete ones too: they become a finding),
-    ``latencies`` the percentiles of each by run id. ``pilot``: so many trials fixed the number of trials by Stein's
-    rule, whose interval the means then carry. ``units``: of the factors that have one. ``beside``: cells of the
-    headline metrics, which belong to the family of tests. ``experiments``: what the runs belong to.
-    ``probes`` of the store say what its hardware carries.
-    """
+    """The overview of a store's trials. ``latencies``: the percentiles of each by run id. ``beside``: cells of the
+    headline metrics, which belong to the family of tests."""
     rows = measured.rows
-    latency = _latency(runs, latencies or {}, measured.by, level)
-    subject = checks.Subject(measured.cells, level, runs, rows, hidden_in_store(measured))
-    known = {name: unit for name, unit in (units or {}).items() if unit and name in measured.by}
-    made = _overview(subject, measured.by, measured.warnings, latency, pilot, known, experiments)
-    impossible = ProbedLimits(probes, level).impossible(measured.cells, runs)
+    latency = _latency(known.runs, latencies, measured.by, level)
+    subject = checks.Subject(measured.cells, level, known.runs, rows, hidden_in_store(measured))
+    units = {name: unit for name, unit in known.units.items() if unit and name in measured.by}
+    made = _overview(subject, measured.by, measured.warnings, latency, known.pilot, units, known.experiments)
+    impossible = ProbedLimits(known.probes, level).impossible(measured.cells, known.runs)
     return _with_story(made, stories(made.rows, measured.cells, level, beside, impossible, measured.together))
 
 
