@@ -170,7 +170,7 @@ def scale(source: Source, asked: Asked, how: Growth | None = None) -> ScalingLaw
 
 @dataclass
 class _Found:
-    """The series of DATA, and what is to be said of them: ``doubts`` maps a response to codes."""
+    """The series of DATA, and what is to be said of them: ``doubts`` maps the response of a series to codes."""
 
     series: list[Series] = field(default_factory=list)
     warnings: tuple[str, ...] = ()
@@ -211,7 +211,9 @@ def _series(source: Source, asked: Asked, how: Growth) -> _Found:
         found.warn([*twins, *strata, *_named(pooled), *more])
         said = {"within-run": response.within_run, "bring-ups": bool(strata), "varies-besides": bool(pooled),
                 "goes-together": bool(_twins(response, how.on))}  # fmt: skip
-        found.doubts[response.title] = tuple(code for code, holds in said.items() if holds)
+        found.doubts |= dict.fromkeys(
+            [one.response for one in part], tuple(code for code, holds in said.items() if holds)
+        )
     return found
 
 

@@ -55,8 +55,7 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
     responses, by, on, level = asked.responses, asked.by, asked.on, asked.level
     grouped = by if by is not None else columns_of(on, table) if on else None
     seen = guess(table, responses, grouped)
-    if twice := [name for name in seen.responses if name in (grouped or ()) and by is None]:
-        raise InputError(f"'{twice[0]}' is both the response and a predictor", "leave it out of --on")
+    _refuse_predictors(seen, columns_of(on, table))
     trials = one_row_a_trial(table, seen.responses, grouped or ())
     rows = replace(trials.rows, warnings=(*table.warnings, *([trials.said] if trials.said else [])))
     cells = list(seen.settings) if grouped is not None else _coarse(table, seen.settings)
@@ -88,6 +87,12 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
         ),  # fmt: skip
         verdicts=made.verdicts,
     )
+
+
+def _refuse_predictors(seen: Roles, predictors: Sequence[str]) -> None:
+    """Raises InputError where a response is one of them."""
+    if both := [name for name in seen.responses if name in predictors]:
+        raise InputError(f"'{both[0]}' is both the response and a predictor", "leave it out of --on")
 
 
 def _headlines(table: Table, responses: Sequence[str], cells: Sequence[str]) -> Sequence[str]:
