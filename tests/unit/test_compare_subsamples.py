@@ -84,3 +84,21 @@ def test_two_tables_are_averaged_alike(tmp_path):
         (tmp_path / f"{name}.csv").write_text("trial,rank,y\n" + "\n".join(lines) + "\n")
     made = compare(open_data(tmp_path / "a.csv"), Asked(("y",)), Sides(other=open_data(tmp_path / "b.csv")))
     assert made.items[0].comparison.a.side.n == 3 and any("averaged first" in text for text in made.warnings)
+
+
+def test_two_tables_of_which_one_holds_ranks_of_unknown_trials(tmp_path):
+    data = ranks_of_trials(9)
+    order = np.argsort(data["rank"][:24], kind="stable")
+    (tmp_path / "a.csv").write_text("y\n" + "\n".join(str(500 + y) for y in data["y"][24:]) + "\n")
+    lines = [f"{data['rank'][place]},{data['y'][place]}" for place in order]
+    (tmp_path / "b.csv").write_text("rank,y\n" + "\n".join(lines) + "\n")
+    answer = compare(open_data(tmp_path / "a.csv"), Asked(("y",)), Sides(other=open_data(tmp_path / "b.csv")))
+    (claim,) = answer.verdicts
+    assert claim.state is VerdictState.INCONCLUSIVE and "subsamples" in claim.doubts
+
+
+def test_a_column_of_trials_that_is_held_is_not_averaged():
+    data = ranks_of_trials(10, b=60)
+    data["iteration"] = data.pop("rank")
+    (item,) = compared(data, adjust=("iteration",)).items
+    assert item.adjusted == ("iteration",) and item.comparison.a.side.n == 24
