@@ -16,8 +16,9 @@ from wrong_output import wrong_in, wrong_with
 from iosonde.core.errors import IosondeError
 from iosonde.core.table import table_of
 from iosonde.stats.overview.cells import TrialCell
-from iosonde.stats.overview.story import shares_of
+from iosonde.stats.overview.story import effects_of_cells
 from iosonde.stats.regression.anova import anova
+from iosonde.stats.regression.effect_types import correct
 from iosonde.stats.regression.regress import regress
 
 pytest.importorskip("iosonde.engine._native")
@@ -102,8 +103,8 @@ def found(commands: list[list[str]]) -> list[str]:
 @given(trials())
 def test_shares_and_tests_of_terms_are_some_or_none(made):
     """Counted bytes, the same in every repetition, were a traceback on a page."""
-    for one in shares_of(cells_of(made), 0.95):
-        assert one.p is None or 0 < one.p <= 1
+    for one in correct([effects_of_cells(cells_of(made), 0.95)])[0].effects:
+        assert all(p is None or 0 < p <= 1 for p in (one.p, one.adjusted))
         assert wrong_in({"share": one.explained.to_json()}) == []
     columns = {name: [cell[name] for cell in made.cells] for name in made.names}
     shared = dict(zip(made.bring_up_names, zip(*made.bring_ups, strict=True), strict=True))
