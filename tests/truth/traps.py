@@ -159,9 +159,9 @@ def _of_units() -> list[Trap]:
     sizes = no_effect("slope", "lack-of-fit")
     return [
         Trap("mixed units", tables.mixed_units(), (
-            question("compare", no_effect("difference", "heavy-tail", "impossible"), group="v", levels=["A", "B"],
+            question("compare", no_effect("difference", "impossible"), group="v", levels=["A", "B"],
                      response="MBps"),
-            question("summary", no_effect("effect", "heavy-tail", "impossible"), response="MBps", by="v"),
+            question("summary", no_effect("effect", "impossible"), response="MBps", by="v"),
         )),
         Trap("rates as text", tables.rates_as_text(), (question("summary", clients),)),
         Trap("ranks taken for trials", tables.ranks_as_trials(True), (
