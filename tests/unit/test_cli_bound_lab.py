@@ -111,7 +111,7 @@ def test_trials_of_different_labs_are_never_one_cell(tmp_path):
     """Where nothing else tells them apart, what differs between the labs does."""
     every = [({}, lab(net_bits_per_s=net), {}, net / 32 + n) for net in (100e6, 50e6) for n in range(2)]
     found = rows(stored(tmp_path / "s", every))
-    assert [(one["by"], one["n"]) for one in found] == [({"lab_net": "11.4 MiB/s"}, 2), ({"lab_net": "5.70 MiB/s"}, 2)]
+    assert [(one["by"], one["n"]) for one in found] == [({"net": "100mbit"}, 2), ({"net": "50mbit"}, 2)]
     assert [one["s"] for one in found] == pytest.approx([8e6, GOODPUT / 2])
 
 

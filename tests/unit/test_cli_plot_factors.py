@@ -231,3 +231,12 @@ def test_the_interval_of_a_rate_is_cut_at_zero(tmp_path):
     path.write_text("size,write (MiB/s)\n4,1\n4,9\n8,1\n8,9\n16,10\n16,10.1\n")
     (panel,), _ = panels(path, ["write"], ["log2(size)"])
     assert [mean.low for _, mean in panel.series[0].means][:2] == [0.0, 0.0]
+
+
+def test_the_slope_over_a_size_is_said_for_a_unit_that_suits_it(tmp_path):
+    rows = [(kib * 1024, fs, 100 * 2**20 + kib * 2**17) for kib in (4, 16, 1024) for fs in "ab" for _ in range(3)]
+    lines = [f"{size},{fs},{speed + k * 1000}" for k, (size, fs, speed) in enumerate(rows)]
+    (tmp_path / "t.csv").write_text("\n".join(["block (bytes),fs,speed (bytes/s)", *lines]) + "\n")
+    (panel, _), _ = panels(tmp_path / "t.csv", ["speed"], ["block", "fs"])
+    assert panel.series[0].said[0].startswith("128 (") and panel.series[0].said[0].endswith("for 1 MiB more of block")
+    assert panel.series[0].said[2].startswith("128 (")

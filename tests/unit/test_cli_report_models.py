@@ -212,3 +212,19 @@ def test_a_page_of_counts_that_are_the_same_in_every_repetition(tmp_path):
     assert code == 0, message
     said = (tmp_path / "p.html").read_text(encoding="utf-8")
     assert "nothing is left over to hold the effect of one against" in said and '<td class="n">~</td>' in said
+
+
+@pytest.mark.parametrize(("rest", "is_claimed"), [(4.0, False), (1.0, True)])
+def test_the_page_claims_no_effect_that_turns_when_the_rest_is_held(tmp_path, rest, is_claimed):
+    """B was mostly run at the size that is ``rest`` times as fast, and is 0.8 times as fast at each."""
+    noise, lines = np.random.default_rng(1), ["fs,size,speed"]
+    for fs, size, n in (("A", 4, 20), ("A", 1024, 4), ("B", 4, 4), ("B", 1024, 20)):
+        speed = 100 * (rest if size > 4 else 1) * (0.8 if fs == "B" else 1)
+        lines += [f"{fs},{size},{speed * noise.normal(1, 0.03):.2f}" for _ in range(n)]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    content = shown(tmp_path / "t.csv", "--response", "speed", "--on", "fs")
+    (model,), (influence,) = content["models"]["items"], content["influences"]["items"]
+    said = [model["sentence"], model["anova_note"], influence["ranking"]["sentence"]]
+    claims = ("can be told from 0: ", "belongs to ", "fs first")
+    assert [claim in one for claim, one in zip(claims, said, strict=True)] == [is_claimed] * 3
+    assert all("varies-besides" in verdict["doubts"] for verdict in content["verdicts"])

@@ -84,3 +84,40 @@ def test_two_tables_are_averaged_alike(tmp_path):
         (tmp_path / f"{name}.csv").write_text("trial,rank,y\n" + "\n".join(lines) + "\n")
     made = compare(open_data(tmp_path / "a.csv"), Asked(("y",)), Sides(other=open_data(tmp_path / "b.csv")))
     assert made.items[0].comparison.a.side.n == 3 and any("averaged first" in text for text in made.warnings)
+
+
+def test_two_tables_of_which_one_holds_ranks_of_unknown_trials(tmp_path):
+    data = ranks_of_trials(9)
+    order = np.argsort(data["rank"][:24], kind="stable")
+    (tmp_path / "a.csv").write_text("y\n" + "\n".join(str(500 + y) for y in data["y"][24:]) + "\n")
+    lines = [f"{data['rank'][place]},{data['y'][place]}" for place in order]
+    (tmp_path / "b.csv").write_text("rank,y\n" + "\n".join(lines) + "\n")
+    answer = compare(open_data(tmp_path / "a.csv"), Asked(("y",)), Sides(other=open_data(tmp_path / "b.csv")))
+    (claim,) = answer.verdicts
+    assert claim.state is VerdictState.INCONCLUSIVE and "subsamples" in claim.doubts
+
+
+def test_a_column_of_trials_that_is_held_is_not_averaged():
+    data = ranks_of_trials(10, b=60)
+    data["iteration"] = data.pop("rank")
+    (item,) = compared(data, adjust=("iteration",)).items
+    assert item.adjusted == ("iteration",) and item.comparison.a.side.n == 24
+
+
+@pytest.mark.parametrize("response", [("old", "new"), ("old", "new/2")])
+def test_columns_of_a_wide_table_are_averaged_too(response):
+    data = ranks_of_trials(11, trials=4)
+    wide = {"trial": data["trial"][:32], "rank": data["rank"][:32], "old": data["y"][:32], "new": data["y"][32:]}
+    answer = compare(open_data(table_of(wide)), Asked(response), Sides())
+    (item,) = answer.items
+    assert item.comparison.a.values == pytest.approx(np.reshape(wide["old"], (4, 8)).mean(axis=1))
+    assert item.comparison.b.side.n == 4 and any("averaged first" in text for text in answer.warnings)
+
+
+def test_columns_of_ranks_of_unknown_trials_say_nothing():
+    data = ranks_of_trials(12, trials=4, b=500)
+    order = np.argsort(data["rank"][:32], kind="stable")
+    wide = {"rank": data["rank"][:32], "old": data["y"][:32], "new": data["y"][32:]}
+    wide = {name: [cells[place] for place in order] for name, cells in wide.items()}
+    (claim,) = compare(open_data(table_of(wide)), Asked(("old", "new")), Sides()).verdicts
+    assert claim.state is VerdictState.INCONCLUSIVE and claim.doubts == ("subsamples",)

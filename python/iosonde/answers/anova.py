@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,9 +49,9 @@ class AnalysisOfVariance(Answer):
     @property
     def sentence(self) -> str:
         """Which factors explain the variation."""
-        return (
-            f"{sentence(self.anova, self.beside, self.besides.taken(self._effects))} {self.besides.sentence}".rstrip()
-        )
+        twins = {column: f"{column} or {twin}" for twin, column in self.besides.twins}
+        taken = self.besides.taken(self._effects) - set(twins)
+        return f"{sentence(self.anova, self.beside, taken, twins)} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -134,9 +134,11 @@ def _refuse_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> No
         raise InputError(f"'{twice[0]}' numbers bring-ups and is a factor", "leave it out of --on and --block")
 
 
-def sentence(made: Anova, beside: Sequence[float] = (), taken: Collection[str] = ()) -> str:
+def sentence(
+    made: Anova, beside: Sequence[float] = (), taken: Collection[str] = (), names: Mapping[str, str] | None = None
+) -> str:  # fmt: skip
     """Which terms explain the variation, by p values that are corrected over these and those ``beside``. Of terms that
-    are ``taken`` no effect is claimed: what speaks against it others say."""
+    are ``taken`` no effect is claimed: what speaks against it others say. ``names``: term → what it is called."""
     asked, adjusted = [source for source in made.sources if not source.block], corrected(made, beside)
     told = sorted((s for s in asked if (p := adjusted[s.name]) is not None and p < 1 - made.level),
                   key=lambda s: -s.share)  # fmt: skip
@@ -156,7 +158,7 @@ def sentence(made: Anova, beside: Sequence[float] = (), taken: Collection[str] =
     if not seen:
         other = "other " if lost or exact else ""
         return f"No {other}effect on {made.response} can be told from chance at level {made.level:g}.{more}"
-    named = ", ".join(f"{s.name} ({100 * s.share:.0f} %)" for s in told)
+    named = ", ".join(f"{(names or {}).get(s.name, s.name)} ({100 * s.share:.0f} %)" for s in told)
     rest = f"{100 * made.ss_residual / made.ss_total:.0f} % is residual"
     if made.strata and (between := sum(one.error.ss for one in made.strata[:-1])):
         rest = f"{100 * between / made.ss_total:.0f} % is the error between bring-ups, {rest}"

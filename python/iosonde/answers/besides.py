@@ -120,12 +120,19 @@ def besides(
     response: Response, terms: Sequence[str], names: Sequence[str], level: float, model: LinearModel | None = None
 ) -> Besides:  # fmt: skip
     """The columns ``names`` beside the ``terms``; ``model``: that of these terms, where it is fitted already."""
-    rows = response.rows
-    made = varying(response, names, columns_of(terms, rows), level)
+    made = besides_rows(response.rows, response.title, terms, names, level, model)
+    return _of_response(made, response, columns_of(terms, response.rows))
+
+
+def besides_rows(
+    rows: Table, title: str, terms: Sequence[str], names: Sequence[str], level: float, model: LinearModel | None = None
+) -> Besides:  # fmt: skip
+    """The same of the rows of a table, whose response is the column ``title``."""
+    made = _varying(rows, names, columns_of(terms, rows), level)
     if not made.names:
         return made
     try:
-        fitted = fit_table(rows, response.title, terms, level)[0] if model is None else model
+        fitted = fit_table(rows, title, terms, level)[0] if model is None else model
     except IosondeError:  # without a model of them the columns are named all the same
         return made
     return replace(made, terms=hold(fitted, rows, made.names))
@@ -133,12 +140,19 @@ def besides(
 
 def varying(response: Response, names: Sequence[str], asked: Sequence[str], level: float) -> Besides:
     """The columns ``names`` beside the columns ``asked``, without those that follow from these, and not held."""
-    rows = response.rows
+    return _of_response(_varying(response.rows, names, asked, level), response, asked)
+
+
+def _of_response(made: Besides, response: Response, asked: Sequence[str]) -> Besides:
+    return replace(made, are_parts=response.are_parts, drifts=tuple(_drifts(response, asked, made.level)))
+
+
+def _varying(rows: Table, names: Sequence[str], asked: Sequence[str], level: float) -> Besides:
     cells = len(rows.groups(asked))
     rest = tuple(name for name in names if len(rows.groups([*asked, name])) > cells)
     pairs = [(name, column) for name in names if name not in rest for column in asked]
     twins = tuple(pair for pair in pairs if _are_twins(rows, *pair))
-    return Besides(rest, twins, (), level, response.are_parts, tuple(_drifts(response, asked, level)))
+    return Besides(rest, twins, level=level)
 
 
 def _drifts(response: Response, asked: Sequence[str], level: float) -> Iterator[tuple[str, DriftInTurn]]:
@@ -167,6 +181,10 @@ def besides_factors(
     source: Source, response: Response, factors: Sequence[str], level: float, also: Sequence[str] = ()
 ) -> Besides:  # fmt: skip
     """What varies besides ``factors`` that are taken by their levels, and besides the columns named ``also``."""
-    rows = response.rows
-    terms = [f"C({name})" if len(rows.columns[name].codes()[1]) <= MOST_LEVELS else name for name in factors]
+    terms = by_levels(response.rows, factors)
     return besides(response, terms, varying_besides(source, response, (*factors, *also)), level)
+
+
+def by_levels(rows: Table, factors: Sequence[str]) -> list[str]:
+    """Terms that take factors by their levels, where these are few."""
+    return [f"C({name})" if len(rows.columns[name].codes()[1]) <= MOST_LEVELS else name for name in factors]

@@ -116,7 +116,7 @@ def _each(
             # The effects of a ranking know themselves which factors were measured in turn.
             rest = replace(besides_factors(source, one, one.names, asked.level), drifts=()) if named else Besides()
             ranking = _ranked(one, effects.get(one.title), named, asked.level, how)
-            made.append(_beside(ranking, rest))
+            made.append(with_besides(ranking, rest))
             more.append(rest)
         except DataError as error:
             if asked.response or len(found) == 1:
@@ -128,7 +128,7 @@ def _each(
     return tuple(made), tuple(more), tuple(left_out)
 
 
-def _beside(ranking: Ranking, rest: Besides) -> Ranking:
+def with_besides(ranking: Ranking, rest: Besides) -> Ranking:
     """The same, saying what varies besides and claiming no effect that this takes away."""
     taken = rest.taken(effect_verdicts(ranking.response, ranking.effects))
     said = f"{sentence(ranking, taken)} {rest.sentence}".strip()

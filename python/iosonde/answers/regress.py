@@ -59,8 +59,11 @@ class LeastSquares(Answer):
     def sentence(self) -> str:
         """The effect of one numeric predictor in words, or how much all explain."""
         divisor, unit = self.scale
-        taken = self.besides.taken(self._slopes)
-        said = sentence(self.regression, lambda value: f"{fitted(value / divisor)} {unit}".rstrip(), taken)
+        return self.said(lambda value: f"{fitted(value / divisor)} {unit}".rstrip())
+
+    def said(self, number: Callable[[float], str]) -> str:
+        """The same; ``number`` writes a response."""
+        said = sentence(self.regression, number, self.besides.taken(self._slopes))
         return f"{said} {self.besides.sentence}".rstrip()
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.core.column_units import is_rate
+from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict
 from iosonde.core.words import listed
 from iosonde.data.asked import Asked
@@ -121,15 +122,26 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
 def _pooled(source: Source, made: Overview, asked: Asked) -> Summary:
     """With a word on what the cells of a table pool, where they are compared."""
     measured = columns_in(source.table, asked.response)
-    cells, table = list(made.by), source.table
-    names = settings_besides(table, measured, cells) if len(made.rows) > len(asked.response) else ()
-    names = tuple(name for name in names if len(table.groups([*cells, name])) > len(table.groups(cells)))
+    names = pooled(made, source.table, settings_besides(source.table, measured, list(made.by)))
+    return Summary(with_pooled(made, names), besides=Besides(names, level=made.level))
+
+
+def pooled(made: Overview, table: Table, besides: Sequence[str]) -> tuple[str, ...]:
+    """The columns ``besides`` that vary inside the cells of a table, where cells are compared."""
+    if len(made.rows) <= len({row.metric for row in made.rows}):
+        return ()
+    cells = list(made.by)
+    return tuple(name for name in besides if len(table.groups([*cells, name])) > len(table.groups(cells)))
+
+
+def with_pooled(made: Overview, names: Sequence[str]) -> Overview:
+    """With a word on the columns that its cells pool."""
     if not names:
-        return Summary(made)
+        return made
     which = listed(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
     verb = "varies" if len(names) == 1 else "vary"
     said = f"These means pool {which}, which {verb} inside the cells and may be what differs (S110)."
-    return Summary(replace(made, sentence=f"{made.sentence} {said}"), besides=Besides(names, level=made.level))
+    return replace(made, sentence=f"{made.sentence} {said}")
 
 
 def settings_of(source: Source, asked: Asked) -> tuple[str, ...]:

@@ -440,6 +440,8 @@ def lab_properties(lab: Any) -> dict[str, FactorValue]:
     description = lab.get("description") or {}
     asked = {_LAB_WORDS.get(key, key): value for key, value in description.items() if key not in _NO_PROPERTY}
     options = {key: _as_number(value) for key, value in (description.get("options") or {}).items()}
+    if isinstance(speed := asked.get("net"), (int, float)):
+        asked["net"] = f"{speed / 1e6:.10g}mbit"
     found = {**asked, **options, **(lab.get("layout") or {})}
     return {key: value for key, value in found.items() if isinstance(value, (str, int, float))}
 

@@ -40,7 +40,7 @@ class Response:
     out, one of ``twins``, to the one that it always changes with. ``at`` numbers the rows in ``Source.whole``.
     ``within_run``: the rows are iterations of single executions, and no trials. ``transform`` is a function, as
     ``log``, of the column ``measured``, whose unit is ``measured_unit``. ``are_parts``: rows are single ranks, and
-    nothing says of which trial.
+    nothing says of which trial; ``trial_note``, a warning too: what was done with rows that are parts of one trial.
     """
 
     title: str
@@ -57,6 +57,7 @@ class Response:
     at: npt.NDArray[np.intp] | None = None
     warnings: tuple[str, ...] = ()
     are_parts: bool = False
+    trial_note: str = ""
 
     @property
     def values(self) -> npt.NDArray[np.float64]:
@@ -344,9 +345,10 @@ def _of_table(source: Source, asked: Asked) -> list[Response]:
         found = [_asked_column(table, text, made, factors)
                  for text, (made, _) in zip(asked.response, measured, strict=True)]  # fmt: skip
     said = (trials.said,) if trials.said else ()
+    found = [replace(one, warnings=said, are_parts=trials.are_parts, trial_note=trials.said) for one in found]
     if seen is None or asked.on or not factors:
-        return [replace(one, warnings=said, are_parts=trials.are_parts) for one in found]
-    return [replace(one, warnings=(_assumed(one, seen.others), *said), are_parts=trials.are_parts) for one in found]
+        return found
+    return [replace(one, warnings=(_assumed(one, seen.others), *said)) for one in found]
 
 
 def _asked_column(table: Table, text: str, made: derived.Derived | None, factors: tuple[Factor, ...]) -> Response:

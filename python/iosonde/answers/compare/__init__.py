@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         parts,
         samples,
         selected,
-        subsamples,
         two,
     )
 

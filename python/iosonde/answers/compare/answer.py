@@ -22,6 +22,8 @@ from iosonde.data.asked import Asked
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.responses import no_trial, responses
 from iosonde.data.source import Source, by_itself
+from iosonde.data.subsamples import one_row_a_trial
+from iosonde.data.varying import columns_in
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Comparison
 from iosonde.stats.estimate.within_cells import compare_within
@@ -135,9 +137,13 @@ def _of_columns(source: Source, asked: Asked, sides: Sides) -> Iterator[SidePair
     if len(wanted) + len(sides.published) < 2:
         raise InputError("--group is missing", "name the column that tells A from B, two columns as A and B, or a "
                                                "second file: compare BASE OTHER")  # fmt: skip
+    by = [source.table.column(name).name for name in sides.by]
+    trials = one_row_a_trial(source.table, columns_in(source.table, wanted), by)
+    source = replace(source, table=trials.rows)
     table, names = with_computed(source, source.table, replace(asked, response=wanted), sides.by)
     published = [sample_of(one) for one in sides.published]
     first = responses(source, replace(asked, response=wanted[:1], on=sides.by or tuple(source.table.names[:1])))[0]
+    first = replace(first, warnings=(), trial_note=trials.said, are_parts=trials.are_parts)
     for key, rows in table.groups(sides.by):
         part = part_of(first, dict(zip(sides.by, key, strict=True)), table.take(rows), ())
         measured = [sample(part.rows, name, table.column(name).name) for name in names]

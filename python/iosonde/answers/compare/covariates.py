@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from iosonde.core.metrics import is_speed, metric_of
 from iosonde.core.table import Column, Table
 from iosonde.data import roles
-
-from .subsamples import names_ranks
+from iosonde.data.looks import names_ranks
 
 _DISTINCT = 0.5  # share of the values that come once: above it, a number is no setting
 

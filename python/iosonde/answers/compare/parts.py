@@ -11,22 +11,19 @@ import numpy as np
 
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import level_texts
-from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.types import Estimate, Metric
-from iosonde.data import derived
+from iosonde.core.verdict import VerdictState
 from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
+from iosonde.data.varying import NAMES, measured_columns, settings_besides
 
-from . import subsamples
 from .asked import Sides
 from .caveat import Caveat
 from .covariates import covariates, makes_cells
 
-# Of an exported store: they name a trial, and set nothing.
-NAMES = ("run", "experiment", "started_at", "complete", *BRING_UPS)
 ROW = " row"  # no name that somebody gives a column
 DATA = "DATA"  # the column that tells two DATA apart
 _BASES = dict(zip(LOGARITHMS, (math.e, 2.0, 10.0), strict=True))
@@ -75,19 +72,17 @@ def of_table(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPar
     """Each column within each combination of ``by``."""
     by = tuple(source.table.column(name).name for name in sides.by)
     own = () if sides.group is None else (source.table.column(sides.group).name,)
-    found = [one for one in responses(source, replace(asked, on=(*by, *own))) if one.title not in own]
+    held = tuple(source.table.column(name).name for name in sides.adjust or ())
+    found = [one for one in responses(source, replace(asked, on=(*by, *own, *held))) if one.title not in own]
     for response in found:
         settings = settings_of(response, (*by, *own), sides)
         beside = _covariates(response, (*by, *own, *settings, *(one.title for one in found)))
-        cells = dict.fromkeys((*by, *own, *settings, *_settings(response)))
-        cells.pop(response.title, None)
-        rows, caveat = subsamples.one_row_a_trial(response.rows, response.title, tuple(cells))
-        response = replace(response, rows=numbered(rows))
+        response = replace(response, rows=numbered(response.rows))
         several = {"response": response.title} if len(found) > 1 else {}
         for key, at in response.rows.groups(by):
             cell = {**dict(zip(sides.by, key, strict=True)), **several}
             part = part_of(response, cell, response.rows.take(np.sort(at)), settings)
-            yield replace(part, caveats=(caveat,) if caveat else (), covariates=beside)
+            yield replace(part, covariates=beside)
 
 
 def of_store(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPart]:
@@ -115,13 +110,6 @@ def numbered(rows: Table) -> Table:
     return replace(rows, columns={**rows.columns, ROW: Column(ROW, np.arange(len(rows), dtype=float))})
 
 
-def _measured(response: Response) -> list[str]:
-    """The columns that a response is computed from."""
-    names = [name for name in response.rows.names if name != response.title]
-    made = derived.parse(response.title, names) if response.measured else None
-    return [response.title] if made is None else list(made.names)
-
-
 def with_group(source: Source, group: str | None) -> tuple[str, ...]:
     """The other factors of a store of which each level of the group has one: no cell of theirs has both sides."""
     if group is None:
@@ -135,7 +123,18 @@ def part_of(response: Response, cell: dict[str, Any], rows: Table, adjust: tuple
     """A cell of a response."""
     base = _BASES.get(response.transform)
     metric = response.metric if base is None else replace(response.metric, unit=response.measured_unit)
-    return ComparedPart(cell, rows, response.title, metric, base, adjust, response.within_run, response.warnings)
+    return ComparedPart(cell, rows, response.title, metric, base, adjust, response.within_run, response.warnings,
+                        caveats=trial_caveats(response))  # fmt: skip
+
+
+def trial_caveats(response: Response) -> tuple[Caveat, ...]:
+    """What is to be said of rows that are parts of one trial: nothing is claimed of ranks whose trial is not known."""
+    if not response.trial_note:
+        return ()
+    if not response.are_parts:
+        return (Caveat(response.trial_note),)
+    why = "rows are single ranks, and no column says of which trial"
+    return (Caveat(response.trial_note, "subsamples", VerdictState.INCONCLUSIVE, why),)
 
 
 def kind_of(response: Response, several: bool) -> dict[str, Any]:
@@ -153,24 +152,13 @@ def settings_of(response: Response, named: Sequence[str], sides: Sides) -> tuple
     if sides.pair or sides.published or sides.group is None:
         return ()
     own = response.rows.column(sides.group).name
-    return tuple(
-        name for name in _settings(response)
-        if name not in (*NAMES, *named, response.title) and len(response.rows.column(name).codes()[1]) > 1
-        and makes_cells(response.rows, name, own)
-    )  # fmt: skip
-
-
-def _settings(response: Response) -> tuple[str, ...]:
-    """What looks set in a table; nothing where a column that nobody asked about is spoilt."""
-    try:
-        return subsamples.settings(response.rows, _measured(response))
-    except DataError:
-        return ()
+    settings = settings_besides(response.rows, measured_columns(response), named)
+    return tuple(name for name in settings if makes_cells(response.rows, name, own))
 
 
 def _covariates(response: Response, named: Sequence[str]) -> tuple[str, ...]:
     try:
-        return covariates(response.rows, _measured(response), (*NAMES, *named))
+        return covariates(response.rows, measured_columns(response), (*NAMES, *named))
     except DataError:  # of a column that nobody asked about
         return ()
 

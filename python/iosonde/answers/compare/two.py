@@ -17,16 +17,16 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_shown, level_texts
 from iosonde.core.table import Cell, Column, Table, column_of
 from iosonde.core.words import counted
-from iosonde.data import factors, stored
+from iosonde.data import factors, roles, stored
 from iosonde.data.asked import Asked
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
+from iosonde.data.varying import NAMES
 
-from . import subsamples
 from .asked import Sides
 from .caveat import Caveat
-from .parts import DATA, NAMES, ROW, ComparedPart, kind_of, numbered, of_runs, part_of
+from .parts import DATA, ROW, ComparedPart, kind_of, numbered, of_runs, part_of, trial_caveats
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
         raise InputError(f"{several} holds several experiments, and none is one of the other's", "--experiment last")
     known, other = _known(a, b, names, asked)
     known = [name for name in known if name not in sides.pair]
-    (of_a, parts_a), (of_b, parts_b) = (_responses(source, asked) for source in (a, b))
+    of_a, of_b = (_responses(source, asked) for source in (a, b))
     left_out = [f"{name} alone has {some(gone)}"
                 for name, gone in ((names[0], [t for t in of_a if t not in of_b]),
                                    (names[1], [t for t in of_b if t not in of_a])) if gone]  # fmt: skip
@@ -68,22 +68,16 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
         tuple(parts),
         names,
         tuple(left_out),
-        (*_apart(a, b, names), *other, *guessed, *dict.fromkeys((*parts_a, *parts_b))),
+        (*_apart(a, b, names), *other, *guessed),
     )
 
 
-def _responses(source: Source, asked: Asked) -> tuple[dict[str, Response], list[Caveat]]:
-    """By title; each row of somebody's table is a trial, unless its columns say that several are."""
-    found = responses(source, asked)
+def _responses(source: Source, asked: Asked) -> dict[str, Response]:
+    """By title; each row of somebody's table is a trial."""
+    found = {one.title: one for one in responses(source, asked)}
     if source.store is not None:
-        return {one.title: one for one in found}, []
-    made, caveats = {}, []
-    for one in found:
-        cells = [name for name in subsamples.settings(one.rows, [one.measured or one.title]) if name not in NAMES]
-        rows, caveat = subsamples.one_row_a_trial(one.rows, one.title, cells)
-        made[one.title] = replace(one, rows=numbered(rows), warnings=())
-        caveats += [caveat] if caveat else []
-    return made, caveats
+        return found
+    return {title: replace(one, rows=numbered(one.rows), warnings=()) for title, one in found.items()}
 
 
 def names_of(a: Source, b: Source) -> tuple[str, str]:
@@ -109,6 +103,7 @@ def _of_response(
     adjust = sides.adjust if sides.adjust is not None else () if sides.pair else (
         tuple(name for name in present if name not in settings))  # fmt: skip
     within = all(one.within_run for one in both)
+    notes = tuple(dict.fromkeys(note for one in both for note in trial_caveats(one)))
     parts: list[ComparedPart] = []
     alone: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in names}
     for key, rows in table.groups(settings):
@@ -118,7 +113,7 @@ def _of_response(
             alone[there.pop()].append(key)
             continue
         cell = {**kind_of(first, several), **dict(zip(settings, key, strict=True))}
-        made = replace(part_of(first, cell, part, tuple(adjust)), within_run=within)
+        made = replace(part_of(first, cell, part, tuple(adjust)), within_run=within, caveats=notes)
         parts.append(of_runs(made, [DATA]))
     return parts, [f"{name} alone has {_cells(settings, keys, table)}" for name, keys in alone.items() if keys]
 
@@ -178,7 +173,7 @@ def _settings(source: Source, asked: Asked) -> list[str]:
     if source.store is not None:
         return source.known.names
     measured = [one.measured or one.title for one in responses(source, asked)]
-    return [name for name in subsamples.settings(source.table, measured) if name not in NAMES]
+    return [name for name in roles.guess(source.table, measured).settings if name not in NAMES]
 
 
 def _constant(table: Table, name: str) -> bool:

@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from iosonde.answers.besides import Besides, besides_rows, by_levels
 from iosonde.answers.candidates import candidates
 from iosonde.answers.constraints import KeptConstraints
+from iosonde.answers.rank import with_besides
 from iosonde.answers.verdict import verdict
 from iosonde.core.errors import IosondeError
 from iosonde.core.metrics import metric_of
@@ -42,11 +44,12 @@ _Made = TypeVar("_Made")
 @dataclass(frozen=True)
 class InfluenceOptions:
     """``limits`` are what settings have to fulfil; ``effects``: (operation, metric) → the tests of the page's
-    summary."""
+    summary. ``besides``: settings that vary and were not asked about."""
 
     level: float
     limits: KeptConstraints = field(default_factory=KeptConstraints)
     effects: Mapping[tuple[str, str], ResponseEffects] = field(default_factory=dict)
+    besides: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ def _influence(one: _Asked, names: Sequence[str], options: InfluenceOptions) -> 
     kept, left = options.limits.over(data)
     missing += [f"{said[:1].upper()}{said[1:]}." for said in left]
     tested = one.effects if one.effects is not None and set(names) <= set(one.effects.factors) else None
-    ranking = _or_said(lambda: _ranking(data, level, tested), "No ranking", missing)
+    ranking = _or_said(lambda: _ranking(data, tested, _besides(one, names, options)), "No ranking", missing)
     made = _or_said(lambda: _chosen(data, level), "No model", missing)
     if made is None:
         return content.Influence(one.title, data.unit, ranking, None, None, None, tuple(missing))
@@ -136,8 +139,13 @@ def _or_said(make: Callable[[], _Made], what: str, missing: list[str]) -> _Made 
         return None
 
 
-def _ranking(data: Examples, level: float, effects: ResponseEffects | None) -> content.ResponseRanking:
-    made = rank(data, level, effects=effects)
+def _besides(one: _Asked, names: Sequence[str], options: InfluenceOptions) -> Besides:
+    others = [name for name in options.besides if name not in names]
+    return besides_rows(one.table, one.response, by_levels(one.table, names), others, options.level)
+
+
+def _ranking(data: Examples, effects: ResponseEffects | None, besides: Besides) -> content.ResponseRanking:
+    made = with_besides(rank(data, besides.level, effects=effects), besides)
     head = f"{made.n} trials of {made.n_cells} settings; {made.estimator}."
     if made.noise is not None and made.noise.value is not None:
         head += f" {100 * made.noise.value:.0f} % of the variance is noise between repeats."

@@ -95,7 +95,7 @@ def page_of_store(
         models=models,
         influences=influences_of_store(
             trials, columns_of(on, trials) if on else _scattered(source, trials, overview.by), titles,
-            InfluenceOptions(level, KeptConstraints(constraints, source), overview.effects),
+            InfluenceOptions(level, KeptConstraints(constraints, source), overview.effects, overview.by if on else ()),
         ),
         bound=bounding.section(),
         faults=Section(hit.over_trials(overview.by, source.units())),

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from iosonde.answers.besides import Besides
 from iosonde.answers.constraints import KeptConstraints
+from iosonde.answers.summary import pooled, with_pooled
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.level_text import setting_text
@@ -19,6 +21,7 @@ from iosonde.core.version import __version__
 from iosonde.core.words import counted
 from iosonde.data.roles import Roles, guess
 from iosonde.data.subsamples import one_row_a_trial
+from iosonde.data.varying import settings_besides
 from iosonde.stats.checks import examine, worst_first
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.types import Overview
@@ -30,7 +33,7 @@ from .content.words import FirstScreen, Reproduce
 from .findings import at_the_top, said, wrong
 from .first_screen import interval_words
 from .influences import InfluenceOptions, influences_of_table
-from .regressions import models_of_table
+from .regressions import PageTerms, models_of_table
 from .summaries import summaries_of
 
 # So many factors are named in a headline with the levels of its two ends.
@@ -60,7 +63,10 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
     rows = replace(trials.rows, warnings=(*table.warnings, *([trials.said] if trials.said else [])))
     cells = list(seen.settings) if grouped is not None else _coarse(table, seen.settings)
     made = overview.of_table(rows, seen.responses, cells, level, _headlines(table, seen.responses, cells))
-    explained = models_of_table(made, rows, seen.responses, seen.settings, on, level)
+    besides = settings_besides(rows, seen.responses, cells) if grouped is not None else ()
+    inside = pooled(made, rows, besides)
+    made = with_pooled(made, inside)
+    explained = models_of_table(made, rows, seen.responses, seen.settings, PageTerms(on, besides), level)
     checked = examine.of_table(table, level, seen.responses, seen.settings, (*seen.numbering, *seen.remarks))
     hidden = [finding for finding in made.findings if finding.code == "S110"]
     findings = _worst_first([*checked.findings, *hidden, *at_the_top(explained), *said(made.warnings)])
@@ -83,9 +89,9 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
             rows,
             seen.responses,
             seen.settings,
-            InfluenceOptions(level, KeptConstraints(asked.constraints), made.effects),
+            InfluenceOptions(level, KeptConstraints(asked.constraints), made.effects, besides),
         ),  # fmt: skip
-        verdicts=made.verdicts,
+        verdicts=tuple(Besides(inside, level=level).judge(verdict) for verdict in made.verdicts),
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from iosonde.answers.anova import sentence as said_of_anova
-from iosonde.answers.regress import sentence
+from iosonde.answers.anova import AnalysisOfVariance
+from iosonde.answers.besides import besides_rows, by_levels
+from iosonde.answers.regress import LeastSquares
 from iosonde.core.errors import IosondeError
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
@@ -13,6 +15,7 @@ from iosonde.core.units import human_scale, significant
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.anova import Anova, anova
 from iosonde.stats.regression.assumptions import Assumptions
+from iosonde.stats.regression.formula import columns_of
 from iosonde.stats.regression.model_plots import plot_data
 from iosonde.stats.regression.regress import Regression, regress
 
@@ -24,19 +27,31 @@ _MOST_POINTS = 1000
 _MOST_PARAMETERS = 200
 
 
+@dataclass(frozen=True)
+class PageTerms:
+    """The ``terms`` of a regression that were asked for, and the settings that vary ``besides``."""
+
+    terms: Sequence[str] = ()
+    besides: Sequence[str] = ()
+
+    def beside(self, table: Table) -> list[str]:
+        """The settings that are in no term."""
+        return [name for name in self.besides if name not in columns_of(self.terms, table)]
+
+
 def models_of_table(
-    overview: Overview, table: Table, responses: Sequence[str], settings: Sequence[str], on: Sequence[str], level: float
+    overview: Overview, table: Table, responses: Sequence[str], settings: Sequence[str], on: PageTerms, level: float
 ) -> Section[ResponseRegression]:
     """One model for each response: on the terms asked for (whose errors are the user's), or on what was set."""
     items, missing = [], []
     for response in responses:
         column = table.column(response)
         try:
-            terms = list(on) or default_terms(table, response, settings)
+            terms = list(on.terms) or default_terms(table, response, settings)
             beside = overview.p_values_beside(("", column.name))
-            items.append(_model(table, response, column.unit, terms, level, beside))
+            items.append(_model(table, response, column.unit, PageTerms(terms, on.besides), level, beside))
         except IosondeError as error:
-            if on:
+            if on.terms:
                 raise
             missing.append(f"{response}: {error.message}.")
     return Section(tuple(items), tuple(dict.fromkeys(missing)))
@@ -56,7 +71,8 @@ def models_of_store(
         table = of_metric(trials, rows_of[key], title, unit)
         try:
             terms = list(on) or default_terms(table, title, overview.by)
-            items.append(_model(table, title, unit, terms, level, overview.p_values_beside(key)))
+            known = PageTerms(terms, [name for name in overview.by if name in table.columns] if on else ())
+            items.append(_model(table, title, unit, known, level, overview.p_values_beside(key)))
         except IosondeError as error:
             if on:
                 raise
@@ -66,18 +82,20 @@ def models_of_store(
 
 
 def _model(
-    table: Table, response: str, unit: str, on: Sequence[str], level: float, beside: Sequence[float]
+    table: Table, response: str, unit: str, on: PageTerms, level: float, beside: Sequence[float]
 ) -> ResponseRegression:
     """``beside``: p values of the same factors' effects on the other responses."""
-    made = regress(table, response, on, level)
+    made = regress(table, response, on.terms, level)
     assert made.model is not None and made.assumptions is not None
-    variation, why = _variation(table, response, made, level, beside)
+    names = on.beside(table)
+    variation, why = _variation(table, response, made, names, beside)
     divisor, name = human_scale(abs(made.fit.mean_y), unit)
     terms = tuple(
         CoefficientRow(c.name, Estimate(c.estimate, c.low, c.high, level, made.fit.n), c.std_error, c.t, c.p)
         for c in made.fit.coefficients()
     )
-    said = sentence(made, lambda value: f"{significant(value / divisor)} {name}".rstrip())
+    answer = LeastSquares(made, besides=besides_rows(table, response, on.terms, names, level, made.model))
+    said = answer.said(lambda value: f"{significant(value / divisor)} {name}".rstrip())
     left_out = " ".join(f"{warning[:1].upper()}{warning[1:]}." for warning in made.warnings)
     return ResponseRegression(
         response, unit, made.terms, made.fit.n, made.fit.df, f"{said} {left_out}".rstrip(),
@@ -87,10 +105,11 @@ def _model(
 
 
 def _variation(
-    table: Table, response: str, made: Regression, level: float, beside: Sequence[float]
+    table: Table, response: str, made: Regression, names: Sequence[str], beside: Sequence[float]
 ) -> tuple[tuple[VariationRow, ...], str]:
-    """The analysis of variance of the same factors by their levels, or why there is none."""
+    """The analysis of variance of the same factors by their levels, or why there is none. ``names`` vary besides."""
     assert made.model is not None
+    level = made.fit.level
     n, factors = made.fit.n, {factor.column: factor for factor in made.model.factors()}
     levels = {name: len(set(made.model.values[name].tolist())) for name in factors}
     many = [name for name, count in levels.items() if 2 * count > n]
@@ -106,7 +125,9 @@ def _variation(
     except IosondeError as error:
         return (), f"No allocation by levels: {error.message}."
     warnings = [f"{warning[:1].upper()}{warning[1:]}." for warning in table_of.warnings]
-    return _parts(table_of), " ".join([said_of_anova(table_of, beside), *warnings])
+    more = besides_rows(table, response, by_levels(table, list(factors)), names, level)
+    answer = AnalysisOfVariance(table_of, besides=more, beside=tuple(beside))
+    return _parts(table_of), " ".join([answer.sentence, *warnings])
 
 
 def _pairs(asked: Sequence[str], levels: dict[str, int], n: int) -> list[str]:

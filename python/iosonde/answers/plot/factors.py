@@ -22,7 +22,15 @@ from iosonde.data.source import Source
 from iosonde.stats.estimate import summarise as stats
 from iosonde.stats.regression.formula import TermFactor, parse_response, parse_terms
 from iosonde.stats.regression.regress import Regression, regress
-from iosonde.stats.regression.slopes import STEPS, Held, adjusted_slopes, said_of_held, said_of_levels, said_of_slope
+from iosonde.stats.regression.slopes import (
+    STEPS,
+    Held,
+    adjusted_slopes,
+    said_of_held,
+    said_of_levels,
+    said_of_slope,
+    step_of,
+)
 
 from .panel import FactorPanel, PanelSeries
 
@@ -132,16 +140,18 @@ def _panel(
     means = [(places[cell], stats.mean(y[cells == cell], level).within(low=least)) for cell in places]
     divisor, shown = human_scale(max(abs(mean.value or 0.0) for _, mean in means), unit)
     numeric = factor.levels is None
-    said = said_of_slope(made, factor, divisor, shown) if numeric else said_of_levels(made)
+    sizes, label = units.get(factor.column) == "bytes", table.column(factor.column).label
+    step, of_step = step_of(factor, label, max(x), sizes)
+    said = said_of_slope(made, of_step, divisor / step, shown) if numeric else said_of_levels(made)
     slope = made.fit.coefficients()[1] if numeric else None
     alone = None if slope is None else Estimate(slope.estimate, slope.low, slope.high, level, made.fit.n)
     if alone is not None and held is not None:
-        said += said_of_held(alone, held, divisor, shown)
+        said += said_of_held(alone, held, divisor / step, shown)
     line = _line(made, factor, x) if numeric else []
     series = PanelSeries(response, list(zip(x, y.tolist(), strict=True)), means, line, said, alone, held)
-    sizes = units.get(factor.column) == "bytes"
-    label = table.column(factor.column).label if sizes and factor.transform in STEPS else ""
-    return FactorPanel(factor.name, ticks, factor.transform in STEPS, unit, 1.0, [series], not numeric, sizes, label)
+    logarithmic = factor.transform in STEPS
+    return FactorPanel(factor.name, ticks, logarithmic, unit, 1.0, [series], not numeric, sizes,
+                       label if sizes and logarithmic else "")  # fmt: skip
 
 
 def _places(factor: TermFactor, cells: Any, unit: str) -> tuple[dict[Any, float], list[tuple[float, str]]]:

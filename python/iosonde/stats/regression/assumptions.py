@@ -70,7 +70,8 @@ class Assumptions:
 
     def to_json(self) -> dict[str, Any]:
         """All values by name."""
-        return asdict(self)
+        deciding = {str(row): list(names) for row, names in self.deciding_rows.items()}
+        return {**asdict(self), "deciding_rows": deciding}
 
 
 def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from iosonde.core.errors import IosondeError
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
-from iosonde.core.units import significant
+from iosonde.core.units import human_scale, significant
 
 from .formula import TermFactor
 from .regress import Regression, fit_table
@@ -54,10 +54,18 @@ def adjusted_slopes(table: Table, response: str, terms: Sequence[str], level: fl
     }
 
 
-def said_of_slope(made: Regression, factor: TermFactor, divisor: float, unit: str) -> list[str]:
+def step_of(factor: TermFactor, label: str, largest: float, in_bytes: bool) -> tuple[float, str]:
+    """(how much more of a factor its slope is said for, that in words): of sizes a unit that suits the ``largest``,
+    as a MiB, and not a byte."""
+    if in_bytes and not factor.transform:
+        size, unit = human_scale(largest, "bytes")
+        return size, f"for 1 {unit} more of {label}"
+    return 1.0, STEPS.get(factor.transform, f"for 1 more of {factor.name}")
+
+
+def said_of_slope(made: Regression, step: str, divisor: float, unit: str) -> list[str]:
     """The slope with its interval, and whether a line describes the means."""
     slope = made.fit.coefficients()[1]
-    step = STEPS.get(factor.transform, f"for 1 more of {factor.name}")
     ends = " to ".join(significant(end / divisor) for end in (slope.low, slope.high))
     flat = "may be flat; " if slope.low <= 0 <= slope.high else ""
     said = f"{significant(slope.estimate / divisor)} ({ends}) {unit} {step}".replace("  ", " ")
