@@ -76,7 +76,7 @@ class LeastSquares(Answer):
         """The same before what varies besides is looked at."""
         made = self.regression
         doubts = tuple(doubt for code, doubt in _DOUBTS.items() if any(one.code == code for one in made.findings))
-        doubts += ("leverage",) if made.assumptions and made.assumptions.influential_rows else ()
+        doubts += ("leverage",) if made.assumptions and made.assumptions.is_ruled_by_a_row else ()
         return tuple(_slope(made, one, doubts) for one in made.fit.coefficients()[1:])
 
     @property

@@ -21,6 +21,7 @@ from .ols import Fit
 from .rounding import beyond_rounding
 
 Array = npt.NDArray[np.float64]
+_OUTLIER_P = 0.01
 _WHOLE_LEVERAGE = 1e-8  # what rounding leaves of 1
 _MANY_VALUES = 1000  # in which a third one is seen
 _LEAST_DF = 5  # with fewer degrees of freedom residuals are mostly the fit's own pattern
@@ -68,6 +69,12 @@ class Assumptions:
     deciding_rows: dict[int, tuple[str, ...]] = field(default_factory=dict)
     curvature_p: dict[str, float] = field(default_factory=dict)  # by predictor; of a table without repeats only
 
+    @property
+    def is_ruled_by_a_row(self) -> bool:
+        """Whether one row moves the coefficients as a whole: it decides some of them, it is an outlier beyond
+        chance, or its Cook's distance reaches 1 (Cook 1977). Rows that S305 names may move them by less."""
+        return bool(self.deciding_rows) or self.studentized_p < _OUTLIER_P or self.largest_cook >= 1
+
     def to_json(self) -> dict[str, Any]:
         """All values by name."""
         deciding = {str(row): list(names) for row, names in self.deciding_rows.items()}
@@ -86,7 +93,7 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
     outlier_p = min(1.0, fit.n * t_two_sided_p(worst, fit.df - 1)) if not blind else 1.0
     above = np.flatnonzero(cook > limit)
     named = [int(i) for i in above[np.argsort(-cook[above])][:5]]
-    if outlier_p < 0.01 and int(np.abs(studentized).argmax()) not in named:
+    if outlier_p < _OUTLIER_P and int(np.abs(studentized).argmax()) not in named:
         named.append(int(np.abs(studentized).argmax()))
     w, w_p = (None, None) if blind or not 3 <= fit.n <= MOST else shapiro_wilk(residuals)
     r1, r1_p = _autocorrelation(fit, blind)
