@@ -147,7 +147,8 @@ def main(words: Sequence[str] | None = None) -> int:
     chosen = [word for word in asked.only.split(",") if word]
     begin = time.perf_counter()
     scores = score_traps(chosen)
-    tallies = tally_cells(QUICK if asked.quick else asked.draws, chosen, os.cpu_count() or 1)
+    share = QUICK if asked.quick else asked.draws
+    tallies = tally_cells(share, chosen, os.cpu_count() or 1)
     text = "\n".join([
         TABLES, "", *trap_rows(scores), "", "## Promised, in per cent of the draws", "", *cell_rows(tallies, True), "",
         "## Published beside them", "", *cell_rows(tallies, False), "",
@@ -157,7 +158,8 @@ def main(words: Sequence[str] | None = None) -> int:
         record(asked.table, text)
     beyond = failures(scores, tallies)
     known = {key for key in beyond if key in PENDING}
-    mended = [key for key in PENDING if key not in beyond and key in {*scores, *(cell.key for cell, _ in tallies)}]
+    judged = {*scores, *(cell.key for cell, _ in tallies if share >= 1)}  # few draws do not show that a cell is mended
+    mended = [key for key in PENDING if key in judged and key not in beyond]
     print(f"\n{len(scores)} traps asked, {len(tallies)} cells; {len(beyond)} beyond their limits, {len(known)} of them "
           f"pending; {time.perf_counter() - begin:.0f} s, {sum(os.times()[:4]):.0f} s of CPU")  # fmt: skip
     print("CPU: " + ", ".join(f"{command} {spent:.0f} s" for command, spent in cpu_by_command(tallies).items()))
