@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 
 import here
 import sample_store
+from iosonde.answers.page.first_screen import sentence_about
 from iosonde.answers.page.questions import answered, of_source
+from iosonde.answers.summary import summary
 from iosonde.core import questions
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
@@ -130,3 +133,14 @@ def test_a_word_that_is_yes_or_no_is_an_option_without_a_value():
     assert asked.command("s")[-3:] == ["--group", "fs", "--base-only"]
     (asked,) = questions.read([{"question": "?", "compare": {"group": "fs", "base_only": False}}])
     assert "--base-only" not in asked.command("s")
+
+
+def test_a_page_says_of_the_metrics_that_are_asked_about():
+    data = pd.DataFrame({"v": ["x", "y"] * 6, "write (MB/s)": [10.0, 20.0, 10.1, 20.1, 9.9, 19.9] * 2,
+                         "read (MB/s)": [30.0, 10.0, 30.2, 10.2, 29.8, 9.8] * 2})  # fmt: skip
+    overview = summary(open_data(data), Asked(("write (MB/s)", "read (MB/s)")), ["v"]).overview
+    assert len(overview.stories) == 2
+    about_one = sentence_about(overview, {overview.stories[1].title})
+    assert overview.stories[1].title in about_one and overview.stories[0].title not in about_one
+    assert about_one.endswith(overview.closing) and overview.sentence.endswith(overview.closing)
+    assert sentence_about(overview, {"another"}) == sentence_about(overview, set()) == overview.sentence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from iosonde.core.clock_words import clock_words
 from iosonde.core.stored import StoredRun
@@ -10,6 +10,7 @@ from iosonde.core.types import Finding
 from iosonde.core.units import format_size
 from iosonde.core.words import counted
 from iosonde.stats.overview import wire
+from iosonde.stats.overview.story import sentences
 from iosonde.stats.overview.types import Overview
 
 from .axis import Axis
@@ -36,6 +37,15 @@ def first_screen(
         wrong=wrong(findings, bool(runs)),
         sentence=overview.sentence,
     )
+
+
+def sentence_about(overview: Overview, metrics: Collection[str]) -> str:
+    """What the settings say of the metrics that the questions of an experiment name; of all where they name none of
+    those whose settings differ."""
+    asked = [story for story in overview.stories if {story.operation, story.response, story.title} & set(metrics)]
+    if not asked:
+        return overview.sentence
+    return " ".join(filter(None, (*sentences(asked, overview.units), overview.closing)))
 
 
 def clock_of(clock: str, told: Told) -> str:

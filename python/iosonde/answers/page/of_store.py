@@ -33,11 +33,12 @@ from .content.tables import Section
 from .content.timeline import Timeline
 from .experiment import Chosen
 from .findings import at_the_top, findings_of
-from .first_screen import clock_of, first_screen
+from .first_screen import clock_of, first_screen, sentence_about
 from .influences import InfluenceOptions, influences_of_store
 from .latency import Shapes, latencies_of
 from .machine import facts_of
 from .measured import asked_of, target_of
+from .questions import asked_metrics
 from .regressions import models_of_store
 from .reproduce import reproduce_of
 from .slow import slow_of
@@ -70,15 +71,14 @@ def page_of_store(
     target = target_of(runs, source.name)
     latencies, others = latencies_of(overview, shapes.found, axis)
     lines, chosen_trial = timelines_of(runs, axis)
+    clock = clock_of(own_clock(source, asked), told)
+    first = first_screen(asked_of(source.experiments) or target, runs, overview, findings, axis, chosen, clock)
     return Page(
         title=f"iosonde report: {target}",
         target=target,
         measured=_period(runs),
         level=level,
-        answers=first_screen(
-            asked_of(source.experiments) or target, runs, overview, findings, axis, chosen,
-            clock_of(own_clock(source, asked), told),
-        ),  # fmt: skip
+        answers=replace(first, sentence=sentence_about(overview, asked_metrics(source))),
         findings=findings,
         bars=bars_section(bars, runs),
         latencies=latencies,

@@ -50,6 +50,11 @@ def of_source(source: Source) -> list[AskedQuestion]:
             for one in questions.read(experiment.settings.get(questions.KEY, ()), _declared(experiment))]  # fmt: skip
 
 
+def asked_metrics(source: Source) -> frozenset[str]:
+    """The metrics that these questions are about."""
+    return frozenset(name for question in of_source(source) for name in question.metric)
+
+
 def _declared(experiment: Experiment) -> frozenset[str]:
     """Its factors, and what the text of its file knows besides."""
     data: Mapping[str, Any] = {}

@@ -91,7 +91,7 @@ def of_store(measured: MeasuredCells, level: float, background: StoreBackground)
 def _with_story(made: Overview, told: tuple[ResponseStory, ...]) -> Overview:
     """With what the settings say before how sure that is."""
     said = [*sentences(told, made.units), *([made.sentence] if made.sentence else [])]
-    return replace(made, sentence=" ".join(said), stories=told)
+    return replace(made, sentence=" ".join(said), stories=told, closing=made.sentence)
 
 
 def hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:

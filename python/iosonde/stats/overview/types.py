@@ -140,7 +140,8 @@ class ResponseStory:
 class Overview:
     """What a summary says. ``by`` are the columns that the rows are grouped by, ``units`` the base units of those that
     have one. ``counted`` is what n of the rows counts: trials, or bring-ups where trials share them. ``stories``: the
-    effects behind the sentence, of each response whose settings differ."""
+    effects behind the sentence, of each response whose settings differ. ``closing``: the end of the sentence, on how
+    sure the values are."""
 
     rows: tuple[OverviewRow, ...]
     latency: tuple[OverviewLatency, ...]
@@ -153,6 +154,7 @@ class Overview:
     units: dict[str, str] = field(default_factory=dict)
     counted: str = "trial"
     stories: tuple[ResponseStory, ...] = ()
+    closing: str = ""
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
