@@ -369,6 +369,16 @@ def test_a_column_keeps_its_unit(tmp_path):
     assert made["s"] == pytest.approx(65536 / 0.002)
 
 
+@pytest.mark.parametrize(
+    "many", [("--servers", "1e300"), ("--clients", "1e300"), ("--servers", "1e300", "--clients", "1e300")]
+)
+def test_chance_is_not_computed_for_more_than_there_can_be(many):
+    """A division by zero, and numbers too large for the binomial distribution, were tracebacks."""
+    known = {"--client-net": "117MB/s", "--stripe": "1", "--servers": "3", "--clients": "3", "--placement": "random"}
+    known |= dict(zip(many[::2], many[1::2], strict=True))
+    assert "by chance" in refused(*(word for pair in known.items() for word in pair)).message
+
+
 def test_a_probe_that_is_none_is_refused(tmp_path):
     (tmp_path / "x.json").write_text("[1]")
     assert "probe" in refused("--probe", str(tmp_path / "x.json")).message

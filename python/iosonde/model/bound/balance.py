@@ -13,12 +13,15 @@ import math
 from dataclasses import replace
 from functools import lru_cache
 
+from iosonde.core.errors import InputError
+
 from .system import READ, System
 
 _DRAWS = 2000
 _LEAST_DRAWS = 40
 _WORK = 4_000_000  # file × server × draw
 _SEED = 1
+_MOST = 1e9  # files or servers
 
 
 def balance(system: System) -> float:
@@ -31,13 +34,17 @@ def balance(system: System) -> float:
 
 
 def by_chance(system: System, level: float = 0.95) -> tuple[float, float, float]:
-    """(mean, low, high) of the share where chance places the files: ``level`` of placements lie between the ends."""
+    """(mean, low, high) of the share where chance places the files: ``level`` of placements lie between the ends.
+    Raises InputError beyond ``_MOST`` files or servers."""
     files, stripes, servers, copies = (
         _files(system),
         int(system.stripe_count or 1),
         int(system.servers),
         _copies(system),
     )
+    if max(files, servers) > _MOST:
+        raise InputError(f"the placement of {files:g} files on {servers:g} servers by chance is not computed beyond "
+                         f"{_MOST:g}", "leave --placement out, or give fewer")  # fmt: skip
     if system.placement == "groups" and servers % copies == 0:
         groups = servers // copies
         return random_share(files, min(stripes, groups), groups, level)
