@@ -8,6 +8,7 @@ import pytest
 
 import iosonde
 from iosonde.core.verdict import VerdictState
+from iosonde.stats.overview.measured_order import measured_order
 from iosonde.stats.overview.uneven_missing import uneven_missing
 from iosonde.stats.regression.in_turn import drift_in_turn
 
@@ -96,8 +97,8 @@ def test_many_settings_are_corrected_for():
     names = [f"s{place}" for place in range(20)]
     data = pd.DataFrame({"v": np.repeat(names, 4), "y": np.where(np.isin(np.arange(80), [0, 1, 40]), np.nan, 1.0)})
     table = iosonde.open(data).table
-    assert uneven_missing(table, "y", ["v"]) == ""
-    assert uneven_missing(table.take(np.arange(8)), "y", ["v"]) == ""
+    assert uneven_missing(table, table.numbers("y"), ["v"]) == ""
+    assert uneven_missing(table.take(np.arange(8)), table.numbers("y")[:8], ["v"]) == ""
 
 
 def slope_of(data):
@@ -124,3 +125,56 @@ def test_a_column_that_changes_with_the_level_does_not_hide_the_step():
     drift = drift_in_turn(levels, np.arange(20.0) + 800 * levels, levels, np.arange(20.0), 0.95)
     assert drift is not None
     assert not drift.explains_effect
+
+
+def crossed(slope: float) -> pd.DataFrame:
+    """Two file systems, the one after the other, on two sizes in turn; values fall by ``slope`` a trial."""
+    places = np.arange(24)
+    y = 100 - slope * places + np.random.default_rng(4).standard_normal(24)
+    return pd.DataFrame({"fs": np.repeat(["a", "b"], 12), "size": np.tile([4, 16], 12), "y": y})
+
+
+@pytest.mark.parametrize("command", ["summary", "rank"])
+def test_no_joint_effect_is_claimed_where_a_drift_explains_a_factor(command):
+    ask = {"summary": lambda data: iosonde.summary(data, "y", by=["fs", "size"]),
+           "rank": lambda data: iosonde.rank(data, response="y", on=["fs", "size"])}[command]  # fmt: skip
+    states = {one["state"] for one in ask(crossed(0.8)).to_dict()["verdicts"]}
+    assert VerdictState.DIFFERENT not in states
+
+
+def test_members_of_a_block_share_its_drift():
+    data = in_turn(0.8, 0.0)
+    data = data.assign(pool=np.where(data["v"] == "A", np.where(np.arange(20) % 5 == 0, "p", "q"), "r"))
+    verdicts = iosonde.summary(data, "y", by=["v", "pool"]).to_dict()["verdicts"]
+    assert all(one["state"] != VerdictState.DIFFERENT for one in verdicts)
+
+
+@pytest.mark.parametrize("name", ["block", "block_kib", "order"])
+def test_a_factor_is_no_clock(name):
+    """A size that is called block was taken for the number of the block in which a trial was measured."""
+    sizes = np.random.default_rng(3).permutation(np.repeat([1, 2, 3], 8))
+    data = pd.DataFrame({name: sizes, "y": 100 + 20.0 * sizes + np.random.default_rng(5).standard_normal(24)})
+    for answer in (iosonde.summary(data, "y", by=name), iosonde.regress(data, response="y", on=name)):
+        verdict = answer.to_dict()["verdicts"][0]
+        assert (verdict["state"], verdict["doubts"]) == (VerdictState.DIFFERENT, [])
+
+
+@pytest.mark.parametrize(("values", "is_order"), [([0, 1, 2, 3], True), ([2, 2, 1, 1], True), ([4, 8, 16, 32], False)])
+def test_what_does_not_count_is_no_order(values, is_order):
+    table = iosonde.open(pd.DataFrame({"v": list("abab"), "block": values, "y": [1.0, 2.0, 3.0, 4.0]})).table
+    assert (measured_order(table, ("y", "v")) is not None) is is_order
+
+
+def test_pairs_of_levels_are_corrected_for():
+    rng = np.random.default_rng(6)
+    levels, cells = np.repeat(np.arange(8), 5), np.zeros(40, dtype=np.intp)
+    found = [drift_in_turn(levels, 100 + rng.standard_normal(40), cells, np.arange(40.0), 0.95) for _ in range(200)]
+    assert sum(drift is not None for drift in found) <= 8  # of 200; 2 are expected
+
+
+def test_effects_doubt_gaps_and_a_setting_without_values_is_named():
+    data = lacking(0, 5)
+    for answer in (iosonde.summary(data, "y", by="v"), iosonde.rank(data, response="y", on="v")):
+        assert "missing-values" in effect_of(answer)["doubts"]
+    warnings = iosonde.summary(lacking(0, 10), "y", by="v").to_dict()["warnings"]
+    assert any("v=B" in text for text in warnings)

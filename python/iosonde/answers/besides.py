@@ -16,6 +16,7 @@ from iosonde.data.source import Source
 from iosonde.data.varying import varying_besides
 from iosonde.stats.overview.cells import bring_ups_of
 from iosonde.stats.overview.measured_order import measured_order
+from iosonde.stats.overview.uneven_missing import uneven_missing
 from iosonde.stats.regression.formula import columns_of
 from iosonde.stats.regression.held import MOST_LEVELS, HeldTerm, hold
 from iosonde.stats.regression.in_turn import DOUBTS as IN_TURN
@@ -32,7 +33,8 @@ VARIES_BESIDES, GOES_TOGETHER = "varies-besides", "goes-together"
 class Besides:
     """The ``names`` of columns that vary and were not asked about, and what holding them does to each term. ``twins``:
     columns that always change with one that was, and this one. ``are_parts``: rows are single ranks of trials that
-    nothing tells apart. ``drifts``: of columns whose levels were measured one after the other."""
+    nothing tells apart. ``drifts``: of columns whose levels were measured one after the other. ``missing``: which
+    setting lacks more values than the others."""
 
     names: tuple[str, ...] = ()
     twins: tuple[tuple[str, str], ...] = ()
@@ -40,6 +42,7 @@ class Besides:
     level: float = 0.95
     are_parts: bool = False
     drifts: tuple[tuple[str, DriftInTurn], ...] = ()
+    missing: str = ""
 
     @property
     def warnings(self) -> list[str]:
@@ -59,6 +62,7 @@ class Besides:
         said = [f"{column} always changes with {twin}: nothing here tells them apart." for twin, column in self.twins]
         said += [text for term in self.terms if (text := self._said(term))]
         said += [f"{column} {drift.text}." for column, drift in self.drifts]
+        said += [f"{self.missing}."] if self.missing else []
         return " ".join([*said, *([_PARTS] if self.are_parts else [])])
 
     def judge(self, verdict: Verdict, names: Sequence[str] | None = None) -> Verdict:
@@ -70,7 +74,8 @@ class Besides:
         subject = set(verdict.subject if names is None else names)
         terms = [term for term in self.terms if subject & {term.name, *term.columns}]
         drifts = [drift for column, drift in self.drifts if _is_of(subject, column)]
-        more = (*([VARIES_BESIDES] if self.names else []), *(IN_TURN if drifts else ()))
+        more = (*([VARIES_BESIDES] if self.names else []), *(IN_TURN if drifts else ()),
+                *(["missing-values"] if self.missing else []))  # fmt: skip
         doubts = tuple(dict.fromkeys((*verdict.doubts, *more)))
         if self._is_twin(subject) or any(term.aliased for term in terms):
             return replace(verdict, state=VerdictState.NOT_SEPARABLE, doubts=(*doubts, GOES_TOGETHER))
@@ -144,7 +149,8 @@ def varying(response: Response, names: Sequence[str], asked: Sequence[str], leve
 
 
 def _of_response(made: Besides, response: Response, asked: Sequence[str]) -> Besides:
-    return replace(made, are_parts=response.are_parts, drifts=tuple(_drifts(response, asked, made.level)))
+    return replace(made, are_parts=response.are_parts, drifts=tuple(_drifts(response, asked, made.level)),
+                   missing=uneven_missing(response.rows, response.values, asked))  # fmt: skip
 
 
 def _varying(rows: Table, names: Sequence[str], asked: Sequence[str], level: float) -> Besides:
@@ -161,7 +167,7 @@ def _drifts(response: Response, asked: Sequence[str], level: float) -> Iterator[
     rows = response.rows.take(known)
     if response.within_run or response.are_parts or bring_ups_of(rows) is not None:
         return
-    order = measured_order(rows, response.title)
+    order = measured_order(rows, (response.title, *asked))
     times = np.arange(len(rows), dtype=float) if order is None else order
     for column in asked:
         others = np.zeros(len(rows), dtype=np.intp)

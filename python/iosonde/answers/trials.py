@@ -52,7 +52,7 @@ def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> 
     # What was computed is a number of its own, beside the one that it was computed from.
     metric = response.title if response.measured else response.metric.name
     shared = None if response.within_run else bring_ups_of(response.rows)
-    order = None if runs is not None else measured_order(response.rows, response.title)
+    order = None if runs is not None else measured_order(response.rows, (response.title, *names))
     for key, rows in response.rows.groups(names):
         rows = np.sort(rows)
         said = _places(runs, rows) if runs is not None else tuple(response.rows.place(int(row)) for row in rows[:1000])

@@ -39,7 +39,7 @@ def order_caveats(one: InCells, comparison: Comparison, group: str, by_rows: boo
     if alone or comparison.paired or min(a.values.size, b.values.size) < _LEAST:
         return []
     rows, names = _rows_of(one, group)
-    order = measured_order(rows, one.pair.part.column)
+    order = measured_order(rows, (one.pair.part.column, group, *one.names))
     if order is None and not by_rows:
         return []
     trials = _ordered(one, rows, [name == b.name for name in names], order)

@@ -113,7 +113,9 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     coded = [part.column(name).codes() for name in names]
     for name, (_, levels) in zip(names, coded, strict=True):
         if len(levels) < 2:
-            raise DataError(f"column '{name}' has one level: it cannot explain anything", "leave it out of --on")
+            several = len(table.column(name).codes()[1]) > 1
+            which = f"values of {measured.name} at one level only" if several else "one level"
+            raise DataError(f"column '{name}' has {which}: it cannot explain anything", "leave it out of --on")
     numeric = [column.numeric for column in columns]
     features = tuple(
         Feature(column.name, column.level_unit, tuple(levels), column.numeric)

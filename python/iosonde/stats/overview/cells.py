@@ -164,7 +164,7 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
             raise DataError(
                 f"{table.source or 'the table'}: column '{column.name}' holds no value", "choose another column"
             )
-        known, order = ~np.isnan(values), measured_order(table, column.name)
+        known, order = ~np.isnan(values), measured_order(table, (column.name, *grid.columns))
         whole = bool(known.all())
         for rows in groups:
             present = rows if whole else rows[known[rows]]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,17 +18,27 @@ _CLOCKS = ("started_at", "start", "started", "timestamp", "epoch")
 _ORDERS = ("order", "block")
 
 
-def measured_order(rows: Table, response: str) -> Array | None:
-    """A number for each trial that rises with time, by a date, a clock, or a column that numbers them; else None."""
-    columns = [column for name, column in rows.columns.items() if name != response and not column.missing.any()]
+def measured_order(rows: Table, used: Collection[str]) -> Array | None:
+    """A number for each trial that rises with time, by a date, a clock, or a column that numbers them; else None.
+    Columns that are ``used``, as the response or as factors, tell no time."""
+    columns = [column for name, column in rows.columns.items() if name not in used and not column.missing.any()]
     for column in columns:
         if not column.numeric and (times := _times(column)) is not None:
             return times
-    for words in (_CLOCKS, _ORDERS):
-        for column in columns:
-            if column.numeric and (column.name in words or _last_word(column) in words):
-                return column.values.astype(float)
-    return None
+    numeric = [column for column in columns if column.numeric]
+    clocks = [column for column in numeric if _is_called(column, _CLOCKS)]
+    orders = [column for column in numeric if _is_called(column, _ORDERS) and _counts(column.values)]
+    return next((column.values.astype(float) for column in (*clocks, *orders)), None)
+
+
+def _is_called(column: Column, words: Collection[str]) -> bool:
+    return column.name in words or _last_word(column) in words
+
+
+def _counts(values: npt.NDArray[Any]) -> bool:
+    """Whether they are 0, 1, 2, … or 1, 2, 3, …: ``block`` may be a size, too."""
+    levels = np.unique(values)
+    return bool(levels[0] in (0, 1) and np.array_equal(levels, levels[0] + np.arange(levels.size)))
 
 
 def _times(column: Column) -> Array | None:

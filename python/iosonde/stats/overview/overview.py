@@ -55,9 +55,11 @@ def of_table(
     columns = [table.column(name) for name in by]
     units = {column.name: "bytes" for column in columns if column.level_unit == "bytes"}
     made = _overview(subject, [column.name for column in columns], warnings, units=units)
-    missing = {table.column(name).name: uneven_missing(table, name, by) for name in responses}
+    missing = {table.column(name).name: uneven_missing(table, table.numbers(name), by) for name in responses}
     beside = cells_of(table, headlines, by)
-    return _with_story(made, stories(made.rows, cells, level, beside, missing=missing))
+    told = stories(made.rows, cells, level, beside, missing=missing)
+    alone = [f"{name}: {text}" for name, text in missing.items() if text and name not in {one.metric for one in told}]
+    return _with_story(replace(made, warnings=(*made.warnings, *alone)), told)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from iosonde.core.words import listed
 from ..regression.effect_types import FactorEffect, ResponseEffects, correct
 from ..regression.effect_verdicts import block_sentences, drift_sentences
 from ..regression.effects import ONE_RUN, effects_of
-from ..regression.in_turn import drift_in_turn
+from ..regression.in_turn import DriftInTurn, drift_in_turn
 from .cells import TrialCell
 from .types import OverviewRow, ResponseStory
 
@@ -99,12 +99,17 @@ def _with_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: fl
         levels = [tuple(cell.by[name] for name in names) for cell in cells]
         return np.repeat([number.setdefault(each, len(number)) for each in levels], sizes).astype(np.intp)
 
+    def drift_of(names: Sequence[str], block: Sequence[str]) -> DriftInTurn | None:
+        own = [name for name in cells[0].by if name in names]
+        others = codes([name for name in cells[0].by if name not in block])
+        return drift_in_turn(codes(own), values, others, when, level) if own else None
+
     def with_drift(effect: FactorEffect) -> FactorEffect:
-        own = [name for name in cells[0].by if name in effect.factors]
-        if effect not in alone or not own:
+        if effect not in alone:
             return effect
-        others = codes([name for name in cells[0].by if name not in own])
-        return replace(effect, drift=drift_in_turn(codes(own), values, others, when, level))
+        members = [drift_of([name], effect.factors) for name in effect.factors]
+        whole = next((drift for drift in (drift_of(effect.factors, effect.factors), *members) if drift), None)
+        return replace(effect, drift=whole, own=tuple(replace(member, drift=whole) for member in effect.own))
 
     return replace(effects, effects=tuple(map(with_drift, effects.effects)))
 

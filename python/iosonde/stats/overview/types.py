@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from iosonde.core.column_units import titled
@@ -133,7 +133,9 @@ class ResponseStory:
         doubts: tuple[str, ...] = ("impossible",) if self.best in self.impossible else ()
         doubts += ("missing-values",) if self.missing else ()
         best = Verdict("best", self.response, (), state, claim=claim, estimate=self.best.mean, doubts=doubts)
-        return (*effect_verdicts(self.response, self.effects), best)
+        gaps = ("missing-values",) if self.missing else ()
+        effects = effect_verdicts(self.response, self.effects)
+        return (*(replace(effect, doubts=(*effect.doubts, *gaps)) for effect in effects), best)
 
 
 @dataclass(frozen=True)

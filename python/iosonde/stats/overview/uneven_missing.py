@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from iosonde.core.level_text import level_texts
 from iosonde.core.table import Table
@@ -15,10 +16,10 @@ _ALPHA = 0.05
 _MOST_SETTINGS = 200  # more are not looked at
 
 
-def uneven_missing(table: Table, response: str, by: Sequence[str]) -> str:
-    """The setting that lacks more values than the others, by Fisher's test of each against the rest (Bonferroni); empty
-    where none does."""
-    gone = np.isnan(table.numbers(response))
+def uneven_missing(table: Table, values: npt.NDArray[np.float64], by: Sequence[str]) -> str:
+    """The setting that lacks more ``values`` than the others, by Fisher's test of each against the rest (Bonferroni);
+    empty where none does."""
+    gone = np.isnan(values)
     total = int(gone.sum())
     if not total or not by:
         return ""

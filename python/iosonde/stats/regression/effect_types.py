@@ -134,7 +134,7 @@ def _with_joint(response: ResponseEffects, responses: int) -> ResponseEffects:
     """The joint effect beside the others where none of these is significant: at a tenth of alpha, for it is one test
     more of each response."""
     joint = response.joint
-    if joint is None or joint.p is None or response.significant:
+    if joint is None or joint.p is None or response.significant or response.drifting:
         return response
     joint = replace(joint, adjusted=min(1.0, 10 * responses * joint.p), family=responses)
     return replace(response, effects=(*response.effects, joint)) if joint.is_significant else response

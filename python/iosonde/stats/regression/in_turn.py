@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from iosonde.core.units import percent
 
-from ..estimate.order_effect import OrderedTrials, OrderEffect, explains, order_effect
+from ..estimate.order_effect import ALPHA, OrderedTrials, OrderEffect, explains, order_effect
 
 DOUBTS = ("order", "drift")
 _FEWEST = 4  # trials of a level: fewer are in turn by chance, and show no drift
@@ -39,7 +39,7 @@ class DriftInTurn:
 def drift_in_turn(levels: Codes, values: Array, cells: Codes, times: Array, level: float) -> DriftInTurn | None:
     """The drift inside the ``levels`` of a factor; None where none is seen, or they were not measured in turn.
     ``cells``: the setting of all other factors of each trial; ``times`` rise with time. Each level is held against the
-    next: :func:`order_effect`."""
+    next (:func:`order_effect`), with Bonferroni's correction."""
     order = np.argsort(times, kind="stable")
     levels, values, cells = levels[order], values[order], cells[order]
     turns = [run[0] for run in np.split(levels, np.flatnonzero(np.diff(levels)) + 1) if run.size]
@@ -54,8 +54,8 @@ def drift_in_turn(levels: Codes, values: Array, cells: Codes, times: Array, leve
         settings = cells[pair] if shared.size else np.zeros(is_second.size, dtype=np.intp)
         effect = order_effect(OrderedTrials(values[pair], is_second, settings), level)
         found.append((effect, bool(values[pair][is_second].mean() > values[pair][~is_second].mean())))
-    drifting = [effect for effect, _ in found if effect.drift is not None]
-    if not drifting:
+    worst = min((effect for effect, _ in found if effect.drift is not None), key=lambda one: one.drift_p, default=None)
+    p = 1.0 if worst is None else min(1.0, worst.drift_p * len(found))
+    if worst is None or worst.drift is None or p >= ALPHA:
         return None
-    worst = min(drifting, key=lambda effect: effect.drift_p)
-    return DriftInTurn(worst.drift or 0.0, worst.drift_p, all(explains(effect, above) for effect, above in found))
+    return DriftInTurn(worst.drift, p, all(explains(effect, above) for effect, above in found))
