@@ -126,7 +126,7 @@ def besides(
 ) -> Besides:  # fmt: skip
     """The columns ``names`` beside the ``terms``; ``model``: that of these terms, where it is fitted already."""
     made = besides_rows(response.rows, response.title, terms, names, level, model)
-    return _of_response(made, response, columns_of(terms, response.rows))
+    return with_response(made, response, columns_of(terms, response.rows))
 
 
 def besides_rows(
@@ -145,10 +145,11 @@ def besides_rows(
 
 def varying(response: Response, names: Sequence[str], asked: Sequence[str], level: float) -> Besides:
     """The columns ``names`` beside the columns ``asked``, without those that follow from these, and not held."""
-    return _of_response(_varying(response.rows, names, asked, level), response, asked)
+    return with_response(_varying(response.rows, names, asked, level), response, asked)
 
 
-def _of_response(made: Besides, response: Response, asked: Sequence[str]) -> Besides:
+def with_response(made: Besides, response: Response, asked: Sequence[str]) -> Besides:
+    """The same with what the rows of a response say against claims about the columns ``asked``."""
     return replace(made, are_parts=response.are_parts, drifts=tuple(_drifts(response, asked, made.level)),
                    missing=uneven_missing(response.rows, response.values, asked))  # fmt: skip
 

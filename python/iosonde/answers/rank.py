@@ -22,7 +22,7 @@ from iosonde.stats.regression.effect_types import ResponseEffects
 from iosonde.stats.regression.effect_verdicts import effect_verdicts
 
 from .answer import Answer, of_each
-from .besides import Besides, besides_factors
+from .besides import Besides, besides_factors, with_response
 from .caveats import caveats, of_single_trials
 from .family import tested_effects
 
@@ -113,8 +113,9 @@ def _each(
     problem: DataError | None = None
     for one in found:
         try:
-            # The effects of a ranking know themselves which factors were measured in turn.
-            rest = replace(besides_factors(source, one, one.names, asked.level), drifts=()) if named else Besides()
+            rest = besides_factors(source, one, one.names, asked.level) if named else (
+                with_response(Besides(level=asked.level), one, one.names))  # fmt: skip
+            rest = replace(rest, drifts=())  # the effects of a ranking know which factors were measured in turn
             ranking = _ranked(one, effects.get(one.title), named, asked.level, how)
             made.append(with_besides(ranking, rest))
             more.append(rest)
