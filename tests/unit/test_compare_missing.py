@@ -81,3 +81,27 @@ def test_the_worst_case_bounds_what_is_true():
         high = worst_case(1 / a, 0, 1 / seen, b.size - seen.size, above=False)
         assert high.ratio >= np.median(1 / b) / np.median(1 / a) * (1 - 1e-12)
     assert worst_case(a, 30, b, 0, above=True).ratio is None
+
+
+def test_half_of_a_side_missing_is_bounded_by_what_was_seen_and_by_nothing_invented():
+    """`At most 0.954 times the rate`, where the missing half of B at the slowest rate seen makes it 1.5."""
+    a, b = np.array([1.0, 1.0, 1.0, 1.1]), np.array([2.0, 2.1])
+    assert worst_case(a, 0, b, 2, above=False).ratio == pytest.approx(1.5)
+    assert worst_case(1 / a, 0, 1 / b, 2, above=True).ratio == pytest.approx((1 / 2 + 1) / 2)
+    # Of A such a value may be as far away as it likes, and so may the ratio.
+    assert worst_case(b, 2, a, 0, above=False).ratio is None
+    assert worst_case(1 / b, 2, 1 / a, 0, above=True).ratio is None
+
+
+@pytest.mark.parametrize("gone", [(0, 3), (1, 4), (2, 5), (2, 2), (4, 4), (1, 7)])
+@pytest.mark.parametrize("above", [True, False])
+def test_whatever_the_missing_values_are_the_bound_holds(gone, above):
+    rng = np.random.default_rng(11)
+    for _ in range(200):
+        a, b = rng.lognormal(0, 0.5, 5), rng.lognormal(rng.normal(), 0.5, 4)
+        seen = np.concatenate([a, b])
+        found = worst_case(a, gone[0], b, gone[1], above)
+        further = [rng.choice([0.0, 0.01, 1.0, 5.0]) * rng.random(n) for n in gone]
+        lost = [seen.max() * (1 + x) if above else seen.min() / (1 + x) for x in further]
+        true = np.median(np.concatenate([b, lost[1]])) / np.median(np.concatenate([a, lost[0]]))
+        assert found.ratio <= true * (1 + 1e-12) if above else found.ratio >= true * (1 - 1e-12)

@@ -40,10 +40,12 @@ def worst_case(a: Array, missing_a: int, b: Array, missing_b: int, above: bool) 
     seen = np.concatenate([a, b])
     edge = float(seen.max() if above else seen.min())
     beyond = edge + (1 if above else -1) * (float(np.ptp(seen)) or 1.0)
-    filled = [np.concatenate([x, np.full(n, beyond)]) for x, n in ((a, missing_a), (b, missing_b))]
-    test = unpaired(filled[0], filled[1], 0.95)
-    medians = [float(np.median(x)) for x in filled]
-    base = medians[0]
-    known = (base <= edge if above else base >= edge) and base > 0
-    end = min(medians[1], edge) if above else max(medians[1], edge)
-    return WorstCase(test.p, test.superiority, end / base if known else None)
+    test = unpaired(_filled(a, missing_a, beyond), _filled(b, missing_b, beyond), 0.95)
+    # The edge bounds what B's missing values do to the ratio, and nothing what A's do.
+    base = float(np.median(_filled(a, missing_a, edge)))
+    known = missing_a < a.size and base > 0
+    return WorstCase(test.p, test.superiority, float(np.median(_filled(b, missing_b, edge))) / base if known else None)
+
+
+def _filled(seen: Array, missing: int, value: float) -> Array:
+    return np.concatenate([seen, np.full(missing, value)])
