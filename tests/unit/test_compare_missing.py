@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -67,6 +70,22 @@ def test_one_more_of_a_side_is_a_doubt_and_the_verdict_stays():
 def test_fisher_is_that_of_another_library(table):
     k, n, m, o = table
     assert fisher_exact(*table) == pytest.approx(stats.fisher_exact([[k, n - k], [m, o - m]]).pvalue)
+
+
+@pytest.mark.parametrize("n", [(3, 4), (6, 6), (5, 12), (20, 20)])
+def test_fisher_of_every_small_table_is_the_exact_one(n):
+    """Also where two tables are as likely, as in two sides of one size."""
+    for gone in itertools.product(range(n[0] + 1), range(n[1] + 1)):
+        lost = sum(gone)
+        ways = [math.comb(n[0], k) * math.comb(n[1], lost - k) for k in range(lost + 1)]
+        exact = sum(way for way in ways if way <= ways[gone[0]]) / math.comb(sum(n), lost)
+        assert fisher_exact(gone[0], n[0], gone[1], n[1]) == pytest.approx(exact, rel=1e-9)
+
+
+def test_fisher_of_many_rows_grows_with_them_and_no_faster():
+    """Of a million rows a side; binomials of 20,000 had so many digits that they took half a minute."""
+    for k, m, n in ((4000, 5000, 20_000), (500_000, 500_000, 1_000_000), (200_000, 201_200, 1_000_000)):
+        assert fisher_exact(k, n, m, n) == pytest.approx(stats.fisher_exact([[k, n - k], [m, n - m]]).pvalue, rel=1e-5)
 
 
 def test_the_worst_case_bounds_what_is_true():

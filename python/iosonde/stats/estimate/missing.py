@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb
 
 import numpy as np
 import numpy.typing as npt
 
 from .rank_tests import unpaired
+
+_ALIKE = 1e-7  # relative: tables that differ by less are as likely
 
 Array = npt.NDArray[np.float64]
 
@@ -16,10 +17,17 @@ Array = npt.NDArray[np.float64]
 def fisher_exact(missing_a: int, n_a: int, missing_b: int, n_b: int) -> float:
     """P of so unlike shares of missing values, two-sided, where both sides lose a value alike (Fisher 1935, Journal of
     the Royal Statistical Society 98, 39-54): the sum over all tables that are no likelier."""
+    from scipy.special import gammaln
+
+    def log_ways(n: int, k: Array) -> Array:
+        return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
     missing = missing_a + missing_b
-    ways = [comb(n_a, k) * comb(n_b, missing - k) for k in range(max(0, missing - n_b), min(n_a, missing) + 1)]
-    seen = comb(n_a, missing_a) * comb(n_b, missing_b)
-    return sum(way for way in ways if way <= seen) / comb(n_a + n_b, missing)
+    first = max(0, missing - n_b)
+    of_a = np.arange(first, min(n_a, missing) + 1, dtype=float)
+    logs = log_ways(n_a, of_a) + log_ways(n_b, missing - of_a)
+    ways = np.exp(logs - logs.max())
+    return float(ways[logs <= logs[missing_a - first] + _ALIKE].sum() / ways.sum())
 
 
 @dataclass(frozen=True)
