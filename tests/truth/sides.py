@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -38,10 +38,10 @@ def dependent_sides(rng: np.random.Generator, noise: Draw, n: int) -> Columns:
     return {"v": np.repeat(["A", "B"], n), "y": 100 * noise(rng, 2 * n)}
 
 
-def within_cells(rng: np.random.Generator, cells: int, counts: tuple[int, int], spread: tuple[float, float]) -> Columns:
+def within_cells(rng: np.random.Generator, counts: Sequence[tuple[int, int]], spread: tuple[float, float]) -> Columns:
     """No effect, in each cell of another column, with unequal counts and spread."""
-    sides = np.tile(np.repeat(["A", "B"], counts), cells)
-    size = np.repeat(np.arange(cells), sum(counts))
+    sides = np.concatenate([np.repeat(["A", "B"], both) for both in counts])
+    size = np.repeat(np.arange(len(counts)), [sum(both) for both in counts])
     values = 100 * (1 + size) * np.exp(np.where(sides == "A", *spread) * rng.standard_normal(len(sides)))
     return in_random_order(rng, {"v": sides, "size": size, "y": values})
 
@@ -105,9 +105,13 @@ def with_columns(draws: int) -> Iterator[Cell]:
     for cells, counts, spread in ((4, (4, 9), (0.1, 0.03)), (4, (3, 9), (0.1, 0.03)), (4, (2, 8), (0.2, 0.02)),
                                   (2, (4, 12), (0.15, 0.05)), (3, (4, 30), (0.1, 0.02))):  # fmt: skip
         name = f"equal; {cells} cells, {counts[0]} + {counts[1]}, σ {spread[0]:g} and {spread[1]:g}"
-        draw = partial(within_cells, cells=cells, counts=counts, spread=spread)
+        draw = partial(within_cells, counts=[counts] * cells, spread=spread)
         promise = frozenset({FALSE} if min(counts) >= 4 else ())
         yield Cell(name, words, draw, draws if promise else draws // 4 or 1, None, promise)
+    for of_a, of_b in (((2, 1), 20), ((1, 1, 1, 1, 1, 6), 30)):
+        name = f"equal; {len(of_a)} cells, {', '.join(map(str, of_a))} + {of_b} each, σ 0.1"
+        draw = partial(within_cells, counts=[(n, of_b) for n in of_a], spread=(0.1, 0.1))
+        yield Cell(name, words, draw, draws // 4 or 1, None)
     for trials in (3, 4, 6):
         for columns in (("trial", "rank"), ("trial",), ("rank",)):
             promise = both if trials >= 4 and "trial" in columns else frozenset[str]()

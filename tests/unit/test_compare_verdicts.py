@@ -56,6 +56,17 @@ def test_a_column_that_goes_with_the_sides_is_not_separable_from_them():
     assert any("| more ! |" in line for line in markdown(made))
 
 
+def test_what_a_caveat_takes_away_is_claimed_at_no_level():
+    """`By level: faster at 90 %, 95 % and 99 %` above `Cannot tell`."""
+    rows = two_sides(1.5)
+    plain = compared(rows)
+    rows["host"] = ["h1" if v == "a" else "h2" for v in rows["v"]]
+    made = compared(rows)
+    for answer, there in ((plain, True), (made, False)):
+        assert any(line.startswith("by level") for line in lines(answer)) is there
+        assert bool(answer.to_dict()["comparisons"][0]["by_level"]) is there
+
+
 def test_a_side_that_equals_the_other_is_equal_whatever_goes_with_it():
     rows = two_sides(1.0, noise=0.005)
     rows["host"] = ["h1" if v == "a" else "h2" for v in rows["v"]]

@@ -80,6 +80,34 @@ def test_unequal_trials_and_spreads_make_no_difference_where_there_is_none(k, n,
     assert false / 1000 <= 0.065 and unlike / 1000 <= 0.03
 
 
+@pytest.mark.parametrize(
+    ("n", "m"),
+    [((2, 1), (20, 20)), ((1, 1, 3), (20, 20, 20)), ((2, 2), (20, 20)), ((1, 1, 1, 1, 1, 6), (30,) * 6),
+     ((1, 1, 1, 1, 1, 6), (6,) * 6)],
+)  # fmt: skip
+def test_unrepeated_cells_have_one_variance_and_no_degrees_of_freedom_of_their_own(n, m):
+    """8 to 19 in 100 were called different where each unrepeated cell counted as one more variance."""
+    rng = np.random.default_rng(9)
+    false = 0
+    for _ in range(4000):
+        found = within([(rng.normal(0, 1, k), rng.normal(0, 1, o)) for k, o in zip(n, m, strict=True)])
+        false += not abs(found.value) <= found.interval(0.95, 3).high - found.value
+    assert false / 4000 <= 0.065
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "few"),
+    [((3, 3), (40, 40), True), ((1, 3), (40, 6), True), ((40, 40), (2, 2), True), ((4, 4), (40, 40), False),
+     ((3,) * 9, (40,) * 9, False), ((3, 3), (6, 6), False), ((6, 6), (6, 6), False)],
+)  # fmt: skip
+def test_two_or_three_trials_a_cell_against_many_are_warned_of(n, m, few):
+    rng = np.random.default_rng(10)
+    data = [(rng.normal(10, 1, k), rng.normal(10, 1, o)) for k, o in zip(n, m, strict=True)]
+    made = compare_within(("a", "b"), data, 0.95, 0.02, None)
+    assert ("few-trials" in made.doubts, any("stand against" in one for one in made.warnings)) == (few, few)
+    assert not few or made.df <= min(sum(n) - len(n), sum(m) - len(m))
+
+
 @pytest.mark.parametrize(("k", "n", "least"), [(4, 3, 0.55), (9, 3, 0.90), (4, 2, 0.35)])
 def test_balanced_cells_keep_their_power(k, n, least):
     """One variance for all found 63, 94 and 43 of 100."""

@@ -67,6 +67,12 @@ class ComparedCell:
         within = (Caveat(WITHIN_RUN, "within-run"),) if self.within_run else ()
         return (*self.caveats, *self.shared, *within)
 
+    @property
+    def by_level(self) -> tuple[tuple[float, str], ...]:
+        """The interval's verdicts at other levels; none where a caveat takes one of them away."""
+        every = self.comparison.by_level
+        return () if any(overriding(said, self.every_caveat) for _, said in every) else every
+
     def verdict(self, family: int) -> Verdict:
         """The claim, corrected for a ``family`` of so many comparisons."""
         one = self.comparison
@@ -129,8 +135,9 @@ class ComparedCell:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        return {"by": self.cell, "unit": self.unit, **self.comparison.to_json(), "adjusted": list(self.adjusted),
-                "warnings": self.warnings, "said": self.said, "state": str(self.state),
+        by_level = [{"at": level, "verdict": said} for level, said in self.by_level]
+        return {"by": self.cell, "unit": self.unit, **self.comparison.to_json(), "by_level": by_level,
+                "adjusted": list(self.adjusted), "warnings": self.warnings, "said": self.said, "state": str(self.state),
                 "sentence": self.sentence}  # fmt: skip
 
 

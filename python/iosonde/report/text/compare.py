@@ -89,7 +89,7 @@ def _evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
         shift, interval = estimate_parts(one.rank_test.shift, _scale(item)[0])
         yield one.rank_test.name, f"p = {one.rank_test.p:.2g}; shift {shift} ({interval})"
         yield "effect", f"Hedges' g = {_g(one)}, P(B > A) = {one.rank_test.superiority:.2f}"
-    if one.by_level:
+    if item.by_level:
         yield "by level", "; ".join(f"{name} at {listed(at)}" for name, at in _levels_of(item).items())
 
 
@@ -162,7 +162,7 @@ def _numbers(item: ComparedCell) -> list[str]:
 def _levels_of(item: ComparedCell) -> dict[str, list[str]]:
     """Verdict in words → the levels at which it is said."""
     found: dict[str, list[str]] = {}
-    for level, said in item.comparison.by_level:
+    for level, said in item.by_level:
         way = item.words.way(item.comparison)
         told = {CANNOT_TELL: "cannot tell", EQUAL: "practically equal", NEGLIGIBLE: f"≈ {way}"}.get(said, way)
         found.setdefault(told, []).append(f"{100 * level:g} %")

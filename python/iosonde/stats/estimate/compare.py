@@ -144,7 +144,6 @@ class Comparison:
             "rank_test": None if rank is None else {"name": rank.name, "p": rank.p, "shift": rank.shift.to_json(),
                                                     "superiority": rank.superiority},
             "margin": self.margin, "verdict": self.verdict,
-            "by_level": [{"at": level, "verdict": said} for level, said in self.by_level],
             "n_needed": self.n_needed, "warnings": list(self.warnings),
         }  # fmt: skip
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb
 
 import numpy as np
 import numpy.typing as npt
 
 from .rank_tests import unpaired
+
+_ALIKE = 1e-7  # relative: tables that differ by less are as likely
 
 Array = npt.NDArray[np.float64]
 
@@ -16,10 +17,17 @@ Array = npt.NDArray[np.float64]
 def fisher_exact(missing_a: int, n_a: int, missing_b: int, n_b: int) -> float:
     """P of so unlike shares of missing values, two-sided, where both sides lose a value alike (Fisher 1935, Journal of
     the Royal Statistical Society 98, 39-54): the sum over all tables that are no likelier."""
+    from scipy.special import gammaln
+
+    def log_ways(n: int, k: Array) -> Array:
+        return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
     missing = missing_a + missing_b
-    ways = [comb(n_a, k) * comb(n_b, missing - k) for k in range(max(0, missing - n_b), min(n_a, missing) + 1)]
-    seen = comb(n_a, missing_a) * comb(n_b, missing_b)
-    return sum(way for way in ways if way <= seen) / comb(n_a + n_b, missing)
+    first = max(0, missing - n_b)
+    of_a = np.arange(first, min(n_a, missing) + 1, dtype=float)
+    logs = log_ways(n_a, of_a) + log_ways(n_b, missing - of_a)
+    ways = np.exp(logs - logs.max())
+    return float(ways[logs <= logs[missing_a - first] + _ALIKE].sum() / ways.sum())
 
 
 @dataclass(frozen=True)
@@ -40,10 +48,12 @@ def worst_case(a: Array, missing_a: int, b: Array, missing_b: int, above: bool) 
     seen = np.concatenate([a, b])
     edge = float(seen.max() if above else seen.min())
     beyond = edge + (1 if above else -1) * (float(np.ptp(seen)) or 1.0)
-    filled = [np.concatenate([x, np.full(n, beyond)]) for x, n in ((a, missing_a), (b, missing_b))]
-    test = unpaired(filled[0], filled[1], 0.95)
-    medians = [float(np.median(x)) for x in filled]
-    base = medians[0]
-    known = (base <= edge if above else base >= edge) and base > 0
-    end = min(medians[1], edge) if above else max(medians[1], edge)
-    return WorstCase(test.p, test.superiority, end / base if known else None)
+    test = unpaired(_filled(a, missing_a, beyond), _filled(b, missing_b, beyond), 0.95)
+    # The edge bounds what B's missing values do to the ratio, and nothing what A's do.
+    base = float(np.median(_filled(a, missing_a, edge)))
+    known = missing_a < a.size and base > 0
+    return WorstCase(test.p, test.superiority, float(np.median(_filled(b, missing_b, edge))) / base if known else None)
+
+
+def _filled(seen: Array, missing: int, value: float) -> Array:
+    return np.concatenate([seen, np.full(missing, value)])

@@ -112,7 +112,7 @@ def welch_df(variance_a: float, n_a: int, variance_b: float, n_b: int) -> float:
     return 1 / (a * a / (n_a - 1) + b * b / (n_b - 1))
 
 
-def few_trials(n_a: int, n_b: int) -> bool:
+def few_trials(n_a: float, n_b: float) -> bool:
     """Whether two or three trials stand against four times as many."""
     few, many = sorted((n_a, n_b))
     return few <= _FEW and many >= _MANY_TIMES * few

@@ -25,16 +25,18 @@ from .compare import (
     check_margin,
     coarse_text,
     enough,
+    few_trials_text,
     margin_of_difference,
     verdict,
 )
 from .compare import verdict_of_difference as verdict_of
 from .distributions import f_upper_p, t_critical, t_two_sided_p
 from .logs import exp_of
-from .ratio import side
+from .ratio import few_trials, side
 
 METHOD = "differences within cells"
 _OWN_SPREAD = 3  # trials that a side needs in a cell for a variance of its own
+_KNOWN_FROM = 6  # degrees of freedom with which the spread of two or three trials a cell is known
 _DIFFERS = 0.01  # p of the cells' ratios being one: below it they are said to differ
 
 Array = npt.NDArray[np.float64]
@@ -46,7 +48,7 @@ class CellEffect:
     """The mean of the cells' differences B - A with its standard error and degrees of freedom. ``variance``: of a trial
     of A and one of B inside their cell, together. ``spread``: the smallest difference and the largest; ``p_same``: of
     the cells having one difference, None where too little is repeated in them; ``slack``: what half a tick of the clock
-    leaves open."""
+    leaves open; ``few``: the trials that tell the spread of a side are few against those of the other."""
 
     value: float
     error: float
@@ -55,6 +57,7 @@ class CellEffect:
     spread: tuple[float, float]
     p_same: float | None
     slack: float = 0.0
+    few: bool = False
 
     def interval(self, level: float, n: int) -> Estimate:
         """The mean with its t interval."""
@@ -83,11 +86,14 @@ class _SideOfCells:
         """Of a trial inside its cell, over all cells."""
         return float(self.squares.sum() / self.df)
 
-    def of_means(self) -> tuple[Array, Array]:
-        """The variance of each cell's mean, and its degrees of freedom; of one trial that of the side's trials."""
+    def parts(self, share: Array) -> tuple[Array, Array]:
+        """The variance of the mean that gives each cell this share, as independent parts with degrees of freedom: one
+        of each repeated cell. That of an unrepeated one is the variance of all of them, so each carries a share of
+        it."""
         repeated = self.n > 1
-        own = np.where(repeated, self.squares / np.maximum(self.n - 1, 1), self.variance)
-        return own / self.n, np.where(repeated, self.n - 1, self.df)
+        df = self.n[repeated] - 1
+        of_single = float((share[~repeated] ** 2).sum())
+        return self.squares[repeated] * (share[repeated] ** 2 / self.n[repeated] / df + of_single / self.df), df
 
 
 def within(cells: Cells) -> CellEffect:
@@ -107,10 +113,20 @@ def within(cells: Cells) -> CellEffect:
         variance = _jackknife(each, weights)
         return CellEffect(value, math.sqrt(variance), len(cells) - 1, 2 * variance * float(weights.sum()), spread, None)
     share = weights / weights.sum()
-    (of_a, df_a), (of_b, df_b) = a.of_means(), b.of_means()
-    parts, df = np.concatenate([share**2 * of_a, share**2 * of_b]), np.concatenate([df_a, df_b])
-    error, variance = math.sqrt(float(parts.sum())), a.variance + b.variance
-    return CellEffect(value, error, satterthwaite(parts, df), variance, spread, _p_same(each, a, b))
+    parts, dfs = (np.concatenate(both) for both in zip(a.parts(share), b.parts(share), strict=True))
+    error, variance, few = math.sqrt(float(parts.sum())), a.variance + b.variance, _few(a, b)
+    df = satterthwaite(parts, dfs)
+    df = min(df, a.df, b.df) if few else df
+    return CellEffect(value, error, df, variance, spread, _p_same(each, a, b), few=few)
+
+
+def _few(a: _SideOfCells, b: _SideOfCells) -> bool:
+    """Whether the degrees of freedom are those of the few (as ``welch_df``'s): where so few trials are repeated in all
+    cells together, or two or three stand against many in each cell, and the cells are few."""
+    if few_trials(a.df + 1, b.df + 1):
+        return True
+    few, many = (a, b) if a.df < b.df else (b, a)
+    return few.df < _KNOWN_FROM and all(n < m and few_trials(n, m) for n, m in zip(few.n, many.n, strict=True))
 
 
 def satterthwaite(parts: Array, df: Array) -> float:
@@ -154,11 +170,13 @@ def _p_same(each: Array, a: _SideOfCells, b: _SideOfCells) -> float | None:
     if not pooled[0].sum():
         return None
     p = _p_of(each, a.variance / a.n + b.variance / b.n, satterthwaite(*pooled))
-    (of_a, df_a), (of_b, df_b) = a.of_means(), b.of_means()
-    variances = of_a + of_b
-    if not np.all(variances > 0) or min(a.n.min(), b.n.min()) < _OWN_SPREAD:
+    if min(a.n.min(), b.n.min()) < _OWN_SPREAD:
         return p
-    own = variances**2 / (of_a**2 / df_a + of_b**2 / df_b)
+    of_a, of_b = (one.squares / (one.n - 1) / one.n for one in (a, b))
+    variances = of_a + of_b
+    if not np.all(variances > 0):
+        return p
+    own = variances**2 / (of_a**2 / (a.n - 1) + of_b**2 / (b.n - 1))
     return max(p, _p_of(each, variances, own))
 
 
@@ -208,14 +226,17 @@ def compare_within(
     half = math.log1p(margin) / 2 if logs else wide / 2
     unlike = _unlike(made, logs)
     coarse = (coarse_text(ticks.step),) if ticks else ()
-    doubts = tuple(code for code, there in (("cells-differ", unlike), ("coarse-clock", coarse)) if there)
+    few = (few_trials_text(a.side.n, b.side.n),) if made.few else ()
+    doubts = tuple(
+        code for code, there in (("cells-differ", unlike), ("coarse-clock", coarse), ("few-trials", few)) if there
+    )
     open_to_trials = said == CANNOT_TELL and not unlike and not ticks
     return Comparison(
         a, b, _mean(a, level), _mean(b, level), overlap=None, mean_inside=None,
         t=t, df=made.df, p=None if t is None else t_two_sided_p(t, made.df), ratio=ratio, typical=None,
         difference=plain, method=METHOD, rank_test=None, effect_size=None, margin=margin, difference_margin=wide,
         verdict=said, paired=False, n_needed=enough(made.variance, half, level) if open_to_trials else None,
-        warnings=(*estimate.warnings, *unlike, *coarse), cells=len(cells), cells_differ=bool(unlike),
+        warnings=(*estimate.warnings, *unlike, *coarse, *few), cells=len(cells), cells_differ=bool(unlike),
         by_level=at_levels(verdict_at), doubts=doubts,
         at=(lambda other: exp_of(made.interval(other, n))) if logs else None,
     )  # fmt: skip
