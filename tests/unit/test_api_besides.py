@@ -32,6 +32,14 @@ def balanced(seed: int, effect: float = 2.0) -> Table:
     return table(fs=[row[0] for row in rows], size=[row[1] for row in rows], speed=speeds)
 
 
+def by_days(seed: int) -> Table:
+    """B is faster; the day does nothing."""
+    noise = RNG(seed)
+    days = [f"d{number}" for number in noise.permutation([0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4])]
+    speeds = [float(noise.normal(115 if row % 2 else 100, 10)) for row in range(12)]
+    return table(fs=["AB"[row % 2] for row in range(12)], day=days, speed=speeds)
+
+
 def shown(made: object) -> str:
     return str(made)
 
@@ -78,6 +86,18 @@ def test_a_sentence_claims_the_effects_that_the_rest_leaves(ask):
     said = said_of(made)
     assert "mode" in said.split(CLAIMS[ask])[0 if ask is iosonde.rank else 1].split(".")[0]
     assert "fs: inconclusive" in said
+
+
+@pytest.mark.parametrize("seed", [8, 10, 44, 53])
+def test_an_effect_that_is_only_less_sure_with_the_rest_held_stays(seed):
+    """A column without an effect takes degrees of freedom: p = 0.04 becomes 0.06."""
+    data = by_days(seed)
+    held, plain = (iosonde.regress(data, "speed", on).to_dict()["verdicts"][0] for on in (["fs", "day"], "fs"))
+    assert held["state"] == "inconclusive" and plain["state"] == "different" and "varies-besides" in plain["doubts"]
+    for ask in CLAIMS:
+        made = ask(data, "speed", "fs")
+        assert made.to_dict()["verdicts"][0]["state"] == "different" and CLAIMS[ask] in said_of(made)
+        assert "inconclusive" not in said_of(made)
 
 
 @pytest.mark.parametrize("ask", [iosonde.regress, iosonde.anova, iosonde.rank])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from iosonde.core.verdict import VerdictState
-from iosonde.model.scaling import words
+from iosonde.model.scaling import forecast, words
 from iosonde.model.scaling.analyse import Scaling, analyse
 from scaling_truths import NOISE, TRUTHS, count
 
@@ -119,6 +120,22 @@ def test_no_end_is_claimed_while_another_law_is_possible():
     made = analyse(repeated(lambda n: 100 * n / (1 + 0.1 * (n - 1)), (1, 2, 4, 8, 16, 32), 3, 0.05, seed=6), 0.95)
     assert made.regimes[0].possible[0].law.name == "amdahl" and len(remaining(made)) > 1
     assert "no number of nodes" not in say(made) and "with a ceiling of" in say(made)
+
+
+@pytest.mark.parametrize("unbounded", [1, 99])  # laws
+def test_growth_that_goes_on_bounds_no_law(monkeypatch, unbounded):
+    """Its upper end was counted in the place of a law's that nothing bounds."""
+    plain, asked = forecast.profile_interval, []
+
+    def interval(*of):
+        asked.append(of)
+        return replace(plain(*of), high=None) if len(asked) <= unbounded else plain(*of)
+
+    data = repeated(lambda n: 100 * n / (1 + 0.1 * (n - 1)), (1, 2, 4, 8, 16, 32), 3, 0.05, seed=6)
+    assert analyse(data, 0.95, at=[64]).predictions[0].rate.high is not None
+    monkeypatch.setattr(forecast, "profile_interval", interval)
+    rate = analyse(data, 0.95, at=[64]).predictions[0].rate
+    assert len(asked) > 1 and rate.low is not None and rate.high is None
 
 
 @pytest.mark.parametrize("truth", TRUTHS)

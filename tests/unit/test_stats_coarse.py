@@ -7,11 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from iosonde.core.table import Column, Table
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.coarse import rounding, wider_ratio
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, compare, group
 from iosonde.stats.estimate.compare_words import sentence
 from iosonde.stats.estimate.within_cells import compare_within
+from iosonde.stats.overview.overview import of_table
+from iosonde.stats.overview.types import OverviewRow
 
 
 def test_three_ticks_against_three_of_twice_as_long_are_not_sure_to_the_last_digit():
@@ -60,6 +63,37 @@ def test_cells_widen_by_half_a_tick_of_their_means():
     slack = np.mean([-np.log1p(-5 / a) - np.log1p(-5 / b) for a, b in ((10, 20), (20, 40))])
     assert made.doubts == ("coarse-clock",) and made.ratio.high == pytest.approx(2 * np.exp(slack))
     assert (made.difference.low, made.difference.high) == (15 - 10, 15 + 10)
+
+
+def groups(unit: str, *sides: list[float]) -> tuple[OverviewRow, ...]:
+    names = [name for name, side in zip("ab", sides, strict=True) for _ in side]
+    columns = (Column("fs", np.array(names, dtype=object)), Column("v", np.concatenate(sides), "v", unit))
+    return of_table(Table({one.name: one for one in columns}), ["v"], ["fs"], 0.95).rows
+
+
+def test_a_summary_knows_a_mean_no_better_than_a_comparison():
+    """It was `2.00 (2.00–2.00)`, and `compare` said 1.50–2.50."""
+    sides = ([2.0] * 6, [2.0] * 5 + [3.0])
+    found = groups("s", *sides)
+    made = compare(*(group(name, side) for name, side in zip("ab", sides, strict=True)), 0.95, 0.02)
+    for one, mean in zip(found, (made.mean_a, made.mean_b), strict=True):
+        assert (one.mean.low, one.mean.high) == pytest.approx((mean.low, mean.high))
+        assert one.median.low < one.median.high
+        assert any("half a step is in the interval" in text for text in one.mean.warnings)
+    a, b = groups("s", [10.0] * 4, [20.0] * 3 + [25.0])
+    assert a.mean.high - a.mean.low == pytest.approx(5) and not b.mean.warnings
+
+
+def test_a_summary_of_counts_or_of_a_fine_clock_has_no_half_step():
+    rng = np.random.default_rng(9)
+    for unit, of in (
+        ("bytes", lambda: [10.0] * 4 + [11.0]),
+        ("s", lambda: list(rng.normal(9, 1, 5))),
+    ):
+        for one in groups(unit, of(), of()):
+            assert not any("half a step" in text for text in one.mean.warnings)
+    (low, high), _ = [(one.mean.low, one.mean.high) for one in groups("bytes", [10.0] * 5, [11.0] * 5)]
+    assert low == high == 10
 
 
 def test_a_mean_that_half_a_tick_may_take_away_has_no_ratio():

@@ -126,6 +126,17 @@ def test_what_matters_most_is_named_with_the_best_and_the_worst():
     assert re.search(rf"; {shares}\.$", text)
 
 
+def test_two_factors_that_act_together_alone_matter_and_one_depends_on_the_other():
+    rng = np.random.default_rng(3)
+    found = [TrialCell({"a": a, "b": b}, "y", "", rng.normal(10 + 5 * (a == b), 0.3, 5)) for a, b in np.ndindex(2, 2)]
+    text = said(found)
+    assert "; a+b matter: " in text and "what one of a and b does depends on the other" in text
+    assert "others" not in text
+    found = [TrialCell({"a": a, "b": b, "c": c}, "y", "", rng.normal(10 + 5 * (a ^ b ^ c), 0.3, 5))
+             for a, b, c in np.ndindex(2, 2, 2)]  # fmt: skip
+    assert "what one of a, b and c does depends on the others" in said(found)
+
+
 def test_of_two_factors_that_matter_alike_none_is_said_to_matter_most():
     rng = np.random.default_rng(9)
     found = [TrialCell({"a": a, "b": b, "c": c}, "y", "", rng.normal(10 + a + b + 0.4 * c, 0.3, 6))

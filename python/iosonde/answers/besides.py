@@ -26,6 +26,7 @@ from iosonde.stats.regression.regress import LinearModel, fit_table
 from .caveats import some
 
 _PARTS = "Inconclusive: rows are single ranks, which are no repetitions: the error of a trial is not known."
+_HALF = 0.5
 VARIES_BESIDES, GOES_TOGETHER = "varies-besides", "goes-together"
 
 
@@ -97,9 +98,12 @@ class Besides:
         return any(_is_of(subject, column) for _, column in self.twins)
 
     def _changes(self, term: HeldTerm) -> bool:
-        """Whether it has another sign, or is significant in one of the two models alone."""
+        """Whether the effect is another one with the columns held, and not only less sure: significant in one of the
+        two models alone, it differs from the plain one or holds 0 with at most half of that left; or it turns."""
         seen, held = self._is_significant(term.p), self._is_significant(term.p_held)
-        return seen != held or (seen and held and term.turns)
+        if seen == held:
+            return seen and term.turns
+        return self._is_significant(term.p_same) or (seen and term.share <= _HALF)
 
     def _is_significant(self, p: float | None) -> bool:
         return p is not None and p < 1 - self.level
@@ -108,10 +112,11 @@ class Besides:
         columns = listed(self.names) if len(self.names) < 4 else f"the {len(self.names)} columns that vary besides"
         if term.aliased:
             return f"{term.name} always changes with {columns}: nothing here tells them apart."
+        if not self._is_significant(term.p):
+            is_seen = self._is_significant(term.p_held)
+            return f"With {columns} held the effect of {term.name} is significant." if is_seen else ""
         if not self._changes(term):
             return ""
-        if not self._is_significant(term.p):
-            return f"With {columns} held the effect of {term.name} is significant."
         held = "has the opposite sign" if self._is_significant(term.p_held) else "is not significant"
         return f"{term.name}: inconclusive: with {columns} held its effect {held}."
 

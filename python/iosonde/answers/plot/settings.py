@@ -24,7 +24,8 @@ from iosonde.data.asked import ALL, Asked
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.overview.cells import TrialCell
-from iosonde.stats.overview.overview import mean_of, row_of
+from iosonde.stats.overview.coarse_cells import half_ticks_of
+from iosonde.stats.overview.overview import mean_of, rows_of
 from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.stats.overview.story import sentences, stories
 from iosonde.stats.overview.types import ResponseStory
@@ -84,7 +85,8 @@ def plot_of(
     pilot = pilot_of(source)
     made = [
         _Measured(one, *_called(one), tuple(
-            (cell, _point(cell, levels, places, asked.level, pilot)) for cell in of_one))
+            (cell, _point(cell, levels, places, asked.level, pilot, half))
+            for cell, half in zip(of_one, half_ticks_of(of_one), strict=True)))
         for one, of_one in zip(found, cells, strict=True)
     ]  # fmt: skip
     panels, across, left = _panels(made, levels, places, fits.panels) if levels else (_by_operation(made), 0, [])
@@ -111,7 +113,7 @@ def _told(
     every, pilot = [cell for of_one in cells for cell in of_one], pilot_of(source)
     beside = [cell for one in family for cell in cells_of(one)]
     impossible = ProbedLimits((), level).impossible(every, source.runs)
-    rows = [row_of(cell, level, pilot) for cell in every]
+    rows = rows_of(every, level, pilot)
     return stories(rows, every, level, beside, impossible, found[0].together)
 
 
@@ -127,15 +129,16 @@ def _levels(found: Sequence[Response], named: Sequence[str]) -> dict[str, Factor
 
 
 def _point(
-    cell: TrialCell, levels: Mapping[str, FactorLevels], places: PlotLayout, level: float, pilot: int | None
-) -> SettingPoint:
+    cell: TrialCell, levels: Mapping[str, FactorLevels], places: PlotLayout, level: float, pilot: int | None,
+    half_tick: float,
+) -> SettingPoint:  # fmt: skip
     def at(name: str) -> int:
         return levels[name].place[cell.by[name]] if name else 0
 
     order = dict.fromkeys([*(name for name in (places.x, places.color, *places.panels) if name), *levels])
     parts = [levels[name].said(at(name)) for name in order]
     said = ", ".join([*parts[:_NAMED], *(["…"] if len(parts) > _NAMED else [])])
-    mean = mean_of(cell, level, pilot)
+    mean = mean_of(cell, level, pilot, half_tick)
     return SettingPoint(at(places.x), at(places.color), dict(cell.by), said, mean, tuple(cell.values.tolist()))
 
 

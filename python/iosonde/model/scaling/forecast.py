@@ -52,10 +52,11 @@ def forecast(regime: Regime, points: Points, size: float, level: float) -> SizeP
     ends = [profile_interval(law.fit, points, "", level, size) for law in regime.possible if law.fit]
     lows = [end.low for end in ends if end.low is not None]
     highs = [end.high for end in ends if end.high is not None]
+    is_bounded = len(highs) == len(ends)
     if size > regime.high:
         highs.append(_growth_going_on(regime, points, size, level))
     low = min(lows) if len(lows) == len(ends) else None
-    high = max(highs) if len(highs) >= len(ends) else None
+    high = max(highs) if is_bounded else None
     warnings = tuple(dict.fromkeys(warning for end in ends for warning in end.warnings))
     return SizePrediction(size, Estimate(value, low, high, level, regime.n, warnings), kind, by_law)
 

@@ -7,12 +7,14 @@ same error is in all trials, and each mean may be wrong by half a tick.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
+from iosonde.core.units import significant
 
 from .ticks import tick
 
@@ -38,12 +40,20 @@ class Rounding:
 
 def rounding(a: Array, b: Array, sd_a: float, sd_b: float) -> Rounding:
     """Of two sides that were measured by the same clock; ``sd_a``, ``sd_b``: inside their cells."""
-    values = np.concatenate([a, b])
-    step = tick(values)
-    if step is None or not np.ptp(values):
-        return Rounding()
-    half = step / 2
-    return Rounding(*(half if sd < half * (1 - 1e-9) else 0.0 for sd in (sd_a, sd_b)))
+    return Rounding(*half_ticks([a, b], [sd_a, sd_b]))
+
+
+def half_ticks(samples: Sequence[Array], sds: Sequence[float]) -> list[float]:
+    """Half a tick of the mean of each sample, all by the same clock; 0 of one whose sd is spread over ticks."""
+    values = np.concatenate(samples)
+    step = tick(values) if values.size and np.ptp(values) else None
+    half = 0.0 if step is None else step / 2
+    return [half if sd < half * (1 - 1e-9) else 0.0 for sd in sds]
+
+
+def coarse_text(step: float) -> str:
+    """What is said of a clock that is coarser than the spread."""
+    return f"the values are steps of {significant(step)}, as large as their spread: half a step is in the interval"
 
 
 def wider_ratio(estimate: Estimate, slack_a: float, slack_b: float) -> Estimate:

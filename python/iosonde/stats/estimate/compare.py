@@ -18,9 +18,8 @@ import numpy.typing as npt
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
-from iosonde.core.units import significant
 
-from .coarse import rounding, wider, wider_ratio
+from .coarse import coarse_text, rounding, wider, wider_ratio
 from .distributions import normal_quantile, t_critical, t_two_sided_p
 from .logs import exp_of
 from .multiple import holm
@@ -384,11 +383,6 @@ def _doubts(made: Comparison) -> tuple[str, ...]:
 
 def _half_tick(made: Comparison) -> float:
     return max(made.a.half_tick, made.b.half_tick)
-
-
-def coarse_text(step: float) -> str:
-    """What is said of a clock that is coarser than the spread."""
-    return f"the values are steps of {significant(step)}, as large as their spread: half a step is in the interval"
 
 
 def few_trials_text(n_a: int, n_b: int) -> str:

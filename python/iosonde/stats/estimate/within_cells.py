@@ -16,14 +16,13 @@ import numpy.typing as npt
 
 from iosonde.core.types import Estimate
 
-from .coarse import Rounding, rounding
+from .coarse import Rounding, coarse_text, rounding
 from .compare import (
     CANNOT_TELL,
     Comparison,
     Group,
     at_levels,
     check_margin,
-    coarse_text,
     enough,
     few_trials_text,
     margin_of_difference,

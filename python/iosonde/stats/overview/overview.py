@@ -27,6 +27,7 @@ from ..estimate.stopping import stein_interval
 from ..estimate.summarise import coefficient_of_variation, harmonic_mean, mean, median, standard_deviation
 from . import words
 from .cells import MeasuredCells, TrialCell, cells_of, hidden_factors, missing_values
+from .coarse_cells import half_ticks_of, with_half_tick
 from .probed_limits import ProbedLimits
 from .story import sentences, stories
 from .types import Efficiency, Overview, OverviewLatency, OverviewRow, ResponseStory
@@ -106,7 +107,7 @@ def _overview(
     pilot: int | None = None, units: Mapping[str, str] | None = None, experiments: Sequence[Experiment] = (),
 ) -> Overview:  # fmt: skip
     cells, level = subject.cells, subject.level
-    rows = tuple(row_of(cell, level, pilot) for cell in cells)
+    rows = rows_of(cells, level, pilot)
     apart, why = without_efficiency(subject.runs, experiments)
     efficiency = tuple(_efficiency([cell for cell in cells if cell.operation not in apart], level))
     if any(cell.operation in apart for cell in cells):
@@ -120,26 +121,32 @@ def _overview(
                     dict(units or {}), "bring-up" if averaged else "trial")  # fmt: skip
 
 
-def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> OverviewRow:
-    """The statistics of one cell; beyond a ``pilot`` that fixed n the mean's interval is Stein's."""
+def rows_of(cells: Sequence[TrialCell], level: float, pilot: int | None = None) -> tuple[OverviewRow, ...]:
+    """The statistics of each cell, with half a tick of their clock where it is as large as the spread."""
+    return tuple(row_of(cell, level, pilot, half) for cell, half in zip(cells, half_ticks_of(cells), strict=True))
+
+
+def row_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: float = 0.0) -> OverviewRow:
+    """The statistics of one cell; beyond a ``pilot`` that fixed n the mean's interval is Stein's. ``half_tick``: so
+    far each of them may be off."""
     x = cell.independent
     rate = is_rate(cell.unit) and bool(np.all(x > 0))
     return OverviewRow(
         cell.operation, cell.metric, cell.unit, dict(cell.by), cell.n,
-        mean_of(cell, level, pilot), _of_trials(median(x, level), cell),
+        mean_of(cell, level, pilot, half_tick), _of_trials(with_half_tick(median(x, level), half_tick), cell),
         sd=standard_deviation(x) if x.size > 1 else None,
         cv=coefficient_of_variation(x, level).value if x.size > 1 else None,
-        harmonic_mean=_of_trials(harmonic_mean(x, level), cell) if rate else None,
+        harmonic_mean=_of_trials(with_half_tick(harmonic_mean(x, level), half_tick), cell) if rate else None,
         values=() if cell.within_run else tuple(map(float, x)),
     )  # fmt: skip
 
 
-def mean_of(cell: TrialCell, level: float, pilot: int | None = None) -> Estimate:
-    """The mean of one cell as every answer shows it; ``pilot`` as for ``row_of``."""
+def mean_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: float = 0.0) -> Estimate:
+    """The mean of one cell as every answer shows it; ``pilot`` and ``half_tick`` as for ``row_of``."""
     x = cell.independent
     staged = pilot is not None and x.size > pilot
     center = stein_interval(x, pilot, level) if staged and pilot else mean(x, level)
-    return _of_trials(center.within(low=lowest_mean(cell)), cell)
+    return _of_trials(with_half_tick(center, half_tick).within(low=lowest_mean(cell)), cell)
 
 
 def lowest_mean(cell: TrialCell) -> float | None:

@@ -183,7 +183,9 @@ def _matters(effects: ResponseEffects) -> str:
     low = told[0].explained.low
     first = [one for one in told if low is not None and (one.explained.high or 0.0) >= low] or told[:1]
     open_ = [one for one in effects.effects if one.p is None]
-    most = not open_ and (len(effects.effects) > len(first) or len(first) > 1)
+    known = {name for one in first for name in one.factors}
+    others = [one for one in effects.effects if not known.issuperset(one.factors)]
+    most = not open_ and (bool(others) or len(first) > 1)
     verb = f"matter{'' if len(first) > 1 or first[0].is_block else 's'}{' most' if most else ''}"
     said = f"{listed([one.name for one in first])} {verb}: {listed([one.text for one in first])} of the variation"
     rest = ", ".join(f"{one.name} {one.text}" for one in told[len(first) :])

@@ -54,7 +54,8 @@ def block_sentences(effects: Sequence[FactorEffect]) -> list[str]:
         few = len(block.factors) <= _MOST_FACTORS
         names = listed(list(block.factors)) if few else f"the {len(block.factors)} factors that go together"
         if block.is_joint:
-            said.append(f"what one of {names} does depends on the others")
+            rest = "other" if len(block.factors) == 2 else "others"
+            said.append(f"what one of {names} does depends on the {rest}")
             continue
         own = [f"{one.name} explains {one.text}" for one in block.own if one.is_significant]
         if own:

@@ -29,6 +29,8 @@ class HeldTerm:
     """A term of a model, with the ``columns`` of its design matrix, tested without and with what varies besides.
 
     ``p_held`` is None where the columns besides leave nothing of it. ``turns``: whether its effect has another sign.
+    ``share``: how much of the effect is left, by their projection, and ``p_same`` of the F test that all is: None where
+    it has no test.
     """
 
     name: str
@@ -37,6 +39,8 @@ class HeldTerm:
     p_held: float | None
     aliased: bool = False
     turns: bool = False
+    share: float = 1.0
+    p_same: float | None = None
 
 
 def hold(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[HeldTerm, ...]:
@@ -72,8 +76,10 @@ def _held(
     if np.all(length <= _ALIASED * np.linalg.norm(x[:, own], axis=0)):
         return HeldTerm(name, tuple(names), p, None, aliased=True)
     p_held, effect_held = _test(*left, own, df)
-    opposite = float((x[:, own] @ effect) @ (x[:, own] @ effect_held)) < 0
-    return HeldTerm(name, tuple(names), p, p_held, turns=opposite)
+    seen, kept = x[:, own] @ effect, x[:, own] @ effect_held
+    share = float(seen @ kept) / max(float(seen @ seen), 1e-300)
+    p_same, _ = _test(left[0], left[1] - left[0][:, own] @ effect, own, df)
+    return HeldTerm(name, tuple(names), p, p_held, turns=share < 0, share=share, p_same=p_same)
 
 
 def _test(x: Array, y: Array, own: npt.NDArray[np.intp], df: int) -> tuple[float | None, Array]:

@@ -1,0 +1,41 @@
+"""Cells that were measured by a clock whose tick is as large as their spread: half of it is in their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from iosonde.core.metrics import is_count, metric_of
+from iosonde.core.types import Estimate
+
+from ..estimate.coarse import coarse_text, half_ticks, wider
+from ..estimate.summarise import standard_deviation
+from .cells import TrialCell
+
+
+def half_ticks_of(cells: Sequence[TrialCell]) -> list[float]:
+    """So far the mean of each cell may be off; 0 of counts, which are exact, and of a cell that is spread over ticks.
+    A clock is that of one metric of one operation."""
+    found = [0.0] * len(cells)
+    clocks: dict[tuple[str, str, str], list[int]] = {}
+    for place, cell in enumerate(cells):
+        clocks.setdefault((cell.operation, cell.metric, cell.unit), []).append(place)
+    for (_, metric, unit), places in clocks.items():
+        repeated = [place for place in places if cells[place].independent.size > 1]
+        if not repeated or is_count(metric_of(metric, unit)):
+            continue
+        spreads = dict.fromkeys(places, np.inf)
+        spreads.update((place, standard_deviation(cells[place].independent)) for place in repeated)
+        halves = half_ticks([cells[place].values for place in places], list(spreads.values()))
+        for place, half in zip(places, halves, strict=True):
+            found[place] = half
+    return found
+
+
+def with_half_tick(estimate: Estimate, half: float) -> Estimate:
+    """The estimate with half a tick in its interval, and a warning that says so."""
+    if not half or estimate.low is None:
+        return estimate
+    return replace(wider(estimate, half), warnings=(*estimate.warnings, coarse_text(2 * half)))
