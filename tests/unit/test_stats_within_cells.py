@@ -157,6 +157,16 @@ def test_no_number_of_trials_is_promised_where_the_cells_disagree():
     assert alike.n_needed and "would tell" in sentence(alike) and "disagree" not in sentence(alike)
 
 
+def test_values_that_never_vary_inside_their_cells_are_doubted_as_they_are_without_cells():
+    """`1.000 (1.000 to 1.000)`, and not a word."""
+    same = [(np.full(3, 100.13), np.full(3, 100.13))] * 3
+    plain = compare(group("a", same[0][0]), group("b", same[0][1]), 0.95, 0.02)
+    assert plain.doubts == ("coarse-clock",) and "varies" in plain.warnings[0]
+    for data in (same, [(a[:1], b[:1]) for a, b in same], [(-a, -b) for a, b in same]):
+        made = compare_within(("a", "b"), data, 0.95, 0.02, None)
+        assert made.t is None and (made.warnings, made.doubts) == (plain.warnings, plain.doubts)
+
+
 def test_values_of_zero_are_compared_by_their_difference():
     made = compare_within(("a", "b"), [(x - 1, y - 1) for x, y in cells(3, 0.5, (4, 6))], 0.95, 0.02, None)
     assert made.ratio is None and made.difference.low < 0.5 < made.difference.high

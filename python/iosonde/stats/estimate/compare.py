@@ -32,6 +32,7 @@ NEGLIGIBLE = "different but negligible"
 EQUAL = "practically equal"
 CANNOT_TELL = "cannot tell"
 BY_CHANCE = "chance alone may show this difference"
+NO_SPREAD = "neither side varies at all: is the clock too coarse?"
 
 LEVELS = (0.90, 0.95, 0.99)  # at which a verdict is told besides the level that was asked for
 
@@ -353,7 +354,7 @@ def _warnings(made: Comparison) -> tuple[str, ...]:
     if step := 2 * _half_tick(made):
         said.append(coarse_text(step))
     elif made.t is None:
-        said.append("neither side varies at all: is the clock too coarse?")
+        said.append(NO_SPREAD)
     if few_trials(made.a.side.n, made.b.side.n):
         said.append(few_trials_text(made.a.side.n, made.b.side.n))
     return (*said, *_disagreeing(made)) if made.decided.low is not None and not step else tuple(said)

@@ -19,6 +19,7 @@ from iosonde.core.types import Estimate
 from .coarse import Rounding, coarse_text, rounding
 from .compare import (
     CANNOT_TELL,
+    NO_SPREAD,
     Comparison,
     Group,
     at_levels,
@@ -36,6 +37,7 @@ from .ratio import few_trials, side
 METHOD = "differences within cells"
 _OWN_SPREAD = 3  # trials that a side needs in a cell for a variance of its own
 _KNOWN_FROM = 6  # degrees of freedom with which the spread of two or three trials a cell is known
+_STILL = 1e-12  # relative: a smaller standard error is what sums of equal values leave
 _DIFFERS = 0.01  # p of the cells' ratios being one: below it they are said to differ
 
 Array = npt.NDArray[np.float64]
@@ -221,10 +223,11 @@ def compare_within(
         return verdict(exp_of(found), margin) if logs else verdict_of(found, wide)
 
     said = verdict_at(level)
-    t = None if made.error == 0 or made.df < 1 else -made.value / made.error
+    still = made.df >= 1 and made.error <= _STILL * (1 if logs else max(float(np.abs(x).max()) for x in sides))
+    t = None if still or made.df < 1 else -made.value / made.error
     half = math.log1p(margin) / 2 if logs else wide / 2
     unlike = _unlike(made, logs)
-    coarse = (coarse_text(ticks.step),) if ticks else ()
+    coarse = (coarse_text(ticks.step),) if ticks else (NO_SPREAD,) if still else ()
     few = (few_trials_text(a.side.n, b.side.n),) if made.few else ()
     doubts = tuple(
         code for code, there in (("cells-differ", unlike), ("coarse-clock", coarse), ("few-trials", few)) if there
