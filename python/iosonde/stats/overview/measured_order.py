@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.column_units import words_of
 from iosonde.core.table import Column, Table
 
 Array = npt.NDArray[np.float64]
@@ -38,5 +38,5 @@ def _times(column: Column) -> Array | None:
 
 
 def _last_word(column: Column) -> str:
-    words = [word for word in re.split(r"[\W_]+", column.label.lower()) if word]
+    words = words_of(column.label)
     return words[-1] if words else ""
