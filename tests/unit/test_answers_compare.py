@@ -9,6 +9,7 @@ import pyarrow.csv as pa_csv
 import pytest
 
 import compare_sample
+import iosonde
 from iosonde.answers.compare.answer import WITHIN_RUN, Comparisons, Sides, compare
 from iosonde.answers.published_side import side_of
 from iosonde.core.errors import DataError, InputError
@@ -164,6 +165,22 @@ def test_two_stores_are_matched_cell_by_cell_and_the_first_is_the_base(pair):
     }  # fmt: skip
     assert "measured apart" in made.warnings[0] and "2026-11-20 10:00 to 10:14" in made.warnings[0]
     assert made.warnings[1] == "version differs, too: 1 in ci_old, 2 in ci_new"
+
+
+def test_a_comparison_says_that_cells_were_read_with_their_units(tmp_path):
+    rows = [
+        (side, f"{value} MB/s") for side, values in (("a", (98, 99, 97.5)), ("b", (110, 112, 111))) for value in values
+    ]
+    for side in ("a", "b", ""):
+        lines = [f"{name},{value}\n" for name, value in rows if name.startswith(side)]
+        (tmp_path / f"t{side}.csv").write_text("fs,bandwidth\n" + "".join(lines))
+    for made in (
+        iosonde.compare(tmp_path / "t.csv", group="fs"),
+        iosonde.compare(tmp_path / "ta.csv", b=tmp_path / "tb.csv"),
+    ):
+        content = made.to_dict()
+        assert [text for text in content["warnings"] if "cells with units" in text]
+        assert content["verdicts"][0]["state"] == "different"
 
 
 def test_a_store_is_compared_with_itself_by_two_names(pair):

@@ -63,3 +63,8 @@ def bytes_per_s(unit: str) -> tuple[float, ...]:
     if share != 1.0 or power == 0:
         return (share * 1000.0**power,)
     return (1000.0**power, 1024.0**power)
+
+
+def words_of(label: str) -> list[str]:
+    """Those of a column's name, in small letters: ``Write_Latency`` is ``write`` and ``latency``."""
+    return [word for word in re.split(r"[\W_]+", label.lower()) if word]

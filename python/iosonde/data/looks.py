@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from iosonde.core.column_units import TIME_UNITS, is_rate
+from iosonde.core.column_units import TIME_UNITS, is_rate, words_of
 from iosonde.core.table import Column
 
 MIN_DISTINCT_SHARE = 0.5
@@ -35,12 +35,12 @@ def has_metric_unit(column: Column) -> bool:
 
 def has_metric_name(column: Column) -> bool:
     """``write_bandwidth``; not ``bandwidth_limit``."""
-    words = set(re.split(r"[\W_]+", column.label.lower()))
+    words = set(words_of(column.label))
     return bool(words & _METRICS) and not words & _BOUNDS
 
 
 def holds_values_as_text(column: Column) -> bool:
-    """Whether most cells of a column of text begin with a number: a measured value that nobody can compute with."""
+    """Whether most cells of a column of text are a number, alone or with a unit: values that nobody can compute with."""
     if column.numeric:
         return False
     present = [str(value) for value in column.values if value is not None]
@@ -71,5 +71,5 @@ def names_ranks(column: Column) -> bool:
 
 def last_word(column: Column) -> str:
     """That of a column's name, in small letters; '' of a column with a unit."""
-    words = [word for word in re.split(r"[\W_]+", column.label.lower()) if word]
-    return words[-1] if words and not column.unit else ""
+    words = [] if column.unit else words_of(column.label)
+    return words[-1] if words else ""

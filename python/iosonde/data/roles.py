@@ -7,7 +7,6 @@ count only where they are words of the field: a unit (``time (s)``), or a word t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +14,7 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.column_units import words_of
 from iosonde.core.errors import InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
@@ -149,7 +149,7 @@ def _counts(present: npt.NDArray[np.float64]) -> bool:
 
 def _named_as_counter(column: Column) -> bool:
     """``run``, ``trial_id``, ``run_in_group``; neither ``block size``, ``run time`` nor ``number of nodes``."""
-    words = [word for word in re.split(r"[\W_]+", column.label.lower()) if word]
+    words = words_of(column.label)
     if not words or column.unit or _QUANTITIES & set(words):
         return False
     return words[-1] in _NUMBERING or (words[0] in _NUMBERING - {"number"} and "of" not in words)

@@ -80,7 +80,13 @@ def _found(source: Source | None, asked: Asked, sides: Sides) -> _Found:
     group = (sides.group,) if sides.by and sides.group else ()
     source, note = by_itself(source, (*sides.by, *group))
     found = _alone(source, asked, sides)
-    return replace(found, caveats=(Caveat(note), *found.caveats)) if note else found
+    said = [*([note] if note else []), *_read_as(source)]
+    return replace(found, caveats=(*map(Caveat, said), *found.caveats))
+
+
+def _read_as(source: Source) -> tuple[str, ...]:
+    """What was said when a table was read."""
+    return source.table.warnings if source.store is None else ()
 
 
 def _alone(source: Source, asked: Asked, sides: Sides) -> _Found:
@@ -96,7 +102,8 @@ def _of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> _Found:
     own = replace(sides, group=DATA)
     pairs = tuple(pair for part in made.parts for pair in pairs_of(part, made.names, own))
     notes = (Caveat(f"{name}: {note}") for name, note in zip(made.names, (of_a, of_b), strict=True) if note)
-    return _Found(pairs, "it is given first", made.left_out, (*notes, *made.caveats))
+    read = (Caveat(text) for text in dict.fromkeys((*_read_as(a), *_read_as(b))))
+    return _Found(pairs, "it is given first", made.left_out, (*notes, *read, *made.caveats))
 
 
 def _of_groups(source: Source, asked: Asked, sides: Sides) -> _Found:

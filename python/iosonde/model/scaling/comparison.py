@@ -30,11 +30,6 @@ class LawComparison:
     deltas: dict[str, float | None]
     remaining: tuple[str, ...]
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether every law has a criterion, so that they were compared."""
-        return None not in self.criteria.values()
-
 
 def compare_laws(fits: Mapping[str, LawFit], points: Points, level: float) -> LawComparison:
     """The fitted laws compared on these points."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from datetime import datetime
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.column_units import words_of
 from iosonde.core.table import Column, Table
 
 Array = npt.NDArray[np.float64]
@@ -50,5 +50,5 @@ def _times(column: Column) -> Array | None:
 
 
 def _last_word(column: Column) -> str:
-    words = [word for word in re.split(r"[\W_]+", column.label.lower()) if word]
+    words = words_of(column.label)
     return words[-1] if words else ""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from iosonde.core.table import Column, Table
 
 from ..estimate.distributions import f_upper_p
+from .mixed import basis_of
 from .regress import LinearModel
 
 Array = npt.NDArray[np.float64]
@@ -52,7 +53,7 @@ def hold(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[Held
     columns = [part for name in besides if (part := _coded(rows.column(name))) is not None]
     if not columns:
         return ()
-    base = _orthonormal(np.column_stack([np.ones(y.size), *columns]))
+    base = basis_of(np.column_stack([np.ones(y.size), *columns]))
     x_left, y_left = _left(x[:, 1:], base), _left(y, base)
     df = y.size - base.shape[1] - int(np.linalg.matrix_rank(x_left)) if x_left.size else 0
     if df < 1:
@@ -72,7 +73,7 @@ def _held(
 ) -> HeldTerm:  # fmt: skip
     x, y = plain[0] - plain[0].mean(axis=0), plain[1] - plain[1].mean()
     p, effect = _test(x, y, own, y.size - 1 - x.shape[1])
-    length = np.linalg.norm(_left(left[0][:, own], _orthonormal(np.delete(left[0], own, axis=1))), axis=0)
+    length = np.linalg.norm(_left(left[0][:, own], basis_of(np.delete(left[0], own, axis=1))), axis=0)
     if np.all(length <= _ALIASED * np.linalg.norm(x[:, own], axis=0)):
         return HeldTerm(name, tuple(names), p, None, aliased=True)
     p_held, effect_held = _test(*left, own, df)
@@ -105,14 +106,6 @@ def _coded(column: Column) -> Array | None:
     if len(levels) < 2 or len(levels) > max(MOST_LEVELS, _TEXT_SHARE * codes.size):
         return None
     return np.array(codes[:, None] == np.arange(1, len(levels)), dtype=float)
-
-
-def _orthonormal(x: Array) -> Array:
-    """A basis of what the columns span."""
-    if not x.size:
-        return np.zeros((len(x), 0))
-    u, singular, _ = np.linalg.svd(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300), full_matrices=False)
-    return np.asarray(u[:, singular > _ALIASED * singular[0]])
 
 
 def _left(of: Array, basis: Array) -> Array:

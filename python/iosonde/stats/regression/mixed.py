@@ -63,9 +63,9 @@ class MixedModel:
 
     def test(self, base: Array, more: Array) -> MixedTest | None:
         """Whether the columns ``more`` add anything to ``base``; None where they add no dimension."""
-        own = _orthonormal(_apart(more, _orthonormal(base)))
+        own = basis_of(_apart(more, basis_of(base)))
         old, new = self._whitened(base), self._whitened(own)
-        u, values, _ = np.linalg.svd(_apart(new, _orthonormal(old)), full_matrices=False)
+        u, values, _ = np.linalg.svd(_apart(new, basis_of(old)), full_matrices=False)
         size = np.linalg.norm(new, axis=0).max(initial=0.0)
         contrasts = u[:, values > 1e-8 * max(size, 1e-300)].T  # weights of whitened rows: uncorrelated, of variance 1
         if not len(contrasts):
@@ -111,7 +111,7 @@ def fit(y: Array, x: Array, units: Sequence[Units], start: Sequence[float]) -> M
     By Fisher scoring on the restricted likelihood (Searle, Casella & McCulloch, Variance Components, 1992, §6.6).
     """
     blocks = [np.eye(int(of.max()) + 1)[of] for of in units]
-    basis = _orthonormal(np.column_stack([x, *blocks]))
+    basis = basis_of(np.column_stack([x, *blocks]))
     inside = [basis.T @ block for block in blocks]
     parts = (*(block @ block.T for block in inside), np.eye(basis.shape[1]))
     within = basis.T @ y
@@ -198,7 +198,7 @@ def _covariance(parts: Sequence[Array], theta: Array) -> Array:
     return np.asarray(sum(value * part for value, part in zip(theta, parts, strict=True)))
 
 
-def _orthonormal(x: Array) -> Array:
+def basis_of(x: Array) -> Array:
     """An orthonormal basis of the columns."""
     if not x.shape[1]:
         return x
