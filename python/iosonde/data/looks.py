@@ -40,7 +40,7 @@ def has_metric_name(column: Column) -> bool:
 
 
 def holds_values_as_text(column: Column) -> bool:
-    """Whether most cells of a column of text are a number, alone or with a unit: values that nobody can compute with."""
+    """Whether most cells of a column of text are a number, with or without a unit: nobody can compute with them."""
     if column.numeric:
         return False
     present = [str(value) for value in column.values if value is not None]
