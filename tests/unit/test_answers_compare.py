@@ -9,7 +9,6 @@ import pyarrow.csv as pa_csv
 import pytest
 
 import compare_sample
-import iosonde
 from iosonde.answers.compare.answer import WITHIN_RUN, Comparisons, Sides, compare
 from iosonde.answers.published_side import side_of
 from iosonde.core.errors import DataError, InputError
@@ -174,13 +173,10 @@ def test_a_comparison_says_that_cells_were_read_with_their_units(tmp_path):
     for side in ("a", "b", ""):
         lines = [f"{name},{value}\n" for name, value in rows if name.startswith(side)]
         (tmp_path / f"t{side}.csv").write_text("fs,bandwidth\n" + "".join(lines))
-    for made in (
-        iosonde.compare(tmp_path / "t.csv", group="fs"),
-        iosonde.compare(tmp_path / "ta.csv", b=tmp_path / "tb.csv"),
-    ):
-        content = made.to_dict()
-        assert [text for text in content["warnings"] if "cells with units" in text]
-        assert content["verdicts"][0]["state"] == "different"
+    both, a, b = (open_data(tmp_path / f"t{side}.csv") for side in ("", "a", "b"))
+    for made in (compare(both, Asked(), Sides(group="fs")), compare(a, Asked(), Sides(other=b))):
+        assert [text for text in made.warnings if "cells with units" in text]
+        assert made.verdicts[0].state == "different"
 
 
 def test_a_store_is_compared_with_itself_by_two_names(pair):
