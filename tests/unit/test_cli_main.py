@@ -232,6 +232,26 @@ def test_an_interrupt_while_it_loads_has_no_traceback(moment):
     assert done.stderr in ("", "interrupted\n")
 
 
+WRAPPED = """
+import sys
+class Interrupted:
+    def find_spec(self, name, path, target=None):
+        if name == "iosonde.cli.commands.explain":
+            raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+sys.meta_path.insert(0, Interrupted())
+from iosonde.cli.main import main
+sys.argv[1:] = ["explain", "S104"]
+main()
+"""
+
+
+def test_an_interrupt_that_python_wraps_is_still_an_interrupt():
+    """Python 3.11 raises RuntimeError from one that comes while a class is made."""
+    done = subprocess.run([sys.executable, "-c", WRAPPED], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+
+
 def test_importing_the_package_changes_no_signal():
     code = "import signal, iosonde; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "True\n"

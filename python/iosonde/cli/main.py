@@ -16,6 +16,10 @@ import sys
 def main() -> None:
     """Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us, 130 interrupted."""
     try:
+        # While this is loaded an interrupt ends the process by the signal: Python 3.11 turns one that comes while a class
+        # is made into a RuntimeError.
+        from iosonde.cli.group import run
+
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # set by the package while it was loaded
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
@@ -23,12 +27,12 @@ def main() -> None:
         _open_closed_streams()
         # A command builds much and ends soon: to look for cycles every 700 objects is a tenth of what a page costs.
         gc.set_threshold(100_000, 50, 50)
-        from iosonde.cli.group import run
-
         code = run()
         gc.freeze()  # to look for cycles once more at the end, in all that was loaded, is a seventh of a summary
         _ignore_interrupts()  # all is said: while it ends, Python would let it die of the signal without a word
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
         _ignore_interrupts()  # whoever presses twice wants no traceback of the second
         code = 130
         _say("interrupted")
