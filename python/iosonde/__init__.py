@@ -84,7 +84,9 @@ if not TYPE_CHECKING:  # to a type checker it would say that every name is there
     def __getattr__(name: str) -> Any:
         if name not in _HOME:
             raise AttributeError(f"module 'iosonde' has no attribute '{name}'")
-        return getattr(importlib.import_module(f"iosonde.{_HOME[name]}"), name)
+        from .api.spelling import for_python
+
+        return for_python(getattr(importlib.import_module(f"iosonde.{_HOME[name]}"), name))
 
 
 def __dir__() -> list[str]:

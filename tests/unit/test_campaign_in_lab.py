@@ -128,7 +128,7 @@ def test_what_cannot_be_brought_up_is_said_before_anything_is_stored(wanted, tmp
         assert store == tmp_path / "store"
         seen.append(setting)
         if setting.words["net"] == "580mbit":
-            raise InputError("too fast")
+            raise InputError("too-fast", "too fast")
 
     with pytest.raises(InputError, match="too fast"), in_labs(asked, check):
         pass

@@ -11,7 +11,7 @@ from iosonde.campaign.lab_budget import LabBudget
 from iosonde.campaign.lab_by_lab import lab_by_lab
 from iosonde.core.errors import SystemFaultError
 
-DOWN = SystemFaultError("client1: nothing is mounted")
+DOWN = SystemFaultError("client-nothing-is-mounted", "client1: nothing is mounted")
 
 
 @dataclass

@@ -135,7 +135,7 @@ def test_what_is_known_to_outlast_the_walltime_is_not_started():
 @pytest.mark.parametrize("fails", ["measure", "keep"])
 def test_a_target_that_fails_ends_the_campaign_and_costs_no_run(fails):
     bench = Bench()
-    fault = TargetFaultError("the server of /mnt/x is gone", "mount it again")
+    fault = TargetFaultError("server-mnt-x-is-gone", "the server of /mnt/x is gone", "mount it again")
 
     def failing(what):
         def does(given):

@@ -149,7 +149,7 @@ def test_what_cannot_be_inflicted_or_undone_is_said_and_the_trial_goes_on(served
     lab = FakeLab(0.0)
 
     def fail(*_):
-        raise SystemFaultError("no such process")
+        raise SystemFaultError("no-such-process", "no such process")
 
     lab.undo = fail
     exchange = served(lab, KILL, replace(KILL, kind="cut-link", on="server1"))

@@ -193,7 +193,7 @@ def test_a_round_trip_is_delayed_once_by_what_was_asked_for():
 
 def test_a_kernel_that_cannot_delay_says_so_before_anything_is_made(monkeypatch):
     def refuses(words, **_):
-        raise tools.LabError("unshare: Error: Specified qdisc kind is unknown.")
+        raise tools.LabError("unshare-error-specified-qdisc-kind", "unshare: Error: Specified qdisc kind is unknown.")
 
     monkeypatch.setattr(links, "run", refuses)
     links.check_delay(None)
@@ -257,7 +257,7 @@ def test_a_fault_that_fails_half_way_is_undone_and_not_kept(switches, monkeypatc
     lab = lab_of()
 
     def half(switch, host):
-        raise tools.LabError("half cut")
+        raise tools.LabError("half-cut", "half cut")
 
     monkeypatch.setattr(faults.links, "cut", half)
     with pytest.raises(tools.LabError, match="half cut"):
@@ -339,7 +339,9 @@ def test_what_is_mounted_stays_and_what_is_not_needs_no_unmounting(monkeypatch):
 
 def test_a_profile_before_it_was_turned_on_says_how(monkeypatch):
     def refuses(self, *words, **_):
-        raise tools.LabError("server1: gluster: Profile on Volume lab is not started")
+        raise tools.LabError(
+            "server-gluster-profile-on-volume", "server1: gluster: Profile on Volume lab is not started"
+        )
 
     monkeypatch.setattr(hosts.LabHost, "run", refuses)
     with pytest.raises(InputError) as error:

@@ -91,7 +91,7 @@ def test_a_file_system_that_nobody_asks_leaves_no_trace(tmp_path):
     assert "conditions" not in done.facts and "health" not in done.factors
 
 
-@pytest.mark.parametrize("error", [NoAnswerError("hangs"), SystemFaultError("ended")])
+@pytest.mark.parametrize("error", [NoAnswerError("hangs", "hangs"), SystemFaultError("ended", "ended")])
 def test_a_file_system_that_does_not_answer_in_time_is_not_known(error, tmp_path, monkeypatch):
     with Keeper() as keeper:
 

@@ -35,7 +35,7 @@ def test_a_name_that_is_no_utf8_is_said_by_file_and_by_stderr(program, tmp_path,
     word = os.fsdecode(b"/t/\xff\x1b[31m")
 
     def fails(_):
-        raise TargetError(f"{word}: is full", "make room")
+        raise TargetError("is-full", "{word}: is full", "make room", word=word)
 
     class Given:
         from_word = staticmethod(
@@ -77,7 +77,7 @@ def test_what_the_system_and_the_engine_said_is_kept_without_pythons_spelling(er
 
 
 def test_a_sentence_is_one_line_and_names_its_host_once(tmp_path, capfd):
-    left_by(tmp_path, TargetError(f"on {HOST}: two\nlines", "mend\nit"))
+    left_by(tmp_path, TargetError("on-two-lines", "on {host}: two\nlines", "mend\nit", host=HOST))
     assert heard(capfd) == f"on {HOST}: two lines. mend it"
     (path,) = tmp_path.glob("error-*.json")
     assert "TargetError" in json.loads(path.read_text())["trace"]
@@ -85,7 +85,7 @@ def test_a_sentence_is_one_line_and_names_its_host_once(tmp_path, capfd):
 
 def test_a_folder_that_cannot_be_written_does_not_silence_a_rank(tmp_path, capfd):
     (tmp_path / "file").touch()
-    left_by(tmp_path / "file" / "folder", TargetError("it is full", "make room"))
+    left_by(tmp_path / "file" / "folder", TargetError("is-full", "it is full", "make room"))
     assert heard(capfd) == f"on {HOST}: it is full. make room"
 
 
@@ -94,7 +94,7 @@ def test_a_closed_stderr_does_not_cost_the_file(tmp_path, monkeypatch):
         raise OSError(errno.EBADF, "Bad file descriptor")
 
     monkeypatch.setattr(last_words.os, "write", closed)
-    left_by(tmp_path, TargetError("it is full", "make room"))
+    left_by(tmp_path, TargetError("is-full", "it is full", "make room"))
     assert last_words.left(tmp_path) == ["it is full. make room"]
 
 
@@ -113,11 +113,11 @@ def test_a_disk_that_is_full_says_so_and_one_that_was_ended_in_the_middle_says_n
         raise KeyboardInterrupt
 
     monkeypatch.setattr(last_words.Path, "write_text", full)
-    left_by(tmp_path, TargetError("it is full", "make room"))
+    left_by(tmp_path, TargetError("is-full", "it is full", "make room"))
     assert last_words.left(tmp_path) == [f"a rank failed and could not say why: is {tmp_path.parent} full?"]
     for path in tmp_path.iterdir():
         path.unlink()
     monkeypatch.setattr(last_words.Path, "write_text", ended)
     with pytest.raises(KeyboardInterrupt):
-        left_by(tmp_path, TargetError("it is full", "make room"))
+        left_by(tmp_path, TargetError("is-full", "it is full", "make room"))
     assert last_words.left(tmp_path) == []

@@ -18,7 +18,7 @@ def hands(*answers, **more) -> ServerHands:
 
 
 def fails(*_):
-    raise SystemFaultError("server2: no answer")
+    raise SystemFaultError("server-no-answer", "server2: no answer")
 
 
 def test_without_hands_the_client_is_believed_and_nothing_is_kept():

@@ -77,7 +77,7 @@ def test_missing_libraries_are_named(monkeypatch):
 
 def test_without_mpi_every_check_of_it_says_what_to_do(monkeypatch):
     def none():
-        raise LaunchError("there is no MPI", "install it")
+        raise LaunchError("is-no-mpi", "there is no MPI", "install it")
 
     monkeypatch.setattr(mpiexec, "library", none)
     monkeypatch.setattr(mpiexec, "find", none)
@@ -144,7 +144,7 @@ def test_in_a_job_its_nodes_are_called(monkeypatch):
     assert mpi.nodes_of_the_job().detail == "6 answer by mpirun: n0, n1, n2, n3 … n5"
 
     def refuse(*_, **__):
-        raise LaunchError("1 of 6 nodes cannot be used: n3", "mend it")
+        raise LaunchError("nodes-cannot-used-n", "1 of 6 nodes cannot be used: n3", "mend it")
 
     monkeypatch.setattr(mpi.rollcall, "call", refuse)
     found = mpi.nodes_of_the_job()

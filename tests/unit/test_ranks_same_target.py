@@ -91,7 +91,7 @@ def test_a_look_at_a_target_that_hangs_ends(monkeypatch, tmp_path):
     from iosonde.foreign.child import NoAnswerError
 
     def silent(self, *words, **more):
-        raise NoAnswerError("hangs")
+        raise NoAnswerError("hangs", "hangs")
 
     monkeypatch.setattr(same_target.Child, "call", silent)
     found = same_target.look_within(tmp_path)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import spell
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.where import matching_rows
 from iosonde.core.words import counted, percent, ratio
@@ -125,7 +126,9 @@ class Advised(Answer):
         """File name → content: the rules for a file system or tool, in which columns and levels have ``names``.
         Raises InputError where nothing was advised."""
         if not self.advice.rules:
-            raise InputError("nothing was advised, so there are no rules to write", "measure more; the text says what")
+            raise InputError(
+                "no-rules", "nothing was advised, so there are no rules to write", "measure more; the text says what"
+            )
         return files_of(self.advice.rules, system, dict(names), self.advice.instances.settings)
 
 
@@ -158,7 +161,13 @@ class AdvisedEach(Answer):
     def advice(self) -> Advice:
         """Where one is needed. Raises InputError."""
         names = ", ".join(f"'{one.advice.instances.response}'" for one in self.items)
-        raise InputError(f"the advice is on {len(self.items)} responses", f"name one with --response: {names}")
+        raise InputError(
+            "ambiguous-response",
+            "the advice is on {n_responses} responses",
+            "name one with {spell.response}: {names}",
+            n_responses=len(self.items),
+            names=names,
+        )
 
     def files(self, system: str, names: Mapping[str, str]) -> dict[str, str]:
         """Of one response alone: raises InputError."""
@@ -171,9 +180,15 @@ def advise(
     """Advice from the trials of DATA, of a store on every operation that is asked for; for one ``workload``, or held
     against ``new`` trials. Raises InputError, DataError."""
     if workload is not None and new is not None:
-        raise InputError("--for asks for one workload, --against compares all", "give one of the two")
+        raise InputError(
+            "conflicting-options",
+            "{spell.for} asks for one workload, {spell.against} compares all",
+            "give one of the two",
+        )
     if source.store is None and not asked.response:
-        raise InputError("--response is missing", f"columns: {', '.join(source.table.names)}")
+        raise InputError(
+            "missing-option", "{spell.response} is missing", "columns: {names}", names=", ".join(source.table.names)
+        )
     made, left = list[Advised](), list[DataError]()
     for response in one_of_each(source, replace(asked, on=(*how.choose, *(how.given or ())))):
         try:
@@ -181,7 +196,11 @@ def advise(
         except DataError as error:
             left.append(error)
     if not made:
-        raise left[0] if left else DataError(f"{source.name} holds no rows", "give a table with measurements")
+        raise (
+            left[0]
+            if left
+            else DataError("no-rows", "{name} holds no rows", "give a table with measurements", name=source.name)
+        )
     return made[0] if len(made) == 1 and not left else AdvisedEach(tuple(made), tuple(one.message for one in left))
 
 
@@ -190,7 +209,7 @@ def _advised(
     new: Source | None,
 ) -> Advised:  # fmt: skip
     if not len(response.rows):
-        raise DataError(f"{source.name} holds no rows", "give a table with measurements")
+        raise DataError("no-rows", "{name} holds no rows", "give a table with measurements", name=source.name)
     named = replace(asked, response=(response.title,)) if source.store is not None else asked
     chosen = [response.rows.column(name).name for name in how.choose]
     given, said = (how.given, "") if how.given is not None else _workload(source, named, response, chosen)
@@ -229,7 +248,7 @@ def _workload(
     for name in varying_besides(source, response, chosen):
         if _complete_share(response, chosen, [*kept, name]) >= _MIN_COMPLETE_SHARE:
             kept.append(name)
-    return tuple(kept), f"taken for the workload, as --given names none: {', '.join(kept)}" if kept else ""
+    return tuple(kept), f"taken for the workload, as {spell.given} names none: {', '.join(kept)}" if kept else ""
 
 
 def _complete_share(response: Response, chosen: Sequence[str], given: Sequence[str]) -> float:
@@ -247,16 +266,31 @@ def _case(made: Advice, given: Mapping[str, str], source: Source) -> dict[str, A
     features = made.instances.features
     chosen = [name for name in given if name in made.instances.choose]
     if chosen:
-        raise InputError(f"'{chosen[0]}' is chosen, not given", "--for describes the workload; --current the setting")
+        raise InputError(
+            "not-a-workload-factor",
+            "'{factor}' is chosen, not given",
+            "{spell.for} describes the workload; {spell.current} the setting",
+            factor=chosen[0],
+        )
     numeric = {feature.name for feature in features if feature.numeric}
     case = {name: _number(value) if name in numeric else value for name, value in given.items()}
     beyond = outside(features, encode(features, case))
     if beyond:
-        raise InputError(f"no advice beyond what was tried: {beyond[0]}", "measure there, or ask for a workload inside")
+        raise InputError(
+            "outside-measured-range",
+            "no advice beyond what was tried: {reason}",
+            "measure there, or ask for a workload inside",
+            reason=beyond[0],
+        )
     conditions = [condition for condition in source.where if condition[0] in case]
     if conditions and not matching_rows({name: [value] for name, value in case.items()}, conditions):
         told = ",".join(f"{name}={value}" for name, value in given.items())
-        raise InputError(f"--for {told} is left out by --where", "ask for a workload that the conditions allow")
+        raise InputError(
+            "excluded-by-filter",
+            "{spell.for:{workload}} is left out by {spell.where}",
+            "ask for a workload that the conditions allow",
+            workload=told,
+        )
     return case
 
 

@@ -14,6 +14,7 @@ from iosonde.core import decision
 from iosonde.core.deciding import Name, own_clock
 from iosonde.core.errors import InputError
 from iosonde.core.gate import Gate, GateVerdict, gate_of
+from iosonde.core.message import spell
 from iosonde.core.pair_rule import PairRule, pair_rule
 from iosonde.core.types import Experiment
 from iosonde.core.verdict import Verdict
@@ -107,7 +108,13 @@ def against(
     rule = pair_rule(experiment)
     assert rule is not None
     if levels and set(levels) != {rule.a, rule.b}:
-        raise InputError(f"the pairs are of {rule.a} and {rule.b}", "leave the levels out")
+        raise InputError(
+            "level-mismatch",
+            "the pairs are of {level_a} and {level_b}",
+            "leave the levels out",
+            level_a=rule.a,
+            level_b=rule.b,
+        )
     sealed = gate is None
     gate = gate or gate_of(rule.fail_if, False)
     runs = list(_runs(source, experiment, rule)) if len(source.table) else []
@@ -121,7 +128,14 @@ def against(
     shown = [one for one in made if _is_asked(one, asked.response)]
     if not shown:
         names = ", ".join(dict.fromkeys(f"{one.name[0]} {one.name[1]}" for one in made))
-        raise InputError(f"{source.name} has no response '{asked.response[0]}'", f"there are: {names}")
+        raise InputError(
+            "unknown-response",
+            "{name} has no response '{response}'",
+            "there are: {names}",
+            name=source.name,
+            response=asked.response[0],
+            names=names,
+        )
     judged = None
     if gate is not None:
         gated = narrowed(rule, shown, chosen, asked)
@@ -190,6 +204,7 @@ def _warnings(source: Source, asked: Asked, found: Sequence[Experiment], rule: P
         yield "some pairs are left out by a condition that nobody sealed: the interval promises nothing"
     if len(found) > 1:
         yield (
-            f"this is the newest of {len(found)} comparisons in the store (--experiment chooses): of several the one "
+            f"this is the newest of {len(found)} comparisons in the store ({spell.experiment} chooses): of several "
+            "the one "
             "that pleases proves nothing"
         )

@@ -106,7 +106,11 @@ def anova(source: Source, asked: Asked, how: SumsOfSquares | None = None) -> Ana
     _refuse_factors(how, response.rows, terms)
     rows = strata.named(response.rows, how.bring_ups)
     if how.weighted and not how.block:
-        raise InputError("weights are those of the levels of a block", "name it with --block, as --block campaign")
+        raise InputError(
+            "missing-option",
+            "weights are those of the levels of a block",
+            "name it with {spell.block}, as {spell.block} campaign",
+        )
     block = Block(how.block, how.weighted) if how.block else None
     made = allocated(rows, response.title, terms, asked.level, block=block, kind=how.kind, contrasts=how.contrasts)
     named = columns_of(terms, rows)
@@ -131,7 +135,12 @@ def _refuse_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> No
     factors = {*columns_of(terms, rows), *([rows.column(how.block).name] if how.block else [])}
     twice = [name for name in how.bring_ups if rows.column(name).name in factors]
     if twice:
-        raise InputError(f"'{twice[0]}' numbers bring-ups and is a factor", "leave it out of --on and --block")
+        raise InputError(
+            "conflicting-roles",
+            "'{column}' numbers bring-ups and is a factor",
+            "leave it out of {spell.on} and {spell.block}",
+            column=twice[0],
+        )
 
 
 def sentence(

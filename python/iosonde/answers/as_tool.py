@@ -91,8 +91,10 @@ def _recompute(store: Store, tool: str, runs: Sequence[StoredRun]) -> list[Recom
             settings.setdefault((run.experiment, *sorted(map(str, setting.items()))), []).append(run)
     if not settings:
         raise DataError(
-            f"no complete run here has recorded operations, from which {tool}'s numbers could be recomputed",
+            "no-recorded-operations",
+            "no complete run here has recorded operations, from which {tool}'s numbers could be recomputed",
             "results of other tools and samples keep only totals; measure with 'iosonde run'",
+            tool=tool,
         )
     return [_of_setting(store, tool, chosen) for chosen in settings.values()]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from iosonde.core.errors import IosondeError
+from iosonde.core.message import spell
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import listed
@@ -55,7 +56,7 @@ class Besides:
         if not self.names:
             return []
         verb, held = ("varies", "it") if len(self.names) == 1 else ("vary", "them")
-        return [f"{some(self.names)} {verb} besides: add {held} to {option}, or hold {held} with --where"]
+        return [f"{some(self.names)} {verb} besides: add {held} to {option}, or hold {held} with {spell.where}"]
 
     @property
     def sentence(self) -> str:

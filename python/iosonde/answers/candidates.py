@@ -52,7 +52,7 @@ def candidates(texts: Sequence[str], n_settings: int, terms: str | None = None) 
             checked(name, given)
             found.append(Candidate(name, given))
     if not found:
-        raise InputError("no family is named", f"families: auto, {', '.join(NAMES)}")
+        raise InputError("empty-option-value", "no family is named", "families: auto, {names}", names=", ".join(NAMES))
     named = {candidate.name: candidate for candidate in found}
     order = list(named)
     return sorted(named.values(), key=lambda c: (NAMES.index(c.family), order.index(c.name)))
@@ -61,14 +61,34 @@ def candidates(texts: Sequence[str], n_settings: int, terms: str | None = None) 
 def _option(family: str, text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals:
-        raise InputError(f"'{text}' is not an option of a family", "write --family 'tree depth=4'")
+        raise InputError(
+            "invalid-option-value",
+            "'{option}' is not an option of a family",
+            "write {spell.family:'tree depth=4'}",
+            option=text,
+        )
     known = checked(family, {}).get(key, "")
     if isinstance(known, str):
         return key, value
     try:
         number = type(known)(value)
     except ValueError:
-        raise InputError(f"{family} {key}={value} is not a number", f"write it like {key}={known or 4}") from None
+        raise InputError(
+            "not-a-number",
+            "{family} {key}={number} is not a number",
+            "write it like {key}={default_number}",
+            family=family,
+            key=key,
+            number=value,
+            default_number=known or 4,
+        ) from None
     if not 0 <= number < 1e9:
-        raise InputError(f"{family} {key}={value} is out of range", "use a number of 0 or more")
+        raise InputError(
+            "out-of-range",
+            "{family} {key}={number} is out of range",
+            "use a number of 0 or more",
+            family=family,
+            key=key,
+            number=value,
+        )
     return key, number

@@ -78,7 +78,7 @@ def carried(text: str, word: str = "--bound") -> Carried:
     readings = bytes_per_s(found[2]) if found else ()
     if not found or (found[2] and not readings) or not float(found[1]) > 0:
         hint = "write it like 117MB/s, 1Gbit/s, or as a plain number in the response's own unit"
-        raise InputError(f"{word} '{text}' is not a rate", hint)
+        raise InputError("not-a-rate", "{option} '{rate}' is not a rate", "{hint}", option=word, rate=text, hint=hint)
     return Carried(float(found[1]) * min(readings)) if readings else Carried(limit=float(found[1]))
 
 
@@ -87,7 +87,9 @@ def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried
     bound = carried or Carried()
     if source.store is not None:
         if bound.limit is not None:
-            raise InputError(f"the bound {bound.limit:g} has no unit", "write it like 117MB/s or 1Gbit/s")
+            raise InputError(
+                "missing-unit", "the bound {limit:g} has no unit", "write it like 117MB/s or 1Gbit/s", limit=bound.limit
+            )
         observed = [factor.name for factor in source.known.factors if factor.role is Role.OBSERVED]
         made = measured(source, replace(asked, on=tuple(by)))
         problems = source.store.problems()

@@ -107,7 +107,12 @@ def described(given: str | Mapping[str, Any]) -> tuple[dict[str, Ends], dict[str
     cluster = whole_file.cluster
     if cluster is None:
         name = "the cluster" if isinstance(given, Mapping) else given
-        raise InputError(f"{name} describes no cluster", "say under today what it has: clients, servers, network …")
+        raise InputError(
+            "no-cluster",
+            "{name} describes no cluster",
+            "say under today what it has: clients, servers, network …",
+            name=name,
+        )
     ends = {
         name: (one.value, one.high, one.low) if name in LESS_IS_BETTER else (one.value, one.low, one.high)
         for name, one in cluster.system.items()

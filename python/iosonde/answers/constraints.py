@@ -56,8 +56,13 @@ def typed(texts: Sequence[str], examples: Examples) -> Broken:
     if wrong := _measured(broken, examples):
         text, at = wrong
         told = ", ".join(f"{name}={value}" for name, value in at.items())
-        raise InputError(f"'{text}' does not hold at {told}, which was measured",
-                         "correct the constraint, or leave such rows out with --where")  # fmt: skip
+        raise InputError(
+            "constraint-violated",
+            "'{constraint}' does not hold at {setting}, which was measured",
+            "correct the constraint, or leave such rows out with {spell.where}",
+            constraint=text,
+            setting=told,
+        )
     return broken
 
 
@@ -93,7 +98,7 @@ def _fixed(text: str, names: Sequence[str], source: Source, examples: Examples) 
     values = {name: _only_value(source, name) for name in sorted(made.names - known)}
     written = _with_values(made, values)
     if _measured(check_of([written], examples.features, "the experiment"), examples):
-        raise InputError("trials that were measured break it")
+        raise InputError("constraint-violated", "trials that were measured break it")
     return written
 
 
@@ -101,7 +106,7 @@ def _only_value(source: Source, name: str) -> Any:
     column = source.table.column(name)
     levels = [level for level in column.codes()[1] if level is not None]
     if len(levels) != 1:
-        raise InputError(f"the model has no factor {name}")
+        raise InputError("unknown-factor", "the model has no factor {name}", name=name)
     return tidy(float(levels[0])) if column.numeric else levels[0]
 
 

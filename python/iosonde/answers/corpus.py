@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.stored import incomplete_among
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
@@ -129,7 +130,11 @@ def corpus(source: Source, asked: Asked, how: HowCorpus | None = None) -> Corpus
     """The corpus in a store or a table of results. Raises InputError, DataError."""
     how = how or HowCorpus()
     if source.store is None:
-        raise InputError("a corpus is a store", "iosonde import -r DIR --store STORE --factors-from PATTERN makes one")
+        raise InputError(
+            "not-a-store",
+            "a corpus is a store",
+            "iosonde import -r DIR {spell.store:STORE} {spell.factors_from:PATTERN} makes one",
+        )
     rest, mine = apart_from(source, how.mine)
     trials = rest.trials(asked.choice)
     rows = trials.rows
@@ -165,7 +170,13 @@ def _kinds(rows: Table, wanted: Sequence[str]) -> list[_Kind]:
     for text in wanted:
         if not any(text in (kind[0], " ".join(kind)) for kind, _ in found):
             there = ", ".join(dict.fromkeys(kind[0] for kind, _ in found))
-            raise InputError(f"the corpus has no '{text}'", f"there are: {there[:400]}")
+            raise InputError(
+                "unknown-operation",
+                "the corpus has no '{operation}'",
+                "there are: {operations}",
+                operation=text,
+                operations=there[:400],
+            )
     if wanted:
         found = [one for one in found if one[0][0] in wanted or " ".join(one[0]) in wanted]
     return sorted(found, key=lambda one: int(one[1][0]))
@@ -193,7 +204,7 @@ def _said(source: Source, rows: Table, work: Systems) -> list[str]:
         lacking = int(np.sum(~np.isfinite(work.size[first])))
         if lacking:
             said.append(f"{counted(lacking, 'run')} of {len(first)} say no {work.per} and are not in what is per "
-                        f"{work.per.removesuffix('s')}: --per none takes them")  # fmt: skip
+                        f"{work.per.removesuffix('s')}: {spell.per} none takes them")  # fmt: skip
     return said
 
 

@@ -20,8 +20,11 @@ def page(code: str) -> str:
     if code.upper() not in _known():
         near = difflib.get_close_matches(code.upper(), _known(), 3, 0.6)
         raise InputError(
-            f"there is no finding '{code}'",
-            f"did you mean {' or '.join(near)}?" if near else "list them: iosonde explain",
+            "unknown-finding",
+            "there is no finding '{code}'",
+            "{suggestion}",
+            code=code,
+            suggestion=f"did you mean {' or '.join(near)}?" if near else "list them: iosonde explain",
         )
     return _text(code.upper()).rstrip()
 

@@ -182,21 +182,36 @@ def _pairs(of_a: Mapping[str, Side], of_b: Mapping[str, Side], operation: str | 
         pairs = [(side, of_b[name]) for name, side in of_a.items() if name in of_b]
     if not pairs:
         raise InputError(
-            f"A and B have no operation of one name: A has {', '.join(of_a)}; B has {', '.join(of_b)}",
-            "name one of each: --operation A,B",
+            "no-common-operation",
+            "A and B have no operation of one name: A has {operations_a}; B has {operations_b}",
+            "name one of each: {spell.operation:A,B}",
+            operations_a=", ".join(of_a),
+            operations_b=", ".join(of_b),
         )
     for one, other in pairs:
         if one.unit != other.unit:
             raise InputError(
-                f"{one.operation} of A is in {one.unit}, {other.operation} of B in {other.unit}",
-                "choose two of one kind with --operation A,B",
+                "unit-mismatch",
+                "{operation_a} of A is in {unit_a}, {operation_b} of B in {unit_b}",
+                "choose two of one kind with {spell.operation:A,B}",
+                operation_a=one.operation,
+                unit_a=one.unit,
+                operation_b=other.operation,
+                unit_b=other.unit,
             )
     return pairs
 
 
 def _chosen(found: Mapping[str, Side], name: str, which: str) -> Side:
     if name not in found:
-        raise InputError(f"{which} has no operation '{name}'", f"there are: {', '.join(found)}")
+        raise InputError(
+            "unknown-operation",
+            "{side} has no operation '{name}'",
+            "there are: {operations}",
+            side=which,
+            name=name,
+            operations=", ".join(found),
+        )
     return found[name]
 
 

@@ -76,8 +76,12 @@ def held_out(model: Model, source: Source, level: float = 0.95) -> HeldOut:
         ends.append((made.value.low, made.value.high))
         inside.append(row)
     if not inside:
-        raise DataError(f"the model predicts none of the rows: {refused[0] if refused else 'none has a value'}",
-                        "look at the factors' ranges")  # fmt: skip
+        raise DataError(
+            "no-predictions",
+            "the model predicts none of the rows: {reason}",
+            "look at the factors' ranges",
+            reason=refused[0] if refused else "none has a value",
+        )
     observed, predicted = y[inside], np.array(values, dtype=float)
     settings = np.unique([json.dumps(rows[i], sort_keys=True) for i in inside], return_inverse=True)[1]
     low, high = np.array(ends, dtype=float).T

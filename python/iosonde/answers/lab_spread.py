@@ -66,7 +66,7 @@ def answer(lab: labs.Lab, directory: str, placed: Sequence[labs.Placement], leve
     """Of the files of a directory, by where their bytes are. Raises InputError where there are none."""
     found = [one.n_bytes for one in placed if any(one.n_bytes.values())]
     if not found:
-        raise InputError(f"{directory}: no file with bytes is below it")
+        raise InputError("no-files", "{directory}: no file with bytes is below it", directory=directory)
     names = [one.name for one in lab.servers]
     servers = {name: (sum(one.get(name, 0) > 0 for one in found), sum(one.get(name, 0) for one in found))
                for name in names}  # fmt: skip

@@ -37,7 +37,12 @@ def learned(source: Source, asked: Asked) -> Learned:
     response = one_response(source, asked).with_scattered()
     names = list(source.apart(asked.on)) or [name for name in set_factors(response) if _varies(response, name)]
     if not names:
-        raise DataError(f"{response.title}: no factor has two levels", "what never varies explains nothing")
+        raise DataError(
+            "nothing-varies",
+            "{title}: no factor has two levels",
+            "what never varies explains nothing",
+            title=response.title,
+        )
     found = examples(response.rows, response.title, names)
     units = source.units() if source.store is not None else {}
     features = tuple(replace(one, unit=one.unit or units.get(one.name, "")) for one in found.features)
@@ -49,7 +54,13 @@ def refuse_unnamed(source: Source, asked: Asked) -> None:
     """Raises InputError where a table's response or factors are not named: they are not guessed."""
     for option, names in (("--response", asked.response), ("--on", asked.on)):
         if not names:
-            raise InputError(f"{option} is missing", f"columns: {', '.join(source.table.names)}")
+            raise InputError(
+                "missing-option",
+                "{option} is missing",
+                "columns: {names}",
+                option=option,
+                names=", ".join(source.table.names),
+            )
 
 
 def set_factors(response: Response) -> list[str]:

@@ -26,7 +26,13 @@ def read_model(path: str) -> Model:
         with Path(path).open("rb") as file:
             text = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}", "make one: iosonde fit DATA … -o FILE") from error
+        raise InputError(
+            "unreadable-file",
+            "cannot read {path}: {reason}",
+            "make one: iosonde fit DATA … -o FILE",
+            path=path,
+            reason=error.strerror,
+        ) from error
     return from_text(text, path)
 
 
@@ -37,7 +43,7 @@ def setting(features: Sequence[Feature], given: Mapping[str, Any]) -> dict[str, 
     for name, value in given.items():
         full = full_name(features, name)
         if full in read:
-            raise InputError(f"{full} is given twice", "give it once")
+            raise InputError("duplicate-factor", "{factor} is given twice", "give it once", factor=full)
         read[full] = _number(value, known[full].unit) if full in known and known[full].numeric else _text(value)
     return read
 
@@ -65,7 +71,13 @@ def rows_of(model: Model, source: Source, measured: bool = False) -> tuple[list[
     for column in columns:
         if column.missing.any():
             row = int(column.missing.argmax())
-            raise DataError(f"{table.place(row)}, column '{column.name}': no value", "fill it, or leave the row out")
+            raise DataError(
+                "missing-value",
+                "{row}, column '{name}': no value",
+                "fill it, or leave the row out",
+                row=table.place(row),
+                name=column.name,
+            )
     rows = []
     for row in range(len(table)):
         cells = [tidy(float(c.values[row])) if c.numeric else c.values[row] for c in columns]

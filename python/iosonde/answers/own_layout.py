@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
 
@@ -33,11 +34,11 @@ class OwnLayout:
         if not _REDUNDANCY & given and (told := _redundancy(every[0])):
             fields, said = told
             found |= fields
-            self.notes[f"{said}, as the file system told (--replicas or --erasure says otherwise)"] = None
+            self.notes[f"{said}, as the file system told ({spell.replicas} or {spell.erasure} says otherwise)"] = None
         servers = every[0].get("servers")
         if isinstance(servers, list) and servers and not {"servers", "disks"} & given:
             found["servers"] = len(servers)
-            self.notes[f"{len(servers)} servers, as the file system told (--servers says otherwise)"] = None
+            self.notes[f"{len(servers)} servers, as the file system told ({spell.servers} says otherwise)"] = None
         return found
 
 

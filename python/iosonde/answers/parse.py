@@ -99,7 +99,11 @@ def parse(
 def map_of(columns: str | Path | None, form: str | None = None) -> ColumnsMap | None:
     """The map in a file, None where no file is named. Raises InputError, also where ``form`` names a tool, too."""
     if columns is not None and form is not None:
-        raise InputError("a file is read by a map of its columns or as a tool's output", "leave --format out")
+        raise InputError(
+            "conflicting-options",
+            "a file is read by a map of its columns or as a tool's output",
+            "leave {spell.format} out",
+        )
     return None if columns is None else read_map(columns)
 
 
@@ -114,7 +118,12 @@ def read_file(name: str, stdin: BinaryIO | None = None) -> Text:
     if name == "-" and stdin is not None:
         return read(stdin, name)
     if not waiting_mount(Path(name)) and Path(name).is_dir():
-        raise InputError(f"{name} is a directory", f"iosonde import -r {name} --store DIR reads all in it")
+        raise InputError(
+            "is-a-directory",
+            "{name} is a directory",
+            "iosonde import -r {name} {spell.store:DIR} reads all in it",
+            name=name,
+        )
     with open_whole(Path(name)) as file:
         text = read(file, name)
     if fio_version.is_latency_log(Path(name)):

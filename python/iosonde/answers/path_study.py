@@ -95,7 +95,13 @@ def path_study(source: Source, level: float) -> PathStudy:
     """The tables of every study in the store. Raises DataError where there is none."""
     found = studies(source)
     if not found:
-        raise DataError(f"{source.name} holds no study of paths", f"measure one: iosonde run {WORKLOAD} --target DIR")
+        raise DataError(
+            "no-path-study",
+            "{name} holds no study of paths",
+            "measure one: iosonde run {workload} {spell.target:DIR}",
+            name=source.name,
+            workload=WORKLOAD,
+        )
     return PathStudy(tuple(_tables(one, level) for one in found), level)
 
 

@@ -86,10 +86,16 @@ def _asked(
     made: list[Prediction] = []
     for number, (at, said) in enumerate(zip(settings, ask_all(model, settings, level), strict=True)):
         if isinstance(said, IosondeError):
-            raise InputError(place(number) + said.message, said.hint) from said
+            raise InputError(
+                "reraised", "{place}{message}", "{hint}", place=place(number), message=said.message, hint=said.hint
+            ) from said
         if why := broken(at):
             raise InputError(
-                f"{place(number)}the setting breaks '{why}'", "the model was fitted under it: no such setting exists"
+                "constraint-violated",
+                "{place}the setting breaks '{constraint}'",
+                "the model was fitted under it: no such setting exists",
+                place=place(number),
+                constraint=why,
             )
         made.append(said)
     return Predictions(model, tuple(made), level)

@@ -45,15 +45,25 @@ def printed(chosen: ChosenRuns, ranks: Sequence[int] = ()) -> list[Printed]:
     """The outputs of the chosen run, in the order of its steps; of ``ranks`` only. Raises InputError if there is
     none."""
     if chosen.run is None:
-        raise InputError("--printed needs a run, and --rank needs --printed",
-                         f"'iosonde show {chosen.store.path}' lists the runs")  # fmt: skip
+        raise InputError(
+            "missing-option",
+            "{spell.printed} needs a run, and {spell.rank} needs {spell.printed}",
+            "'iosonde show {path}' lists the runs",
+            path=chosen.store.path,
+        )
     run = chosen.store.run(chosen.run)
     heads = {name: (head, rank) for name, head, rank in _heads([StoredPhase(one) for one in run.phases])}
     names = [name for name in run.raw if not ranks or heads.get(name, ("", None))[1] in ranks]
     if not names:
         which = f"rank {', '.join(map(str, ranks))} of run {run.id}" if ranks else f"run {run.id}"
-        raise InputError(f"{which} has printed nothing that was kept",
-                         f"'iosonde show {chosen.store.path} {run.id}' shows it")  # fmt: skip
+        raise InputError(
+            "no-output",
+            "{source} has printed nothing that was kept",
+            "'iosonde show {path} {id}' shows it",
+            source=which,
+            path=chosen.store.path,
+            id=run.id,
+        )
     names.sort(key=lambda one: list(heads).index(one) if one in heads else len(heads))
     return [Printed(heads.get(name, (name, None))[0], run.raw[name]) for name in names]
 

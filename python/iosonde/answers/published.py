@@ -33,7 +33,12 @@ def rank_published(source: Source, asked: Asked, levels: Sequence[str], fixed: S
     for response in asked.response:
         if response not in by_name:
             raise InputError(
-                f"{source.name} has no coefficients of '{response}'", f"it has those of {', '.join(by_name)}"
+                "unknown-response",
+                "{name} has no coefficients of '{response}'",
+                "it has those of {responses}",
+                name=source.name,
+                response=response,
+                responses=", ".join(by_name),
             )
     made = []
     for response in asked.response or by_name:
@@ -45,8 +50,13 @@ def rank_published(source: Source, asked: Asked, levels: Sequence[str], fixed: S
 def _line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:
     names, values, errors = _column(table, _FEATURE), _column(table, _COEFFICIENT), _column(table, _ERROR)
     if names is None or values is None:
-        raise DataError(f"{table.source}: a line needs the columns feature and coefficient",
-                        f"columns are: {', '.join(table.names)}")  # fmt: skip
+        raise DataError(
+            "missing-column",
+            "{source}: a line needs the columns feature and coefficient",
+            "columns are: {names}",
+            source=table.source,
+            names=", ".join(table.names),
+        )
     numbers = table.numbers(values.name)
     given = table.numbers(errors.name) if errors else None
     found: dict[str, float] = {}
@@ -56,13 +66,31 @@ def _line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:
         if feature.lower() in _INTERCEPT:
             continue
         if np.isnan(numbers[row]):
-            raise DataError(f"{table.place(row)}: {feature} has no coefficient", "write 0 where it has no effect")
+            raise DataError(
+                "missing-value",
+                "{row}: {feature} has no coefficient",
+                "write 0 where it has no effect",
+                row=table.place(row),
+                feature=feature,
+            )
         if feature in found:
-            raise DataError(f"{table.place(row)}: {feature} comes twice", "add a column metric, or use --where")
+            raise DataError(
+                "duplicate-feature",
+                "{row}: {feature} comes twice",
+                "add a column metric, or use {spell.where}",
+                row=table.place(row),
+                feature=feature,
+            )
         found[feature] = float(numbers[row])
         if given is not None:
             if not given[row] >= 0:
-                raise DataError(f"{table.place(row)}: {feature} has no standard error", "fill it in")
+                raise DataError(
+                    "missing-value",
+                    "{row}: {feature} has no standard error",
+                    "fill it in",
+                    row=table.place(row),
+                    feature=feature,
+                )
             spread[feature] = float(given[row])
     return found, spread if errors else None
 
@@ -82,4 +110,9 @@ def _levels(text: str) -> tuple[str, list[float]]:
 
 
 def _not_levels(text: str) -> list[float]:
-    raise InputError(f"'{text}' gives no levels", "write --levels 'Network=0,1', numbers as in the fit")
+    raise InputError(
+        "invalid-option-value",
+        "'{levels}' gives no levels",
+        "write {spell.levels:'Network=0,1'}, numbers as in the fit",
+        levels=text,
+    )

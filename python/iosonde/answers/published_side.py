@@ -16,16 +16,23 @@ def side_of(given: Mapping[str, str], name: str) -> Group:
     """The side whose numbers are ``given`` as text, by key. Raises InputError naming the key."""
     for key, value in given.items():
         if key not in _KEYS:
-            raise InputError(f"'{key}={value}' is not understood in the summary", EXAMPLE)
+            raise InputError(
+                "invalid-option-value",
+                "'{key}={entry}' is not understood in the summary",
+                "{example}",
+                key=key,
+                entry=value,
+                example=EXAMPLE,
+            )
     for key in ("mean", "n"):
         if key not in given:
-            raise InputError(f"the summary has no {key}", EXAMPLE)
+            raise InputError("missing-key", "the summary has no {key}", "{example}", key=key, example=EXAMPLE)
     words = {"kind": "t", "name": name, **given}
     kind, named = words.pop("kind"), words.pop("name")
     numbers = {key: _number(key, value) for key, value in words.items()}
     n = numbers.pop("n")
     if n != int(n):
-        raise InputError(f"n={n:g} is not a whole number", EXAMPLE)
+        raise InputError("not-an-integer", "n={n:g} is not a whole number", "{example}", n=n, example=EXAMPLE)
     return published(PublishedSummary(named, numbers.pop("mean"), int(n), kind=kind, **numbers))
 
 
@@ -33,4 +40,6 @@ def _number(key: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"{key}={text} is not a number", EXAMPLE) from None
+        raise InputError(
+            "not-a-number", "{key}={number} is not a number", "{example}", key=key, number=text, example=EXAMPLE
+        ) from None

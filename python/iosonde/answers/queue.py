@@ -121,11 +121,22 @@ def queue(stations: Sequence[str], who: Clients) -> Network:
     made = stations_of(stations)
     arrivals, operations, spread = who.arrivals_per_s, who.operations_per_phase, who.spread
     if arrivals is not None and not 0 < arrivals < 1e15:
-        raise InputError(f"--arrivals {arrivals:g} is not a rate", "give operations per second, as 500")
+        raise InputError(
+            "not-a-rate",
+            "{spell.arrivals:{arrivals:g}} is not a rate",
+            "give operations per second, as 500",
+            arrivals=arrivals,
+        )
     if spread is not None and math.isnan(spread):
-        raise InputError("--spread nan is not a coefficient of variation", "give a number such as 0.5")
+        raise InputError(
+            "not-a-number", "{spell.spread} nan is not a coefficient of variation", "give a number such as 0.5"
+        )
     if spread is not None and operations is None:
-        raise InputError("--spread needs --operations-per-phase", "without phases nobody waits for the slowest")
+        raise InputError(
+            "missing-option",
+            "{spell.spread} needs {spell.operations_per_phase}",
+            "without phases nobody waits for the slowest",
+        )
     opened = None if arrivals is None else tuple(open_network(made, arrivals))
     clients = [] if opened is not None and not who.at else _clients(who.at)
     solved = [_solved(made, n, phase(made, n, operations, spread or 1.0) if operations else None) for n in clients]
@@ -138,11 +149,24 @@ def stations_of(texts: Sequence[str]) -> list[Station]:
     for text in texts:
         parts = _STATION.match(text)
         if not parts:
-            raise InputError(f"--station '{text}' is not a station", _EXAMPLES)
+            raise InputError(
+                "invalid-option-value",
+                "{spell.station:'{station}'} is not a station",
+                "{examples}",
+                station=text,
+                examples=_EXAMPLES,
+            )
         name, time, delay, servers, queues = parts.groups()
         kind = Kind.DELAY if delay else Kind.QUEUES if queues else Kind.QUEUE
         if servers and not 1 <= int(servers) <= _MOST_SERVERS:
-            raise InputError(f"--station '{text}': {servers} servers", f"give 1 to {_MOST_SERVERS:,}")
+            raise InputError(
+                "out-of-range",
+                "{spell.station:'{station}'}: {servers} servers",
+                "give 1 to {max_servers:,}",
+                station=text,
+                servers=servers,
+                max_servers=_MOST_SERVERS,
+            )
         found.append(Station(name, parse_seconds(time), int(servers or 1), kind))
     check(found)
     return found
@@ -158,9 +182,15 @@ def _solved(stations: Sequence[Station], clients: int, barrier: SlowestPhase | N
 def _clients(sizes: Sequence[float]) -> list[int]:
     """The numbers of clients of ``--at``. Raises InputError."""
     if not sizes:
-        raise InputError("--at is missing", "give the numbers of clients, as --at 1,64,10000")
+        raise InputError(
+            "missing-option", "{spell.at} is missing", "give the numbers of clients, as {spell.at:1,64,10000}"
+        )
     if max(sizes) > _MOST_CLIENTS:
         raise InputError(
-            f"--at {max(sizes):.0f} is too many", f"a network of queues takes up to {_MOST_CLIENTS:,} clients"
+            "out-of-range",
+            "{spell.at:{n_clients:.0f}} is too many",
+            "a network of queues takes up to {max_clients:,} clients",
+            n_clients=max(sizes),
+            max_clients=_MOST_CLIENTS,
         )
     return [int(size) for size in sizes]

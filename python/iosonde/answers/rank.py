@@ -93,7 +93,11 @@ def rank(source: Source, asked: Asked, how: Ranked | None = None) -> Rankings:
     """One ranking for each response of DATA. Raises InputError, DataError."""
     how = how or Ranked()
     if how.blocks and how.fixed:
-        raise InputError("--fixed does not go with --block", "make the fixed factors the first block")
+        raise InputError(
+            "conflicting-options",
+            "{spell.fixed} does not go with {spell.block}",
+            "make the fixed factors the first block",
+        )
     named = asked.on or tuple(name for chosen in how.blocks.values() for name in chosen)
     found = responses(source, replace(asked, on=named))
     effects = tested_effects(source, asked, found, lambda one: _prepared(one, bool(named)))
@@ -145,10 +149,16 @@ def _prepared(response: Response, named: bool) -> tuple[Response, list[str], lis
 def _ranked(response: Response, effects: ResponseEffects | None, named: bool, level: float, how: Ranked) -> Ranking:
     response, names, unsaid = _prepared(response, named)
     if not names:
-        raise DataError(f"{response.title}: no factor has two levels",
-                        "what never varies cannot matter; other columns are named with --on")  # fmt: skip
+        raise DataError(
+            "nothing-varies",
+            "{title}: no factor has two levels",
+            "what never varies cannot matter; other columns are named with {spell.on}",
+            title=response.title,
+        )
     if response.measured in names:
-        raise InputError(f"'{response.measured}' is the response", "a factor is another column")
+        raise InputError(
+            "conflicting-roles", "'{column}' is the response", "a factor is another column", column=response.measured
+        )
     data = examples(response.rows, response.title, names)
     fixed = [response.rows.column(name).name for name in how.fixed]
     blocks = {title: [response.rows.column(name).name for name in chosen] for title, chosen in how.blocks.items()}

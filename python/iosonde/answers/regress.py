@@ -87,7 +87,7 @@ class LeastSquares(Answer):
     def plots(self) -> dict[str, Any]:
         """The data of the four diagnostic plots. Raises InputError where only sums are known."""
         if self.regression.model is None:
-            raise InputError("sums hold no points to plot", "give DATA instead of --sums")
+            raise InputError("conflicting-options", "sums hold no points to plot", "give DATA instead of {spell.sums}")
         return plot_data(self.regression.model, self.regression.response)
 
 
@@ -144,11 +144,17 @@ def read_sums(path: str) -> dict[str, Any]:
     try:
         given = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}", "look at the name") from error
+        raise InputError(
+            "unreadable-file", "cannot read {path}: {reason}", "look at the name", path=path, reason=error.strerror
+        ) from error
     except ValueError as error:
-        raise InputError(f"{path} is not JSON: {error}", 'write {"n": 44, "sum_x": 157, …}') from error
+        raise InputError(
+            "invalid-json", "{path} is not JSON: {error}", 'write {{"n": 44, "sum_x": 157, …}}', path=path, error=error
+        ) from error
     if not isinstance(given, dict):
-        raise InputError(f"{path} is not a JSON object", 'write {"n": 44, "sum_x": 157, …}')
+        raise InputError(
+            "not-a-json-object", "{path} is not a JSON object", 'write {{"n": 44, "sum_x": 157, …}}', path=path
+        )
     return given
 
 
@@ -160,18 +166,31 @@ def explained(
     DataError."""
     for name, given in (("--response", asked.response or source.store), ("--on", asked.on or source.store)):
         if not given:
-            raise InputError(f"{name} is missing", f"columns: {', '.join(source.table.names)}")
+            raise InputError(
+                "missing-option",
+                "{option} is missing",
+                "columns: {names}",
+                option=name,
+                names=", ".join(source.table.names),
+            )
     table = source.table
     columns = [*columns_of(asked.on, table), *(table.column(name).name for name in beside)] if asked.on else []
     response = one_response(source, replace(asked, on=tuple(columns)))
     own = {response.measured or response.title, response.title}
     own |= {VALUE} if response.operation else set()
     if own & set(columns):
-        raise InputError(f"'{response.title}' is both the response and a predictor", "leave it out of --on")
+        raise InputError(
+            "conflicting-roles",
+            "'{title}' is both the response and a predictor",
+            "leave it out of {spell.on}",
+            title=response.title,
+        )
     response = response.with_scattered() if lines else response
     terms = list(source.apart(asked.on)) or response.names
     if not terms:
-        raise InputError(f"{source.name} has no factor that varies", "name predictors with --on")
+        raise InputError(
+            "nothing-varies", "{name} has no factor that varies", "name predictors with {spell.on}", name=source.name
+        )
     return response, terms
 
 
@@ -219,5 +238,10 @@ def sentence(made: Regression, number: Callable[[float], str] = fitted, taken: C
 
 def _checked(m: int) -> int:
     if m < 1:
-        raise InputError(f"--new {m} is below 1", "predict the mean of at least 1 observation")
+        raise InputError(
+            "out-of-range",
+            "{spell.new:{n_observations}} is below 1",
+            "predict the mean of at least 1 observation",
+            n_observations=m,
+        )
     return m

@@ -37,8 +37,14 @@ def rows_named(table: Table, names: Sequence[str], influential: Iterable[int]) -
         mine = list(influential) if name == INFLUENTIAL else [row for row, one in enumerate(ids) if one == name]
         if not mine:
             why = "no row decides alone (S305)" if name == INFLUENTIAL else f"there is no {word} '{name}'"
-            raise InputError(f"--without: {why}", f"name {word}s as S305 does, or 'influential'")
+            raise InputError(
+                "unknown-row",
+                "{spell.without}: {reason}",
+                "name {row_word}s as S305 does, or 'influential'",
+                reason=why,
+                row_word=word,
+            )
         found |= set(mine)
     if len(found) == len(ids):
-        raise InputError("--without names every row", "leave some")
+        raise InputError("no-rows-remaining", "{spell.without} names every row", "leave some")
     return np.array(sorted(found), dtype=np.intp)

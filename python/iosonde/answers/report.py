@@ -112,7 +112,11 @@ def _of_store(asked: Wanted, store: Store, opened: Opener) -> Page | SurveyPage:
     if are_surveys(source.runs):
         if words := _of_campaign(asked):
             raise InputError(
-                f"{asked.data} holds surveys, whose page has nothing of {words[0]}", f"leave {words[0]} out"
+                "inapplicable-option",
+                "{data} holds surveys, whose page has nothing of {option}",
+                "leave {option} out",
+                data=asked.data,
+                option=words[0],
             )
         return page_of_surveys(source.runs, asked.data)
     cells = Asked((), asked.by or (), asked.clock, asked.level, asked.metric)

@@ -12,6 +12,7 @@ from iosonde.core.column_units import is_rate
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.estimate_text import estimate_or_end
 from iosonde.core.level_text import setting_text
+from iosonde.core.message import spell
 from iosonde.core.no_scaling import without_efficiency
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.words import listed
@@ -184,13 +185,18 @@ class _Found:
 def _series(source: Source, asked: Asked, how: Growth) -> _Found:
     """A series for each response and setting beside ``on``."""
     if source.store is None and not asked.response:
-        raise InputError("--response is missing", f"name the column of the rate: {', '.join(source.table.names)}")
+        raise InputError(
+            "missing-option",
+            "{spell.response} is missing",
+            "name the column of the rate: {names}",
+            names=", ".join(source.table.names),
+        )
     named = (how.on, *how.by) if source.store is None else ()
     every = responses(source, replace(asked, on=named))
     # An operation, or DATA as a whole, has metrics of other kinds, too.
     chosen = every if len(every) == 1 else [one for one in every if is_rate(one.unit) or how.of_time]
     if not chosen:
-        raise DataError("no rate is left", "the conditions leave no metric that is work per time")
+        raise DataError("no-rate", "no rate is left", "the conditions leave no metric that is work per time")
     settings = (*how.by, *source.apart((how.on, *how.by))[1 + len(how.by) :]) if how.by else ()
     if source.store is not None and not settings:
         settings = tuple(name for name in source.known.names if name not in (how.on, "ranks"))
@@ -199,11 +205,22 @@ def _series(source: Source, asked: Asked, how: Growth) -> _Found:
         apart, why = without_efficiency(source.runs, source.experiments)
     whole = [one for one in chosen if one.operation not in apart]
     if not whole:
-        raise DataError("; ".join(why), "choose another operation, or measure where the caches are verified to be cold")
+        raise DataError(
+            "no-comparable-operation",
+            "{reason}",
+            "choose another operation, or measure where the caches are verified to be cold",
+            reason="; ".join(why),
+        )
     found = _Found(warnings=(*why,) if len(whole) < len(chosen) else ())
     for response in whole:
         if of_ratios(response):
-            raise InputError(f"'{response.title}' is a logarithm, and no rate", f"--response '{response.measured}'")
+            raise InputError(
+                "not-a-rate",
+                "'{title}' is a logarithm, and no rate",
+                "{spell.response:'{column}'}",
+                title=response.title,
+                column=response.measured,
+            )
         part, more = series_of(response.rows, response.title, how.on, settings, how.of_time)
         found.series += part
         twins, strata = _caveats(response, how.on), of_single_trials(response, [how.on])
@@ -233,7 +250,7 @@ def _named(pooled: Sequence[str]) -> list[str]:
     if not pooled:
         return []
     verb, them = ("varies", "it") if len(pooled) == 1 else ("vary", "them")
-    return [f"{listed(pooled)} {verb} within one size: add {them} to --by, or hold {them} with --where"]
+    return [f"{listed(pooled)} {verb} within one size: add {them} to {spell.by}, or hold {them} with {spell.where}"]
 
 
 def _caveats(response: Response, on: str) -> list[str]:
@@ -251,7 +268,11 @@ def _with_two_sizes(found: Sequence[Series], on: str) -> tuple[list[Series], lis
     if not kept:
         only = ", ".join(f"{size:g}" for size in sorted({size for series in found for size in series.trials}))
         raise DataError(
-            f"every series has one value of {on} ({only}): nothing scales", "measure at 5 or more, as 1,2,4,8,16"
+            "nothing-varies",
+            "every series has one value of {factor} ({level}): nothing scales",
+            "measure at 5 or more, as 1,2,4,8,16",
+            factor=on,
+            level=only,
         )
     gone = len(found) - len(kept)
     verb = "has one value of {} and is" if gone == 1 else "have one value of {} and are"

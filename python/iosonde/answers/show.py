@@ -133,7 +133,9 @@ def listing(chosen: ChosenRuns) -> Listing:
 def detail(chosen: ChosenRuns) -> Detail:
     """Everything about the run that was chosen. Raises InputError, DataError."""
     if chosen.run is None:
-        raise InputError("no run is named", f"'iosonde show {chosen.store.path}' lists the runs")
+        raise InputError(
+            "missing-argument", "no run is named", "'iosonde show {path}' lists the runs", path=chosen.store.path
+        )
     store, run = chosen.store, chosen.run
     document = store.document(run)
     units = stored.units_of_factors(store.experiments(), [StoredRun(document)])

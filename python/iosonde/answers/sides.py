@@ -30,7 +30,13 @@ def sides(text: str, store: str | None) -> dict[str, Side]:
     """Operation → the number that ``text`` names. Raises InputError, DataError."""
     base, at, definition = text.partition("@")
     if at and definition not in DEFINITIONS:
-        raise InputError(f"'{definition}' is not a definition", f"after @ there can be: {', '.join(DEFINITIONS)}")
+        raise InputError(
+            "unknown-definition",
+            "'{definition}' is not a definition",
+            "after @ there can be: {definitions}",
+            definition=definition,
+            definitions=", ".join(DEFINITIONS),
+        )
     path, _, number = base.rpartition("#")
     forget_silence()
     if _is_file(base):
@@ -38,12 +44,20 @@ def sides(text: str, store: str | None) -> dict[str, Side]:
     if path == base or (path and _is_file(path)):
         if at:
             raise InputError(
-                f"'{text}': a tool's text has its own definition", "@ is for runs whose operations were recorded"
+                "inapplicable-definition",
+                "'{source}': a tool's text has its own definition",
+                "@ is for runs whose operations were recorded",
+                source=text,
             )
         return _of_file(path, number)
     place, _, run_id = (store, "", base) if store else base.rpartition(":")
     if not place:
-        raise InputError(f"'{text}' is neither a file nor STORE:RUN", "name a file that is there, or give --store DIR")
+        raise InputError(
+            "no-such-file",
+            "'{source}' is neither a file nor STORE:RUN",
+            "name a file that is there, or give {spell.store:DIR}",
+            source=text,
+        )
     return _of_store(place, run_id, definition)
 
 
@@ -51,7 +65,13 @@ def _is_file(name: str) -> bool:
     try:
         return kind_of(Path(name)) == "file"
     except OSError as error:
-        raise InputError(f"{name}: {error.strerror}", "name a file that you may read, or STORE:RUN") from error
+        raise InputError(
+            "unreadable-file",
+            "{name}: {reason}",
+            "name a file that you may read, or STORE:RUN",
+            name=name,
+            reason=error.strerror,
+        ) from error
 
 
 def _of_store(place: str, run_id: str, definition: str) -> dict[str, Side]:
@@ -61,12 +81,21 @@ def _of_store(place: str, run_id: str, definition: str) -> dict[str, Side]:
     if document.n_operations:
         found = _recorded(store, document, definition or "iosonde")
         if not found:
-            raise DataError(f"run {run_id} has no phase that {definition} would measure", "'show --as' says why")
+            raise DataError(
+                "no-matching-phase",
+                "run {run_id} has no phase that {definition} would measure",
+                "'show {spell.as}' says why",
+                run_id=run_id,
+                definition=definition,
+            )
         return found
     if definition:
         raise DataError(
-            f"run {run_id} has no recorded operations: {definition}'s definition cannot be set on it",
+            "no-recorded-operations",
+            "run {run_id} has no recorded operations: {definition}'s definition cannot be set on it",
             "name it without @: then its own numbers are taken",
+            run_id=run_id,
+            definition=definition,
         )
     return _stated(run, str(run.factors.get("tool", "")), f"{run.source}, run {run_id}")
 
@@ -76,11 +105,25 @@ def _of_file(name: str, number: str) -> dict[str, Side]:
     runs = [run for run in runs_of(understood, text, "parsed") if run.observations]
     if number:
         if not number.isdigit() or int(number) >= len(runs):
-            raise InputError(f"{name} has no result #{number}", f"there are #0 to #{len(runs) - 1}")
+            raise InputError(
+                "unknown-result",
+                "{name} has no result #{number}",
+                "there are #0 to #{last_number}",
+                name=name,
+                number=number,
+                last_number=len(runs) - 1,
+            )
         runs = [runs[int(number)]]
     if len(runs) != 1:
         what = "; ".join(f"#{i} {_cell(run)}" for i, run in enumerate(runs[:6])) or "none"
-        raise InputError(f"{name} tells of {len(runs)} results: {what}", f"choose one: '{name}#0'")
+        raise InputError(
+            "ambiguous-result",
+            "{name} tells of {n_results} results: {results}",
+            "choose one: '{name}#0'",
+            name=name,
+            n_results=len(runs),
+            results=what,
+        )
     tool = understood.format + (f" {understood.tool_version.split()[-1]}" if understood.tool_version else "")
     return _stated(runs[0], understood.format, f"{tool}, {Path(name).name}")
 
@@ -164,5 +207,7 @@ def _settings_of_work(run: StoredRun, phase: StoredPhase, work: Work) -> dict[st
 def _stated(run: Run, tool: str, name: str) -> dict[str, Side]:
     found = stated_numbers.sides(run, tool, name)
     if not found:
-        raise DataError(f"{name} has no rate that could be explained", "'iosonde parse' shows what it has")
+        raise DataError(
+            "no-rate", "{name} has no rate that could be explained", "'iosonde parse' shows what it has", name=name
+        )
     return found

@@ -41,11 +41,22 @@ class Slowest(Answer):
 def slowest_of(chosen: ChosenRuns, count: int = USUAL) -> Slowest:
     """The ``count`` longest operations of these runs. Raises InputError, DataError where none was recorded."""
     if not 1 <= count <= MOST:
-        raise InputError(f"{count} operations cannot be listed", f"name 1 to {MOST:,}; --export --operations has all")
+        raise InputError(
+            "out-of-range",
+            "{count} operations cannot be listed",
+            "name 1 to {max_count:,}; {spell.export} {spell.operations} has all",
+            count=count,
+            max_count=MOST,
+        )
     runs = [run for run in chosen.runs if run.n_operations]
     if not runs:
-        raise DataError(f"{chosen.store.path} holds no recorded operations", "iosonde run records those of its own "
-                        "engine; of other tools import a log of operations, as of fio's --write_lat_log")  # fmt: skip
+        raise DataError(
+            "no-recorded-operations",
+            "{path} holds no recorded operations",
+            "iosonde run records those of its own engine; of other tools import a log of operations, "
+            "as of fio's {spell.write}_lat_log",
+            path=chosen.store.path,
+        )
     found = (one for run in runs for one in slowest(run, chosen.store.operations(run.id), _native.KINDS, count))
     longest = tuple(nlargest(count, found, key=lambda one: one.duration_s))
     recorded = sum(run.n_operations or 0 for run in runs)

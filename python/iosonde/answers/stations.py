@@ -15,14 +15,27 @@ def work(series: Series, size: str) -> float:
     amount = float(parse_size(size))
     if amount <= 0:
         raise InputError(
-            f"--as-stations {size} is not a size", "write it like 64KiB, or 1 where the rate counts operations"
+            "not-a-size",
+            "{spell.as_stations:{size}} is not a size",
+            "write it like 64KiB, or 1 where the rate counts operations",
+            size=size,
         )
     known = bytes_per_s(series.unit)
     if known:
         return amount / known[0]
     if series.unit.lower() not in _OPERATIONS:
-        raise InputError(f"--as-stations: '{series.response}' does not say what it counts",
-                         "name the column with its unit, as write_MiB/s or create_ops/s")  # fmt: skip
+        raise InputError(
+            "missing-unit",
+            "{spell.as_stations}: '{response}' does not say what it counts",
+            "name the column with its unit, as write_MiB/s or create_ops/s",
+            response=series.response,
+        )
     if amount != 1:
-        raise InputError(f"--as-stations {size}: {series.response} counts operations", "give --as-stations 1")
+        raise InputError(
+            "unit-mismatch",
+            "{spell.as_stations:{size}}: {response} counts operations",
+            "give {spell.as_stations:1}",
+            size=size,
+            response=series.response,
+        )
     return 1 / _OPERATIONS[series.unit.lower()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import BinaryIO
 
+from iosonde.core.message import spell
 from iosonde.store import Store
 from iosonde.store.export import export
 from iosonde.store.history import History
@@ -17,5 +18,5 @@ def write_history(names: Sequence[str], form: str, file: BinaryIO, incomplete: b
     export(history.tables(), form, file)
     said = [f"left out: {problem}" for problem in dict.fromkeys(history.problems)]
     if count := history.incomplete_left_out:
-        said.append(f"left out: {count} incomplete {'run' if count == 1 else 'runs'}; --incomplete takes them")
+        said.append(f"left out: {count} incomplete {'run' if count == 1 else 'runs'}; {spell.incomplete} takes them")
     return said

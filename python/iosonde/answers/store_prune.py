@@ -81,7 +81,9 @@ def prune_store(name: str, keep_last: int | None, older_than_s: float | None, re
     defaults; these are tagged, before the others go. Raises InputError, DataError; SystemFaultError where the disk
     fails."""
     if keep_last is None and older_than_s is None:
-        raise InputError("nothing says what is old", "give --keep-last N, --older-than 400d, or both")
+        raise InputError(
+            "missing-option", "nothing says what is old", "give {spell.keep_last:N}, {spell.older_than:400d}, or both"
+        )
     store = Store.open(name)
     if remove:
         prune.finish_removals(store)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.core.column_units import is_rate
+from iosonde.core.message import spell
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict
 from iosonde.core.words import listed
@@ -108,7 +109,7 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
             )
         assumed = settings_of(source, asked) if by is None and source.store is None else ()
         made = _of_columns(source, asked, by or assumed)
-        said = [f"taken for factors, as --by names none: {', '.join(assumed)}"] if assumed else []
+        said = [f"taken for factors, as {spell.by} names none: {', '.join(assumed)}"] if assumed else []
         made = replace(made, warnings=(*made.warnings, *said))
         return _pooled(source, made, asked) if source.store is None else Summary(made)
     found = responses(source, replace(asked, on=tuple(by or ())))

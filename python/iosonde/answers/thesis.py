@@ -20,7 +20,9 @@ def of_store(chosen: ChosenRuns) -> dict[str, Any]:
     none."""
     store, runs = chosen.store, chosen.runs
     if not runs:
-        raise DataError(f"{store.path} has no such runs", f"'iosonde show {store.path}' lists what it has")
+        raise DataError(
+            "no-matching-runs", "{path} has no such runs", "'iosonde show {path}' lists what it has", path=store.path
+        )
     experiment = chosen.experiment or runs[-1].experiment
     runs = [run for run in runs if run.experiment == experiment]
     results = store.results(experiment=experiment, where=chosen.conditions).to_pylist()
@@ -28,8 +30,11 @@ def of_store(chosen: ChosenRuns) -> dict[str, Any]:
     found = document(_of_operations(results, runs), iozone, _varying(runs))
     if not found:
         raise DataError(
-            f"experiment {experiment} of {store.path} has no rates by node count",
+            "no-rate",
+            "experiment {experiment} of {path} has no rates by node count",
             "a step gives them with parse:, or a native workload; incomplete runs are left out",
+            experiment=experiment,
+            path=store.path,
         )
     return found
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import levels_shown
+from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun, incomplete_among, plain
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_size
@@ -123,9 +124,13 @@ def time_model(source: Source | None, asked: Asked, operation: OneOperation, by:
     notes: list[str] = []
     if source is None:
         if not known:
-            raise InputError("no part of the time is known", "give --copy, --network …, or --parts FILE, or DATA")
+            raise InputError(
+                "missing-option",
+                "no part of the time is known",
+                "give {spell.copy}, {spell.network} …, or {spell.parts:FILE}, or DATA",
+            )
         if not sizes:
-            raise InputError("--size is missing", "write it like 256KiB")
+            raise InputError("missing-option", "{spell.size} is missing", "write it like 256KiB")
     elif known and source.store is not None and not asked.response:
         by = source.apart(by)
         groups, notes = _of_store(source, found, asked.level, by)
@@ -136,7 +141,11 @@ def time_model(source: Source | None, asked: Asked, operation: OneOperation, by:
         lines = [_line(name, sizes_, seconds, asked.level) for name, sizes_, seconds in _groups(source, asked, by)]
         found = [line.condition() for line in lines]
     if observed and len(sizes) != 1:
-        raise InputError("--observed needs one --size", "write it like --size 256KiB --observed 30us,2.5ms")
+        raise InputError(
+            "missing-option",
+            "{spell.observed} needs one {spell.size}",
+            "write it like {spell.size:256KiB} {spell.observed:30us,2.5ms}",
+        )
     told = tuple(times.diagnose(found, sizes[0], time) for time in observed)
     mixed = tuple(times.mixture(found, sizes[0], time) for time in observed)
     return TimeModel(tuple(found), sizes, observed, told, mixed, tuple(lines), tuple(groups), tuple(notes), asked.level)
@@ -172,8 +181,13 @@ def _of_store(
             trials.setdefault(name, []).append(made)
     if not trials:
         left_out = sum(not run.counts for run in source.runs)
-        hint = f"; --incomplete takes its {counted(left_out, 'incomplete run')}" if left_out else ""
-        raise DataError("no reads or writes are recorded in the store", f"measure with 'iosonde run'{hint}")
+        hint = f"; {spell.incomplete} takes its {counted(left_out, 'incomplete run')}" if left_out else ""
+        raise DataError(
+            "no-recorded-operations",
+            "no reads or writes are recorded in the store",
+            "measure with 'iosonde run'{hint}",
+            hint=hint,
+        )
     if taken := incomplete_among([run for run in source.runs if run.n_operations]):
         notes[taken] = None
     return [_group(name, several, level) for name, several in trials.items()], list(notes)
@@ -191,7 +205,9 @@ def _line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLin
     try:
         return times.fit_line(name, sizes, seconds, level)
     except InputError as error:
-        raise InputError(f"{name}: {error.message}", error.hint) from error
+        raise InputError(
+            "reraised", "{name}: {message}", "{hint}", name=name, message=error.message, hint=error.hint
+        ) from error
 
 
 def _groups(source: Source, asked: Asked, by: Sequence[str]) -> list[tuple[str, Array, Array]]:
@@ -199,7 +215,14 @@ def _groups(source: Source, asked: Asked, by: Sequence[str]) -> list[tuple[str, 
     for option, given in (("--response", asked.response), ("--on", asked.on)):
         if len(given) != 1:
             known = f"columns: {', '.join(source.table.names)}"
-            raise InputError(f"{option} {'names several columns' if given else 'is missing'}", known)
+            raise InputError(
+                "single-column-needed",
+                "{option} {problem}",
+                "{columns}",
+                option=option,
+                problem="names several columns" if given else "is missing",
+                columns=known,
+            )
     by = [name for name in source.apart((*asked.on, *by)) if name not in asked.on]
     response = one_response(source, replace(asked, on=(*asked.on, *by)))
     table, on = response.rows, response.rows.column(asked.on[0])
@@ -208,7 +231,13 @@ def _groups(source: Source, asked: Asked, by: Sequence[str]) -> list[tuple[str, 
     for name, values in ((response.title, seconds), (asked.on[0], sizes)):
         if (values < 0).any():
             row = int(np.flatnonzero(values < 0)[0])
-            raise DataError(f"{table.place(row)}, column '{name}': it is below 0", f"leave it out: --where '{name}>=0'")
+            raise DataError(
+                "out-of-range",
+                "{row}, column '{name}': it is below 0",
+                "leave it out: {spell.where:'{name}>=0'}",
+                row=table.place(row),
+                name=name,
+            )
     found, units = [], table.level_units(by)
     for key, rows in table.groups(by):
         kept = rows[np.isfinite(seconds[rows]) & np.isfinite(sizes[rows])]
@@ -226,10 +255,19 @@ def _scale(response: Response) -> float:
     """Seconds of one unit of the response; s where its name says nothing. Raises InputError where it is no time."""
     unit = response.unit
     if response.measured and (response.transform or unit != response.measured_unit):
-        raise InputError(f"'{response.title}' is not a time", "name a column of times, or one times or ÷ another")
+        raise InputError(
+            "not-a-time",
+            "'{title}' is not a time",
+            "name a column of times, or one times or ÷ another",
+            title=response.title,
+        )
     if unit not in _SECONDS:
         raise InputError(
-            f"column '{response.title}' is in {unit}, which is not a time", "name a column such as time_us"
+            "not-a-time",
+            "column '{title}' is in {unit}, which is not a time",
+            "name a column such as time_us",
+            title=response.title,
+            unit=unit,
         )
     return _SECONDS[unit]
 

@@ -32,9 +32,17 @@ def of_options(given: Mapping[str, Sequence[str]]) -> list[TimePart]:
             try:
                 number = parse_rate(value) if is_rate else parse_seconds(value)
             except InputError as error:
-                raise InputError(f"{flag}: {error.message}", error.hint) from error
+                raise InputError(
+                    "reraised", "{flag}: {message}", "{hint}", flag=flag, message=error.message, hint=error.hint
+                ) from error
             if is_rate and not number > 0:
-                raise InputError(f"{flag} {text}: a rate must be above 0", f"write {flag} 10GB/s or {flag} numa=5GB/s")
+                raise InputError(
+                    "out-of-range",
+                    "{flag} {rate}: a rate must be above 0",
+                    "write {flag} 10GB/s or {flag} numa=5GB/s",
+                    flag=flag,
+                    rate=text,
+                )
             entry = found.setdefault((name, variant if equals else ""), {})
             entry["bytes_per_s" if is_rate else "fixed_s"] = number
     return _with_shared_latency(
@@ -64,7 +72,13 @@ def of_document(document: Mapping[str, Any], place: Callable[[str], str] = lambd
     for name, value in document.items():
         where = f"{place(name)}{name}"
         if name not in PARTS:
-            raise InputError(f"{where} is not a part of the time", f"parts: {', '.join(PARTS)}")
+            raise InputError(
+                "unknown-part",
+                "{where} is not a part of the time",
+                "parts: {parts}",
+                where=where,
+                parts=", ".join(PARTS),
+            )
         several = isinstance(value, dict) and not set(value) & set(_KEYS)
         items = value.items() if several else [("", value)]
         found += [_part(name, variant, one, where) for variant, one in items]
@@ -76,14 +90,31 @@ def _part(name: str, variant: str, value: Any, where: str) -> TimePart:
         value = {"seconds" if name == "m" else "bandwidth": value}
     unknown = set(value) - {"bandwidth", _LATENCY[name]}
     if unknown:
-        raise InputError(f"{where} has no '{sorted(unknown)[0]}'", f"give bandwidth and {_LATENCY[name]}")
+        raise InputError(
+            "unknown-key",
+            "{where} has no '{key}'",
+            "give bandwidth and {latency}",
+            where=where,
+            key=sorted(unknown)[0],
+            latency=_LATENCY[name],
+        )
     try:
         rate = parse_rate(str(value["bandwidth"])) if "bandwidth" in value else None
         fixed = parse_seconds(str(value[_LATENCY[name]])) if _LATENCY[name] in value else 0.0
     except InputError as error:
-        raise InputError(f"{where}: {error.message}", error.hint) from error
+        raise InputError(
+            "reraised", "{where}: {message}", "{hint}", where=where, message=error.message, hint=error.hint
+        ) from error
     if rate is not None and not rate > 0:
-        raise InputError(f"{where}: a rate must be above 0", "leave out what you do not know")
+        raise InputError(
+            "out-of-range", "{where}: a rate must be above 0", "leave out what you do not know", where=where
+        )
     if rate is None and not fixed and name != "m":
-        raise InputError(f"{where}{f' ({variant})' if variant else ''} says nothing", "write it like p: 10GB/s")
+        raise InputError(
+            "missing-value",
+            "{where}{variant} says nothing",
+            "write it like p: 10GB/s",
+            where=where,
+            variant=f" ({variant})" if variant else "",
+        )
     return TimePart(name, fixed, rate, variant)

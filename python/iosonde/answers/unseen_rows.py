@@ -29,7 +29,11 @@ class UnseenRows:
         """Those at some levels, by one factor; None where none is named. Raises InputError, DataError."""
         if factor is None:
             if at:
-                raise InputError("what is held says nothing without the factor along x", "name it: --against FACTOR")
+                raise InputError(
+                    "missing-option",
+                    "what is held says nothing without the factor along x",
+                    "name it: {spell.against:FACTOR}",
+                )
             return None
         features = self.examples.features
         return unseen_against(self.examples, self.judged, full_name(features, factor), setting(features, at))

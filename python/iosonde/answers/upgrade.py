@@ -57,7 +57,7 @@ class Upgrade(Answer):
     def today(self) -> Today | None:
         """Every term of the bound with its interval. Raises InputError where there is no cluster."""
         if self.asked.cluster is None:
-            raise InputError("there is no cluster to draw", "describe it under today")
+            raise InputError("missing-cluster", "there is no cluster to draw", "describe it under today")
         return today_of(self.asked.cluster, self.level)
 
     def content(self) -> dict[str, Any]:
@@ -108,7 +108,11 @@ def upgrade(asked: ClusterFile, order: str = "gain", model: str | None = None, l
                  for one in found]  # fmt: skip
         path = changes.path(asked.cluster, found, asked.limits)
     elif model is not None:
-        raise InputError("--model has no candidates to be asked about", "give candidates with model: {factor: level}")
+        raise InputError(
+            "missing-candidates",
+            "{spell.model} has no candidates to be asked about",
+            "give candidates with model: {{factor: level}}",
+        )
     return Upgrade(
         asked, tuple(found), tuple(path), tuple(tables.cpus(asked.cpus, asked.min_cpu_points, asked.max_cpu_watts)),
         tuple(tables.steps(asked.measured, level)), tables.times(asked.measured, level),
@@ -128,10 +132,18 @@ def _predictor(path: str, asked: ClusterFile, cluster: Cluster, level: float) ->
     """What a fitted model says of a setting, and whether that is in bytes/s. Raises InputError where nobody gives it
     a setting."""
     if not cluster.model:
-        raise InputError("--model: today says no setting of the model", "give today: model: {factor: level, …}")
+        raise InputError(
+            "missing-key",
+            "{spell.model}: today says no setting of the model",
+            "give today: model: {{factor: level, …}}",
+        )
     model = read_model(path)
     if not any(one.model for one in asked.candidates):
-        raise InputError("--model: no candidate says a setting of the model", "give a candidate model: {factor: level}")
+        raise InputError(
+            "missing-model-setting",
+            "{spell.model}: no candidate says a setting of the model",
+            "give a candidate model: {{factor: level}}",
+        )
     # A name that is wrong, a level never seen, or a factor that today does not say, is a mistake of the file.
     for change in asked.candidates:
         encode(model.features, setting(model.features, {**cluster.model, **change.model}))

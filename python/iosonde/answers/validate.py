@@ -110,7 +110,11 @@ def validate(
     """Every model on the same folds, with a learning ``curve`` where that is wished. Raises InputError, DataError."""
     how, folding = how or Learning(), folding or Folding()
     if sum((folding.inverse, folding.share is not None, folding.leave_out is not None)) > 1:
-        raise InputError("--inverse, --split and --leave-out are three ways to fold", "take one")
+        raise InputError(
+            "conflicting-options",
+            "{spell.inverse}, {spell.split} and {spell.leave_out} are three ways to fold",
+            "take one",
+        )
     found = learned(source, asked)
     groups = validation.groups_for(found.examples, how.together, how.n_folds or 2)
     examples = found.judged_by(groups)

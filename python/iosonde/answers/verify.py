@@ -52,7 +52,12 @@ def verify(source: Source, level: float = 0.95) -> Verification:
 
     store = source.store
     if store is None:
-        raise InputError(f"{source.name} is not a store", "only a store keeps the operations behind its numbers")
+        raise InputError(
+            "not-a-store",
+            "{source} is not a store",
+            "only a store keeps the operations behind its numbers",
+            source=source.name,
+        )
     runs = ((run, store.operations(run.id)) for run in source.runs)
     experiments = [one for one in store.experiments() if source.experiment in (None, one.id)]
     made = numbers.of_store(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.metrics import changed
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Better, Estimate
@@ -105,7 +106,7 @@ class SeriesChange:
                 0, f"commit {_short(was)} → {_short(now)}" if was != now else f"commit {_short(now)} on both sides"
             )
         elif not said:
-            return "nothing that the runs keep changed there; their commit is not known (run --subject-commit)"
+            return f"nothing that the runs keep changed there; their commit is not known (run {spell.subject_commit})"
         return "; ".join(said)
 
     def to_json(self) -> dict[str, Any]:
@@ -225,10 +226,20 @@ def watching(
 ) -> Watching:
     """What the options say; shares as fractions. Raises InputError where a share cannot be."""
     if not 0 < false_alarms < 1:
-        raise InputError(f"false alarms of {100 * false_alarms:g} % are not possible", "give a share, as 5%")
+        raise InputError(
+            "out-of-range",
+            "false alarms of {false_alarms_percent:g} % are not possible",
+            "give a share, as 5%",
+            false_alarms_percent=100 * false_alarms,
+        )
     if newest < min_segment:
-        raise InputError(f"{newest} newest points hold no change with {min_segment} points after it",
-                         "give a larger --newest, or a smaller --min-segment")  # fmt: skip
+        raise InputError(
+            "too-few-points",
+            "{newest_points} newest points hold no change with {min_segment_points} points after it",
+            "give a larger {spell.newest}, or a smaller {spell.min_segment}",
+            newest_points=newest,
+            min_segment_points=min_segment,
+        )
     return Watching(Search(min_segment, least, false_alarms, looks, newest), since)
 
 
@@ -236,7 +247,12 @@ def watch(source: Source, asked: Asked, watching: Watching) -> Watch:
     """The changes of every series of a store. Raises InputError for a table, which has no runs in the order of time,
     and for a ``since`` that is not in the store; DataError where nothing was measured."""
     if source.store is None:
-        raise InputError(f"{source.name} is a table, whose rows have no history", "give a store: watch STORE")
+        raise InputError(
+            "not-a-store",
+            "{source} is a table, whose rows have no history",
+            "give a store: watch STORE",
+            source=source.name,
+        )
     series = series_of(source, asked)
     start = _start(source.runs, watching.since)
     search, found = watching.search, []
@@ -294,8 +310,12 @@ def _start(runs: Sequence[StoredRun], since: str | None) -> str:
         return min(run.started_at for run in named)
     if since[:4].isdigit() and since[4:5] in ("", "-"):
         return since
-    raise InputError(f"--since {since} is no date, and no run or commit of the store",
-                     "give a date as 2026-11-23, the id of a run, or a commit (4 letters or more)")  # fmt: skip
+    raise InputError(
+        "unknown-run-or-date",
+        "{spell.since:{reference}} is no date, and no run or commit of the store",
+        "give a date as 2026-11-23, the id of a run, or a commit (4 letters or more)",
+        reference=since,
+    )
 
 
 def _named(one: WatchedSeries) -> dict[str, Any]:

@@ -108,7 +108,13 @@ def predict(
     fitted = _model(model)
     if (at is None) == (data is None):
         hint = f"give one of them, as at={example(fitted)}"
-        raise InputError("a setting is missing" if at is None else "a setting and data are both given", hint)
+        raise InputError(
+            "missing-or-conflicting-options",
+            "{problem}",
+            "{hint}",
+            problem="a setting is missing" if at is None else "a setting and data are both given",
+            hint=hint,
+        )
     if at is not None:
         return Result(answer(fitted, texts(at, "at"), checked(level)), lines)
     return Result(predict_rows(fitted, open(data), checked(level)), lines)
@@ -293,7 +299,12 @@ def _model(given: Any) -> Model:
     if isinstance(given, Result) and isinstance(given.answer, Fitted):
         return given.answer.choice.model
     if not isinstance(given, (str, Path)):
-        raise InputError(f"the model is given as {type(given).__name__}", "give what iosonde.fit gave, or its file")
+        raise InputError(
+            "wrong-argument-type",
+            "the model is given as {type_name}",
+            "give what iosonde.fit gave, or its file",
+            type_name=type(given).__name__,
+        )
     return read_model(str(given))
 
 

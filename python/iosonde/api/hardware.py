@@ -131,7 +131,7 @@ def bound(
 
     given: dict[str, Any] = dict(options)
     if data is None and (options["where"] or response or by or options["unit"]):
-        raise InputError("there is no DATA to choose from", "name a store, a .csv or a .parquet")
+        raise InputError("missing-data", "there is no DATA to choose from", "name a store, a .csv or a .parquet")
     source, wanted = asked(data, response, by, options) if data is not None else nothing(options)
     cluster = str(options["cluster"]) if isinstance(options["cluster"], Path) else options["cluster"]
     words = words_of(options["operation"], options["redundancy"], options["erasure"], options["placement"])

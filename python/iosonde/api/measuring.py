@@ -319,7 +319,13 @@ def _read(word: str, value: Any) -> Any:
 def _counts(word: str, value: Any) -> tuple[int, ...]:
     counts = (value,) if isinstance(value, int) else tuple(value) if isinstance(value, Sequence) else ()
     if not counts or not all(isinstance(one, int) and one >= 1 for one in counts):
-        raise InputError(f"{word}={value!r} is not a list of counts", "give it like [1, 2, 4]")
+        raise InputError(
+            "not-a-count-list",
+            "{argument}={counts!r} is not a list of counts",
+            "give it like [1, 2, 4]",
+            argument=word,
+            counts=value,
+        )
     return tuple(dict.fromkeys(counts))
 
 

@@ -166,7 +166,7 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
     elif isinstance(data, (str, Path)):
         made = totals_drawn(str(data), asked, options["experiment"], conditions(options))
     else:
-        raise InputError("bars takes the path of a store or a results file", "or leave bars out")
+        raise InputError("wrong-argument-type", "bars takes the path of a store or a results file", "or leave bars out")
     for why in made.left:
         warn(why)
     return figures(made)[0][1]()
@@ -197,7 +197,9 @@ def _choosing(options: ReportOptions) -> Choosing | None:
     choose, given, current = options["choose"], options["given"], options["current"]
     if choose is None:
         if given is not None or current is not None:
-            raise InputError("given and current are about choose", "name what may be set with choose")
+            raise InputError(
+                "option-requires-option", "given and current are about choose", "name what may be set with choose"
+            )
         return None
     workload = None if given is None else names(given, "given")
     return Choosing(names(choose, "choose"), workload, None if current is None else texts(current, "current"))

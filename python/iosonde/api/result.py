@@ -51,12 +51,14 @@ class Result(Generic[ToldT]):
         try:
             import pandas as pd
         except ImportError as error:
-            raise InputError("a frame needs pandas", "pip install pandas, or use .to_dict()") from error
+            raise InputError(
+                "missing-package", "a frame needs pandas", "pip install pandas, or use .to_dict()"
+            ) from error
         return pd.DataFrame(self.answer.records())
 
     def plot(self, **how: Any) -> Figure:
         """The figure, which shows itself in a notebook and has ``.save("name.pdf")``; ``how`` chooses where an answer
         has several. Raises InputError where it has none."""
         if self.figure is None:
-            raise InputError("this answer has no figure", "iosonde.plot draws DATA itself")
+            raise InputError("no-figure", "this answer has no figure", "iosonde.plot draws DATA itself")
         return self.figure(self.answer, **how)

@@ -58,14 +58,26 @@ def parse(
     for one in several:
         if not isinstance(one, (str, Path)) and not (hasattr(one, "read") and isinstance(one.read(0), bytes)):
             hint = "give a path, or a file of bytes: io.BytesIO(output)"
-            raise InputError(f"{type(one).__name__} is neither a path nor a file of bytes", hint)
+            raise InputError(
+                "wrong-argument-type",
+                "{type_name} is neither a path nor a file of bytes",
+                "{hint}",
+                type_name=type(one).__name__,
+                hint=hint,
+            )
     found = [
         answer(str(one), format, columns=columns) if isinstance(one, (str, Path)) else answer("-", format, one, columns)
         for one in several
     ]
     made = Parses(tuple(found))
     if errors := made.errors:
-        raise errors[0] if len(errors) == 1 else DataError("; ".join(e.message for e in errors), errors[0].hint)
+        raise (
+            errors[0]
+            if len(errors) == 1
+            else DataError(
+                "reraised", "{messages}", "{hint}", messages="; ".join(e.message for e in errors), hint=errors[0].hint
+            )
+        )
     return Result(made, lambda all_of: [line for one in all_of.files if isinstance(one, Parse) for line in lines(one)])
 
 
@@ -120,7 +132,7 @@ def import_files(
     place = Path(store)
     named = [os.fspath(one) for one in ([files] if isinstance(files, (str, Path)) else files or ())]
     if not named:
-        raise InputError("no file is named", "give a path, or a list of paths")
+        raise InputError("missing-file-name", "no file is named", "give a path, or a list of paths")
     todo = ImportPlan(
         place, experiment, options["format"], names(factors_from, "factors_from"), map_of(options["columns"])
     )
@@ -299,7 +311,14 @@ def export(
     path = Path(output)
     form = path.suffix.lower().lstrip(".")
     if form not in FORMS:
-        raise InputError(f"{path} is not the name of a table", f"end it in .{', .'.join(FORMS[:-1])} or .{FORMS[-1]}")
+        raise InputError(
+            "unknown-file-format",
+            "{path} is not the name of a table",
+            "end it in .{formats} or .{last_format}",
+            path=path,
+            formats=", .".join(FORMS[:-1]),
+            last_format=FORMS[-1],
+        )
     chosen = _chosen(store, run, experiment, where)
     with whole_file(path) as file:
         answer(chosen, form, file, operations, incomplete)

@@ -189,7 +189,7 @@ def regress(
     predicted = AtPoints([texts(point, "at") for point in points], new, robust)
     if isinstance(data, Mapping):
         if without:
-            raise InputError("without: sums hold no rows to leave out", "give DATA")
+            raise InputError("option-requires-data", "without: sums hold no rows to leave out", "give DATA")
         return Result(of_sums(data, checked(options["level"]), predicted), lines, figure)
     source, wanted = one_experiment(data, response, on, options)
     return Result(answer(source, wanted, predicted, names(without, "without")), lines, figure)

@@ -146,10 +146,22 @@ def names(given: Names, word: str) -> tuple[str, ...]:
     """One name or several as a tuple. Raises InputError, naming the ``word``, for anything else."""
     several = (given,) if isinstance(given, str) else () if given is None else given
     if not isinstance(several, Iterable) or isinstance(several, Mapping):
-        raise InputError(f"{word} is given as {type(given).__name__}", "give a name, or a list of names")
+        raise InputError(
+            "wrong-argument-type",
+            "{argument} is given as {type_name}",
+            "give a name, or a list of names",
+            argument=word,
+            type_name=type(given).__name__,
+        )
     found = tuple(several)
     if wrong := [one for one in found if not isinstance(one, str)]:
-        raise InputError(f"{word} has {wrong[0]!r}, which is not text", "give names as texts, in quotes")
+        raise InputError(
+            "not-text",
+            "{argument} has {name!r}, which is not text",
+            "give names as texts, in quotes",
+            argument=word,
+            name=wrong[0],
+        )
     return found
 
 
@@ -168,27 +180,53 @@ def level_text(level: Any) -> str:
 def texts(setting: Setting, word: str) -> dict[str, str]:
     """A setting as the command line has it: name → text. Raises InputError where it is none."""
     if not hasattr(setting, "items"):  # a dict, or a row of a frame
-        raise InputError(f"{word} is given as {type(setting).__name__}", f"give {word} as a dict: {{'size': 4096}}")
+        raise InputError(
+            "wrong-argument-type",
+            "{argument} is given as {type_name}",
+            "give {argument} as a dict: {{'size': 4096}}",
+            argument=word,
+            type_name=type(setting).__name__,
+        )
     return {str(name): level_text(value) for name, value in setting.items()}
 
 
 def one_of(given: str, known: Sequence[str], word: str) -> str:
     """``given`` if it is one of the known. Raises InputError, naming the ``word``."""
     if given not in known:
-        raise InputError(f"{word}={given!r} is not known", f"take {', '.join(known)}")
+        raise InputError(
+            "unknown-option-value",
+            "{argument}={argument_value!r} is not known",
+            "take {allowed}",
+            argument=word,
+            argument_value=given,
+            allowed=", ".join(known),
+        )
     return given
 
 
 def within(given: Any, low: float, high: float, word: str) -> None:
     """Raises InputError, naming the ``word``, unless ``given`` is a number from ``low`` to ``high``."""
     if not isinstance(given, numbers.Real) or isinstance(given, bool) or not low <= float(given) <= high:
-        raise InputError(f"{word}={given!r} is not possible", f"give a number from {low:.10g} to {high:.10g}")
+        raise InputError(
+            "out-of-range",
+            "{argument}={argument_value!r} is not possible",
+            "give a number from {minimum:.10g} to {maximum:.10g}",
+            argument=word,
+            argument_value=given,
+            minimum=low,
+            maximum=high,
+        )
 
 
 def checked(level: float) -> float:
     """The confidence level; one that is unusually low is a warning. Raises InputError."""
     if isinstance(level, bool) or not isinstance(level, numbers.Real):
-        raise InputError(f"the confidence level is given as {type(level).__name__}", "use a number such as 0.95")
+        raise InputError(
+            "wrong-argument-type",
+            "the confidence level is given as {type_name}",
+            "use a number such as 0.95",
+            type_name=type(level).__name__,
+        )
     levels.check_level(level)
     if said := levels.warning(level):
         warn(said.removeprefix("warning: "))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.measure.rank import command
 from iosonde.ranks import temporary
 
@@ -26,7 +27,13 @@ def why(text: str) -> str:
         lines = output.read_text(errors="replace").strip().splitlines() if output.exists() else []
     said = lines[-1][:_SAID] if lines else ""
     if ended.exit_code in _NOT_RUN or ended.fault:
-        raise InputError(f"--abort-if '{text}' cannot be run: {said or ended.fault}", "try it by hand")
+        raise InputError(
+            "command-not-runnable",
+            "{spell.abort_if:'{command}'} cannot be run: {reason}",
+            "try it by hand",
+            command=text,
+            reason=said or ended.fault,
+        )
     if ended.ended_by:
-        return f"--abort-if '{text}' gave no answer within {CHECK_S:.0f} s"
-    return f"--abort-if '{text}' says stop{f' ({said})' if said else ''}" if ended.exit_code == 0 else ""
+        return f"{spell.abort_if:'{text}'} gave no answer within {CHECK_S:.0f} s"
+    return f"{spell.abort_if:'{text}'} says stop{f' ({said})' if said else ''}" if ended.exit_code == 0 else ""

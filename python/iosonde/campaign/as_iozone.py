@@ -53,8 +53,11 @@ def iozone_plan(plan: CampaignPlan) -> IozonePlan:
     """The native steps of a plan as IOzone's commands. Raises InputError where there is none."""
     found = tuple(_cells(plan))
     if not found:
-        raise InputError("nothing here is measured natively: commands are run as they stand",
-                         "leave --as out")  # fmt: skip
+        raise InputError(
+            "option-not-applicable",
+            "nothing here is measured natively: commands are run as they stand",
+            "leave {spell.as} out",
+        )
     return IozonePlan(found, {one.name: one.unit for one in plan.campaign.spec.factors if one.unit})
 
 

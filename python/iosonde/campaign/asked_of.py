@@ -24,10 +24,14 @@ def questions_of(file: Path) -> list[AskedQuestion]:
     """What an experiment file, or one with this key alone, asks. Raises InputError."""
     check_reachable(file)
     if not file.is_file():
-        raise InputError(f"there is no file {file}", "give the path of a file with the key questions")
+        raise InputError(
+            "no-such-file", "there is no file {path}", "give the path of a file with the key questions", path=file
+        )
     found = yaml_text.load(file)
     if questions.KEY not in found.data:
-        raise InputError(f"{file} asks no questions", "its key: questions (docs/experiment.md)")
+        raise InputError(
+            "missing-questions", "{path} asks no questions", "its key: questions (docs/experiment.md)", path=file
+        )
     part = Document({"steps": ["true"], questions.KEY: found.data[questions.KEY]}, found.name, found.places)
     if wrong := schema.problems(part):
         raise SpecError(found.name, wrong)

@@ -36,7 +36,13 @@ def find(name: str) -> Document:
     kind, _, which = name.partition(":")
     if kind not in (USER, INTERFERENCE) or (which not in BENCHMARKS and which != ALL):
         known = f"{', '.join(NAMES)}, or {ALL} of them, as {USER}:cp or {INTERFERENCE}:cp"
-        raise InputError(f"there is no benchmark '{name}'", f"take one of: {known}")
+        raise InputError(
+            "unknown-benchmark",
+            "there is no benchmark '{benchmark}'",
+            "take one of: {allowed}",
+            benchmark=name,
+            allowed=known,
+        )
     return _interference(which) if kind == INTERFERENCE else _user(which)
 
 
@@ -47,7 +53,13 @@ def joined(document: Document) -> Document:
         return document
     found = find(str(document[KEY]))
     if twice := next((key for key in ("steps", "set_up", "tear_down") if key in document), None):
-        raise InputError(f"{KEY} and {twice}: two things say what a trial does", "keep one of them")
+        raise InputError(
+            "conflicting-keys",
+            "{key} and {other_key}: two things say what a trial does",
+            "keep one of them",
+            key=KEY,
+            other_key=twice,
+        )
     said = {key: value for key, value in document.items() if key != KEY}
     return {**found, **said, "factors": {**found["factors"], **(said.get("factors") or {})}}
 

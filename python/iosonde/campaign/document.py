@@ -15,6 +15,7 @@ from typing import Any
 from iosonde.core import decision, questions, yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.faults import NONE
+from iosonde.core.message import spell
 from iosonde.core.problems import nearest
 from iosonde.core.yaml_text import Document
 from iosonde.foreign.reach import check_reachable
@@ -75,8 +76,12 @@ def _without_lab(found: Document, say: Callable[[str], None]) -> Document:
         return found
     if not {"target", "targets"} & found.data.keys():
         name = found.name or "FILE"
-        raise InputError(f"{name} is measured in a lab, and this is none",
-                         f"iosonde lab run {name}; or measure a real system with --target DIR")  # fmt: skip
+        raise InputError(
+            "lab-required",
+            "{name} is measured in a lab, and this is none",
+            "iosonde lab run {name}; or measure a real system with {spell.target:DIR}",
+            name=name,
+        )
     if wanted := [key for key in (faults.KEY, faults.SETTLE) if key in found.data]:
         if not faults.none_is_inflicted(found.data):
             raise _no_lab_to_hit(found, wanted)
@@ -87,9 +92,15 @@ def _without_lab(found: Document, say: Callable[[str], None]) -> Document:
 
 def _no_lab_to_hit(found: Document, keys: list[str]) -> InputError:
     name, both = found.name or "FILE", " and ".join(keys)
-    spared = [f"--set {factor}={NONE}" for factor in faults.sparing(found.data) if keys == [faults.KEY]]
-    return InputError(f"{name}: {both} are for a lab, and this is none: nobody's servers are hit",
-                      f"iosonde lab run {name}; or {' '.join(spared) or f'leave {both} out'}")  # fmt: skip
+    spared = [f"{spell.set:{factor}={NONE}}" for factor in faults.sparing(found.data) if keys == [faults.KEY]]
+    return InputError(
+        "lab-required",
+        "{name}: {keys} are for a lab, and this is none: nobody's servers are hit",
+        "iosonde lab run {name}; or {options}",
+        name=name,
+        keys=both,
+        options=" ".join(spared) or f"leave {both} out",
+    )
 
 
 def is_file(word: str) -> bool:
@@ -106,7 +117,13 @@ def _source(asked: Request, say: Callable[[str], None]) -> Document:
     if asked.native:
         return native_document(asked, say)
     if what is not None and named is not None:
-        raise InputError(f"two things to measure: '{what}' and --file {named}", "give one of them")
+        raise InputError(
+            "conflicting-options",
+            "two things to measure: '{command}' and {spell.file:{path}}",
+            "give one of them",
+            command=what,
+            path=named,
+        )
     if what is not None and is_file(what):
         named = what
     if named is not None:
@@ -120,13 +137,21 @@ def _source(asked: Request, say: Callable[[str], None]) -> Document:
         return Document(path_study.find(what, asked.levels, asked.quick), what)
     if what is not None:
         if not what.strip():
-            raise InputError("the command is empty", "give a command, an experiment file, or --target DIR alone")
+            raise InputError(
+                "empty-command",
+                "the command is empty",
+                "give a command, an experiment file, or {spell.target:DIR} alone",
+            )
         step = {"command": what, "parse": asked.parse or "auto"} | ({"on": asked.on} if asked.on else {})
         words = {"parse": "--parse", "on": "--on", "command": "the command"}
         return Document({"steps": [step]}, "", {("steps", 0, key): said for key, said in words.items()})
     _only_for_commands(asked)
     if not asked.target:
-        raise InputError("there is nothing to measure", "give --target DIR, an experiment file, or a command in quotes")
+        raise InputError(
+            "missing-target",
+            "there is nothing to measure",
+            "give {spell.target:DIR}, an experiment file, or a command in quotes",
+        )
     return Document({"steps": [{"workload": "envelope"}]})
 
 
@@ -135,14 +160,14 @@ def _there(path: Path) -> Path:
     if path.is_file():
         return path
     if path.exists():
-        raise InputError(f"{path} is not a file", "give the path of an experiment file")
+        raise InputError("not-a-file", "{path} is not a file", "give the path of an experiment file", path=path)
     beside = path.parent.iterdir() if path.parent.is_dir() else ()
     names = [one.name for one in beside if one.suffix in SUFFIXES]
     near = nearest(path.name, names) if names else ""
     hint = (
         near if near.startswith("did") else "give the path of an experiment file, or a command with its words in quotes"
     )
-    raise InputError(f"there is no file {path}", hint)
+    raise InputError("no-such-file", "there is no file {path}", "{hint}", path=path, hint=hint)
 
 
 def _stored(found: Document) -> Document:
@@ -158,7 +183,12 @@ def _stored(found: Document) -> Document:
 def _only_for_commands(asked: Request) -> None:
     for option in ("on", "parse"):
         if getattr(asked, option) is not None:
-            raise InputError(f"--{option} is for a bare command", "a file says it for each step: docs/experiment.md")
+            raise InputError(
+                "option-not-applicable",
+                "--{option} is for a bare command",
+                "a file says it for each step: docs/experiment.md",
+                option=option,
+            )
 
 
 def _put(found: Document, key: str, value: Any, option: str) -> None:
@@ -204,7 +234,12 @@ def _put_against(found: Document, asked: Request) -> None:
         given = {key: value for key, value in given.items() if key != "factor"} | {"command": asked.against}
     if beside and not given:
         option = next(iter(beside)).replace("_", "-")
-        raise InputError(f"--{option} is for two sides, and nothing is compared", "give --against 'COMMAND'")
+        raise InputError(
+            "option-requires-option",
+            "--{option} is for two sides, and nothing is compared",
+            "give {spell.against:'COMMAND'}",
+            option=option,
+        )
     if asked.against is not None or beside:
         _put(found, "against", given | beside, "against")
 
@@ -224,13 +259,19 @@ def _put_settings(found: Document, asked: Request) -> None:
             _came_from(found, ("steps", place, _ENVELOPE[option]), option)
     if wanted and not any(step.get("workload") == "envelope" for step in steps):
         raise InputError(
-            f"--{next(iter(wanted)).replace('_', '-')} is a setting of the envelope, and this experiment has none",
-            "leave it out; for a factor of the file write --set FACTOR=LEVEL",
+            "option-not-applicable",
+            "--{option} is a setting of the envelope, and this experiment has none",
+            "leave it out; for a factor of the file write {spell.set:FACTOR=LEVEL}",
+            option=next(iter(wanted)).replace("_", "-"),
         )
     if asked.cache is not None:
         native = [(place, step) for place, step in enumerate(steps) if "workload" in step]
         if not native:
-            raise InputError("--cache is for native workloads, and no step is one", "see --between-trials")
+            raise InputError(
+                "option-not-applicable",
+                "{spell.cache} is for native workloads, and no step is one",
+                "see {spell.between_trials}",
+            )
         for place, step in native:
             step["cache"] = asked.cache
             _came_from(found, ("steps", place, "cache"), "cache")
@@ -242,7 +283,11 @@ def _put_machine(found: Document, machine: str) -> None:
     studies = [(place, step) for place, step in enumerate(steps if isinstance(steps, list) else ())
                if isinstance(step, dict) and step.get("workload") == path_study.NAME]  # fmt: skip
     if not studies:
-        raise InputError("--fake is for the path study, and no step is one", "as: iosonde run path-study --fake lock")
+        raise InputError(
+            "option-not-applicable",
+            "{spell.fake} is for the path study, and no step is one",
+            "as: iosonde run path-study {spell.fake} lock",
+        )
     for place, step in studies:
         step["machine"] = machine
         _came_from(found, ("steps", place, "machine"), "fake")
@@ -262,14 +307,26 @@ def _put_levels(found: Document, words: str, say: Callable[[str], None]) -> None
     that nothing uses is a label: it tells this campaign from others, and changes nothing in it."""
     name, equals, levels = words.partition("=")
     if not equals or not name or not levels:
-        raise InputError(f"--set {words}: this is not FACTOR=LEVEL,LEVEL", "write it like --set stripe_count=1,4")
+        raise InputError(
+            "invalid-assignment",
+            "{spell.set:{assignment}}: this is not FACTOR=LEVEL,LEVEL",
+            "write it like {spell.set:stripe_count=1,4}",
+            assignment=words,
+        )
     if name in ("nodes", "ranks_per_node"):
-        raise InputError(f"--set {words}: {name} is not a factor of the file", f"write --{name.replace('_', '-')}")
+        raise InputError(
+            "not-a-factor",
+            "{spell.set:{assignment}}: {name} is not a factor of the file",
+            "write --{option}",
+            assignment=words,
+            name=name,
+            option=name.replace("_", "-"),
+        )
     factors = found.data.setdefault("factors", {})
     if not isinstance(factors, dict):
         return
     # An empty one beside others is a flag that is not there: --set 'F=,-F'.
-    read = ["" if not level else yaml_text.scalar(level, f"--set {name}") for level in levels.split(",")]
+    read = ["" if not level else yaml_text.scalar(level, f"{spell.set:{name}}") for level in levels.split(",")]
     if name not in factors and name not in check.used_names(found.data):
         _check_label(found, words, name, len(read))
         say(f"note: {words} is a label: no command and no setting uses it")
@@ -282,10 +339,31 @@ def _check_label(found: Document, words: str, name: str, levels: int) -> None:
     """Raises InputError for what was hardly meant as a label: a slip, a setting, a factor that nobody sets."""
     factors = found.data["factors"]
     if slips := difflib.get_close_matches(name, factors, n=1, cutoff=_SLIP):
-        raise InputError(f"--set {words}: there is no factor '{name}'", f"did you mean {slips[0]}?")
+        raise InputError(
+            "unknown-factor",
+            "{spell.set:{assignment}}: there is no factor '{factor}'",
+            "did you mean {suggestion}?",
+            assignment=words,
+            factor=name,
+            suggestion=slips[0],
+        )
     if name in ("target", "targets", *_KEYS) or name in _ENVELOPE or name in _ENVELOPE.values():
         option = next((key for key, setting in _ENVELOPE.items() if setting == name), name.replace("targets", "target"))
-        raise InputError(f"--set {words}: {name} is not a factor", f"write --{option.replace('_', '-')}")
+        raise InputError(
+            "not-a-factor",
+            "{spell.set:{assignment}}: {name} is not a factor",
+            "write --{option}",
+            assignment=words,
+            name=name,
+            option=option.replace("_", "-"),
+        )
     if levels > 1 and found.name:
         hint = f"{nearest(name, factors) if factors else 'the file has none'}; a label has one level"
-        raise InputError(f"--set {words}: the file has no factor '{name}'", hint)
+        raise InputError(
+            "unknown-factor",
+            "{spell.set:{assignment}}: the file has no factor '{factor}'",
+            "{hint}",
+            assignment=words,
+            factor=name,
+            hint=hint,
+        )

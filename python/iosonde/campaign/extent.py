@@ -19,10 +19,17 @@ def of_extent(found: Document, quick: bool, full: bool) -> Document:
     """The document as it is to be measured. Raises InputError for ``full`` where it says nothing of it, and for a part
     that is none."""
     if quick and full:
-        raise InputError("--quick and --full ask for opposite things", "give one of them")
+        raise InputError(
+            "conflicting-options", "{spell.quick} and {spell.full} ask for opposite things", "give one of them"
+        )
     data = {key: value for key, value in found.data.items() if key not in (QUICK, FULL)}
     if full and FULL not in found.data:
-        raise InputError(f"{found.name or 'this'} does not say what --full would be", "its key: full")
+        raise InputError(
+            "missing-key",
+            "{experiment} does not say what {spell.full} would be",
+            "its key: full",
+            experiment=found.name or "this",
+        )
     places = dict(found.places)
     for part in (QUICK, FULL):
         _check(found, part)
@@ -39,4 +46,10 @@ def _check(found: Document, part: str) -> None:
     value: Any = found.data.get(part, {})
     if not isinstance(value, dict):
         where = f"{found.name}:{line}: " if (line := found.place((part,))) else ""
-        raise InputError(f"{where}{part}: not keys of an experiment with their values", f"{part}: {{repetitions: 2}}")
+        raise InputError(
+            "not-a-mapping",
+            "{location}{key}: not keys of an experiment with their values",
+            "{key}: {{repetitions: 2}}",
+            location=where,
+            key=part,
+        )

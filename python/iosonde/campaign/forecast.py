@@ -103,7 +103,9 @@ class Forecast:
 def transfer_seconds(n_bytes: float, bytes_per_s: float) -> float:
     """Size divided by speed. Raises InputError for a speed that is not above 0."""
     if not bytes_per_s > 0:
-        raise InputError(f"the speed is {bytes_per_s:g} bytes/s", "give a speed above 0")
+        raise InputError(
+            "out-of-range", "the speed is {bytes_per_s:g} bytes/s", "give a speed above 0", bytes_per_s=bytes_per_s
+        )
     return n_bytes / bytes_per_s
 
 

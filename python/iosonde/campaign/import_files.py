@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from iosonde.core.errors import DataError, InputError, IosondeError, SystemFaultError, UnknownFormatError
+from iosonde.core.message import spell
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.core.words import counted
 from iosonde.foreign.guarded import begin_of, forget_silence, look, open_whole
@@ -159,18 +160,38 @@ class Imported:
         failed = self.failed
         if fault := next((one for one in failed if one.fault), None):
             raise SystemFaultError(
-                f"{sum(one.fault for one in failed)} of {len(self.outcomes)} files could not be read, as {fault.file}: "
-                f"{fault.reason}", "the same import again reads what is missing",
-            )  # fmt: skip
+                "unreadable-file",
+                "{n_failed} of {n_files} files could not be read, as {path}: {reason}",
+                "the same import again reads what is missing",
+                n_failed=sum(one.fault for one in failed),
+                n_files=len(self.outcomes),
+                path=fault.file,
+                reason=fault.reason,
+            )
         if self.outcomes and len(failed) + len(self.quoted) == len(self.outcomes):
             if self.quoted:
                 quoting = f"{counted(len(self.quoted), 'file')} only quote{'s' if len(self.quoted) == 1 else ''} output"
-                raise DataError(f"nothing was imported: {quoting}", f"to read one, name it: {self.quoted[0].file}")
+                raise DataError(
+                    "nothing-imported",
+                    "nothing was imported: {reason}",
+                    "to read one, name it: {path}",
+                    reason=quoting,
+                    path=self.quoted[0].file,
+                )
             raise DataError(
-                f"nothing was imported: {failed[0].reason}", "'iosonde parse FILE' says more about one file"
+                "nothing-imported",
+                "nothing was imported: {reason}",
+                "'iosonde parse FILE' says more about one file",
+                reason=failed[0].reason,
             )
         if failed and one_by_one:
-            raise InputError(f"{len(failed)} of {len(self.outcomes)} files were not imported", "see the list above")
+            raise InputError(
+                "files-not-imported",
+                "{n_failed} of {n_files} files were not imported",
+                "see the list above",
+                n_failed=len(failed),
+                n_files=len(self.outcomes),
+            )
 
 
 @dataclass(frozen=True)
@@ -189,7 +210,11 @@ class ImportPlan:
         if self.form is not None:
             known_importer(self.form)
         if self.form is not None and self.columns is not None:
-            raise InputError("a file is read by a map of its columns or as a tool's output", "leave --format out")
+            raise InputError(
+                "conflicting-options",
+                "a file is read by a map of its columns or as a tool's output",
+                "leave {spell.format} out",
+            )
         Store.check_place(self.store)
         Store.check_name(self.experiment)
 
@@ -210,7 +235,7 @@ class ImportPlan:
             of = _source(name)
             if files and not any(of(found.relative) for found in files):
                 yield (
-                    f"--factors-from '{name}' matches none of the {len(files)} paths, as '{files[0].relative}': "
+                    f"{spell.factors_from:'{name}'} matches none of the {len(files)} paths, as '{files[0].relative}': "
                     "it is read from the end of a path, and '/...' at its end stands for what follows"
                 )
 
@@ -286,9 +311,9 @@ def _named_files(names: Sequence[str], recursive: bool, store: Path) -> list[Fou
             continue
         is_directory = seen.kind == "directory"
         if is_directory and not recursive:
-            raise InputError(f"{name} is a directory", "add -r to read everything in it")
+            raise InputError("is-a-directory", "{path} is a directory", "add -r to read everything in it", path=name)
         if seen.kind == "missing":
-            raise InputError(f"{name} is not there", "name a file or, with -r, a directory")
+            raise InputError("no-such-file", "{path} is not there", "name a file or, with -r, a directory", path=name)
         entries = [(file, size, "") for file, size in seen.files] + [(file, 0, why) for file, why in seen.skipped]
         for file, size, why in sorted(entries):
             relative = file.relative_to(path) if is_directory else file

@@ -56,7 +56,9 @@ def not_here(experiment: Experiment, wanted: Campaign) -> set[int]:
         return set()
     setting = (emulated.lab() or {}).get(SETTING)
     if not setting or setting["experiment"] != experiment.id:
-        raise InputError("this lab was not brought up for a trial of this experiment", "iosonde lab run FILE")
+        raise InputError(
+            "wrong-lab", "this lab was not brought up for a trial of this experiment", "iosonde lab run FILE"
+        )
     here = (setting["repetition"], setting["levels"])
     return {trial.index for trial in experiment.trials if _needs(trial, made) != here}
 
@@ -68,8 +70,11 @@ def orders(spec: Spec) -> LabOrders | None:
         return None
     directory = Path(str((emulated.lab() or {}).get("directory", ""))) / faults.DIRECTORY
     if not faults.attended(directory):
-        raise InputError("nobody here inflicts the faults of the experiment, nor looks at the servers",
-                         "iosonde lab run FILE, on the machine itself, brings up a lab and does")  # fmt: skip
+        raise InputError(
+            "lab-required",
+            "nobody here inflicts the faults of the experiment, nor looks at the servers",
+            "iosonde lab run FILE, on the machine itself, brings up a lab and does",
+        )
     return LabOrders(spec.faults, spec.settle_s, directory)
 
 

@@ -61,5 +61,7 @@ def _measured(
     except SystemFaultError as error:
         return FAULT, error
     if code in (0, PROBLEM_FOUND) and begun.kept() == before:
-        return FAULT, SystemFaultError("a lab was brought up, and no trial of it is in the store", "see above")
+        return FAULT, SystemFaultError(
+            "no-lab-trials", "a lab was brought up, and no trial of it is in the store", "see above"
+        )
     return code, None

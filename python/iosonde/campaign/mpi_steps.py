@@ -53,7 +53,13 @@ def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJo
     for label, step in labelled(spec):
         for word in _words(step, ahead) if mpi_jobs.jobs([step]) else ():
             if launcher.name == "local" and program.path_of(word) is None and not _has_its_path(step):
-                raise InputError(f"{label}: there is no program {word} on PATH", "load its module, or give its path")
+                raise InputError(
+                    "tool-missing",
+                    "{step}: there is no program {program} on PATH",
+                    "load its module, or give its path",
+                    step=label,
+                    program=word,
+                )
             library, nodes = program.library_of(word), max(trial.nodes for trial in ahead)
             tasks = min(2, max(trial.nodes * trial.ranks_per_node for trial in ahead))
             try:
@@ -61,7 +67,15 @@ def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJo
                 if starter and library not in seen:
                     program.check(launcher, tasks if launcher.name == "local" else nodes, library)
             except LaunchError as error:
-                raise LaunchError(f"{label}: {word}: {error.message}", error.hint) from error
+                raise LaunchError(
+                    "reraised",
+                    "{step}: {program}: {message}",
+                    "{hint}",
+                    step=label,
+                    program=word,
+                    message=error.message,
+                    hint=error.hint,
+                ) from error
             seen.add(library)
             jobs[label, word] = MpiJob(label, word, library.version, next(iter(starter), ""))
     return tuple(jobs.values())

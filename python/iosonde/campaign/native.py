@@ -17,7 +17,9 @@ def native_document(asked: Request, say: Callable[[str], None]) -> Document:
     what it ignores and what differs. Raises InputError for what cannot be done."""
     if asked.what is None or asked.spec_file is not None or asked.on or asked.parse:
         raise InputError(
-            "--native needs the command of another tool", "as: iosonde run 'ior -w -r -t 1m -b 1g' --native"
+            "missing-command",
+            "{spell.native} needs the command of another tool",
+            "as: iosonde run 'ior -w -r -t 1m -b 1g' {spell.native}",
         )
     found = translate(asked.what)
     for name, why in found.ignored:

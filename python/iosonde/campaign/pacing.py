@@ -43,16 +43,19 @@ def parse_pace(text: str | float) -> Pacing:
     if isinstance(text, str) and text.strip().endswith("%"):
         share = parse_share(text)
         if not 0 < share <= 1:
-            raise InputError(f"'{text}' is no share of the time", "write it like 50%")
+            raise InputError("invalid-share", "'{share}' is no share of the time", "write it like 50%", share=text)
         return Pacing(share=share)
     try:
         every_s = parse_seconds(text)
     except InputError:
         raise InputError(
-            f"'{text}' is not a pace", "write it like 10min (between starts) or 50% (of the time)"
+            "invalid-pace",
+            "'{pace}' is not a pace",
+            "write it like 10min (between starts) or 50% (of the time)",
+            pace=text,
         ) from None
     if every_s <= 0:
-        raise InputError(f"'{text}' is nothing", "it must be more than 0")
+        raise InputError("not-positive", "'{pace}' is nothing", "it must be more than 0", pace=text)
     return Pacing(every_s)
 
 

@@ -61,7 +61,14 @@ def _design(cells: str, quick: bool) -> dict[str, Any]:
     if cells == FULL:
         return {"kind": "full", "constraints": constraints}
     if cells and not cells.isdecimal():
-        raise InputError(f"'{NAME}:{cells}' is not a number of cells", f"as {NAME}:200, or {NAME}:{FULL} for all")
+        raise InputError(
+            "not-an-integer",
+            "'{study}:{cells}' is not a number of cells",
+            "as {study}:200, or {study}:{full} for all",
+            study=NAME,
+            cells=cells,
+            full=FULL,
+        )
     count = int(cells) if cells else QUICK_CELLS if quick else CELLS
     return {"kind": "balanced", "cells": count, "constraints": constraints}
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.types import Trial
 from iosonde.core.units import format_size
 from iosonde.core.words import counted
@@ -65,7 +66,10 @@ def places(campaign: Campaign, keeper: Keeper) -> None:
             keeper.check(target, Need(0, 0), Limits())
     if not spool.is_dir() or not os.access(spool, os.W_OK | os.X_OK):
         raise InputError(
-            f"the ranks cannot leave results in {spool}", "name with --spool a directory that is there and yours"
+            "directory-not-writable",
+            "the ranks cannot leave results in {directory}",
+            "name with {spell.spool} a directory that is there and yours",
+            directory=spool,
         )
     for place in campaign.spec.targets.values() or (None,):
         check_names(campaign.spec, place, spool)
@@ -74,13 +78,18 @@ def places(campaign: Campaign, keeper: Keeper) -> None:
 def _apart(campaign: Campaign, target: Path, spool: Path) -> None:
     if mount.is_below(str(Path(campaign.store).resolve()), str(target)):
         raise InputError(
-            f"the store {campaign.store} lies on the target {target}",
-            "give another place with --store: keeping results must not disturb what is measured",
+            "store-on-target",
+            "the store {store} lies on the target {target}",
+            "give another place with {spell.store}: keeping results must not disturb what is measured",
+            store=campaign.store,
+            target=target,
         )
     if mount.is_below(str(spool), str(target)):
         raise InputError(
-            f"the ranks' temporary results would lie on the target: {spool}",
-            "give another place with --spool, as /dev/shm: keeping results must not disturb what is measured",
+            "spool-on-target",
+            "the ranks' temporary results would lie on the target: {spool}",
+            "give another place with {spell.spool}, as /dev/shm: keeping results must not disturb what is measured",
+            spool=spool,
         )
 
 
@@ -90,9 +99,12 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Finishe
     ranks, memory = campaign.max_ranks, machine.memory_bytes()
     if launcher.name == "local" and ranks * RANK_BYTES > memory:
         raise InputError(
-            f"{ranks} ranks on this host need about {format_size(ranks * RANK_BYTES)} of memory, it has "
-            f"{format_size(memory)}",
-            "ask for fewer ranks, or for more hosts with --hosts FILE",
+            "insufficient-memory",
+            "{ranks} ranks on this host need about {needed_memory} of memory, it has {available_memory}",
+            "ask for fewer ranks, or for more hosts with {spell.hosts:FILE}",
+            ranks=ranks,
+            needed_memory=format_size(ranks * RANK_BYTES),
+            available_memory=format_size(memory),
         )
     expected = forecast(campaign, ahead, measured)
     facts = machine_facts(campaign, keeper)
@@ -116,7 +128,8 @@ def unchecked(campaign: Campaign, expected: Forecast) -> Iterator[str]:
     """Which limits were given and cannot be checked, a sentence each: of a command nothing is known before it ran."""
     terms = campaign.terms
     if terms.max_seconds is not None and expected.unknown:
-        yield f"--max-seconds is not checked: how long {counted(expected.unknown, 'trial')} will take is not known"
+        trials = counted(expected.unknown, "trial")
+        yield f"{spell.max_seconds} is not checked: how long {trials} will take is not known"
     given = [name for name in ("max_bytes", "max_files") if getattr(terms, name) is not None]
     if given and len(campaign.spec.native) < len(campaign.spec.steps):
         options = " and ".join(f"--{name.replace('_', '-')}" for name in given)
@@ -150,8 +163,10 @@ def temporary_off(target: Path) -> None:
     place = Path(tempfile.gettempdir()).resolve()
     if mount.is_below(str(place), str(target)):
         raise InputError(
-            f"the ranks' temporary results would lie on the target: {place}",
+            "spool-on-target",
+            "the ranks' temporary results would lie on the target: {directory}",
             "give another place with TMPDIR, as /dev/shm: keeping results must not disturb what is measured",
+            directory=place,
         )
 
 

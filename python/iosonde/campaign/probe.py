@@ -11,6 +11,7 @@ from iosonde.core.errors import IncompleteError, InputError, TargetError
 from iosonde.core.filesystems import MEMORY_TYPES, is_network
 from iosonde.core.hardware import SHARED_MEMORY, UNSEEN
 from iosonde.core.levels import check_level
+from iosonde.core.message import spell
 from iosonde.core.stored import BESIDE, StoredRun
 from iosonde.core.types import Estimate, Experiment, Factor, Run
 from iosonde.measure import design
@@ -79,7 +80,7 @@ class Probed:
     level: float
     experiment: str = ""
     store: str = ""
-    missing: tuple[str, ...] = ()
+    missing: IncompleteError | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -102,7 +103,7 @@ class Probed:
     def check(self) -> None:
         """Raises IncompleteError where a repetition was incomplete."""
         if self.missing:
-            raise IncompleteError(*self.missing)
+            raise self.missing
 
 
 def probed(repetitions: Sequence[Facts], level: float, mount: Facts | None = None) -> Probed:
@@ -145,16 +146,20 @@ def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None
 
 def _found(asked: ProbeRequest, runs: Sequence[Run], mount: Facts | None, level: float) -> Probed:
     whole = [run for run in runs if run.complete]
-    missing: tuple[str, ...] = ()
+    missing = None
     if len(whole) < len(runs):
         failed = next(run for run in runs if not run.complete)
-        missing = (
-            f"{len(runs) - len(whole)} of {len(runs)} repetitions are incomplete: {failed.missing[0]}",
+        missing = IncompleteError(
+            "incomplete-repetitions",
+            "{incomplete} of {repetitions} repetitions are incomplete: {reason}",
             "mend what it names and probe again"
-            + ("; leave out of --hosts who does not answer" if asked.hosts else ""),
+            + ("; leave out of {spell.hosts} who does not answer" if asked.hosts else ""),
+            incomplete=len(runs) - len(whole),
+            repetitions=len(runs),
+            reason=failed.missing[0],
         )
-    if not whole:
-        raise IncompleteError(*missing)
+    if missing and not whole:
+        raise missing
     made = probed([run.facts for run in whole], level, mount)
     return replace(made, experiment=whole[0].experiment, store=asked.store, missing=missing)
 
@@ -180,7 +185,7 @@ def warnings(made: Facts, mount: Facts) -> list[str]:
     if made["tcp_error"]:
         said.append(f"TCP was not measured everywhere: {made['tcp_error']}")
     if made["nodes"] and not made["pairs"]:
-        said.append("one node: there is no network to measure; ask for more with --nodes or --hosts")
+        said.append(f"one node: there is no network to measure; ask for more with {spell.nodes} or {spell.hosts}")
     if mount.get("type") in MEMORY_TYPES:
         said.append(f"the target is {mount['type']}, in memory: its 'disk' is none")
     if _is_network(mount):
@@ -194,24 +199,38 @@ def _servers(asked: ProbeRequest) -> ServerDisks | None:
     if asked.servers is None and not asked.disk_dir:
         return None
     if asked.servers is None or not asked.disk_dir:
-        raise InputError("--servers and --disk-dir say nothing alone",
-                         "give both: whose disks, and a directory on each of them")  # fmt: skip
+        raise InputError(
+            "options-require-each-other",
+            "{spell.servers} and {spell.disk_dir} say nothing alone",
+            "give both: whose disks, and a directory on each of them",
+        )
     near = next((one for one in asked.disk_dir if not Path(one).is_absolute()), None)
     if near is not None:
-        raise InputError(f"--disk-dir {near} is relative", "write where it is on every server, as /data/brick1")
+        raise InputError(
+            "relative-path",
+            "{spell.disk_dir:{path}} is relative",
+            "write where it is on every server, as /data/brick1",
+            path=near,
+        )
     _check_size(asked.size)
     file = Path(asked.servers)
     hosts = mpirun.read_hostfile(file) if file.exists() else mpirun.parse_hosts(asked.servers.replace(",", "\n"))
     wrong = next((host for host in hosts if not mpirun.HOST_NAME.fullmatch(host)), None)
     if wrong is not None or not hosts:
-        raise InputError(f"--servers: '{wrong or asked.servers}' is neither a file nor a host name",
-                         "a file with one host per line, or names as s1,s2")  # fmt: skip
+        raise InputError(
+            "unknown-host",
+            "{spell.servers}: '{host}' is neither a file nor a host name",
+            "a file with one host per line, or names as s1,s2",
+            host=wrong or asked.servers,
+        )
     return ServerDisks(hosts, asked.disk_dir)
 
 
 def _check_size(size: int) -> None:
     if size % TRANSFER or not size:
-        raise InputError(f"--size {size} is not a multiple of 1 MiB", "write it like 256MiB")
+        raise InputError(
+            "invalid-size", "{spell.size:{size}} is not a multiple of 1 MiB", "write it like 256MiB", size=size
+        )
 
 
 def _is_network(mount: Facts) -> bool:
@@ -221,7 +240,13 @@ def _is_network(mount: Facts) -> bool:
 def _check_target(keeper: Keeper, target: Path, store: Path, size: int) -> None:
     """Refuse a store or temporary files on the target, and a target that is none. Raises InputError, TargetError."""
     if mount.is_below(str(store), str(target)):
-        raise InputError(f"the store {store} lies on the target {target}", "give another place with --store")
+        raise InputError(
+            "store-on-target",
+            "the store {store} lies on the target {target}",
+            "give another place with {spell.store}",
+            store=store,
+            target=target,
+        )
     preflight.temporary_off(target)
     _check_size(size)
     keeper.check(target, Need(0, 0), Limits())
@@ -232,7 +257,12 @@ def _check_room(keeper: Keeper, target: Path, facts: machine.Facts, size: int, n
     try:
         keeper.check(target, Need(nodes * size, 4 * nodes), Limits(), preflight.quota_free(facts))
     except TargetError as error:
-        raise TargetError(error.message, "choose a smaller --size, fewer --nodes, or another target") from error
+        raise TargetError(
+            "reraised",
+            "{message}",
+            "choose a smaller {spell.size}, fewer {spell.nodes}, or another target",
+            message=error.message,
+        ) from error
 
 
 def _experiment(asked: ProbeRequest, nodes: int, target: Path | None, servers: ServerDisks | None) -> Experiment:

@@ -85,8 +85,12 @@ class CampaignOutcome:
         if ended and ended.incomplete:
             why = ended.early or "see: iosonde show " + self.store
             raise IncompleteError(
-                f"{ended.incomplete} of {ended.measured} trials are incomplete and left out of the totals: {why}",
+                "incomplete-trials",
+                "{n_incomplete} of {n_measured} trials are incomplete and left out of the totals: {reason}",
                 "mend what it names; the same command measures them again",
+                n_incomplete=ended.incomplete,
+                n_measured=ended.measured,
+                reason=why,
             )
 
 
@@ -137,7 +141,9 @@ def in_labs(
     check_level(level)
     wanted = campaign(replace(asked, in_lab=True), caller, Path.absolute)
     if not wanted.spec.lab:
-        raise InputError("the experiment asks for no lab", "write a section lab: file_system: glusterfs")
+        raise InputError(
+            "missing-lab-section", "the experiment asks for no lab", "write a section lab: file_system: glusterfs"
+        )
     with turn.only_one_here(wanted.turn, True, caller.say):
         begun = _begun_in_labs(wanted, check, level, caller)
         with only_one(Path(begun.store).resolve(), f"{begun.experiment}-labs"):
@@ -183,7 +189,12 @@ class LabCampaign:
 
 def _submitted(words: str, nodes: int, caller: Caller) -> str:
     if not caller.again:
-        raise InputError(f"'{words}' starts a command line later, and there is none", "use iosonde run, or salloc")
+        raise InputError(
+            "no-submitted-command",
+            "'{launcher}' starts a command line later, and there is none",
+            "use iosonde run, or salloc",
+            launcher=words,
+        )
     return reserve.submit(words, nodes, caller.again)
 
 

@@ -17,11 +17,19 @@ def subject_commit(word: str | None) -> str | None:
     if word is None:
         return None
     if not word.strip():
-        raise InputError("--subject-commit is empty", "give a commit, any other text without blanks, or auto")
+        raise InputError(
+            "empty-option-value",
+            "{spell.subject_commit} is empty",
+            "give a commit, any other text without blanks, or auto",
+        )
     if word != AUTO:
         return word.strip()
     found = machine.software(Path.cwd())
     if not found.get("commit"):
-        raise InputError(f"--subject-commit auto: {Path.cwd()} is in no Git repository that has a commit",
-                         "change to that of the file system under test, or name the commit")  # fmt: skip
+        raise InputError(
+            "not-a-git-repository",
+            "{spell.subject_commit} auto: {directory} is in no Git repository that has a commit",
+            "change to that of the file system under test, or name the commit",
+            directory=Path.cwd(),
+        )
     return f"{found['commit']}{_DIRTY if found['commit_modified'] else ''}"

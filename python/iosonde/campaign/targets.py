@@ -26,7 +26,12 @@ def read(words: Sequence[str]) -> dict[str, str]:
     named = [(name or next(given), directory) for name, directory in found]
     names = [name for name, _ in named]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(f"two targets are called '{twice}'", "give each its own name: --target NAME=DIR")
+        raise InputError(
+            "duplicate-target",
+            "two targets are called '{name}'",
+            "give each its own name: {spell.target:NAME=DIR}",
+            name=twice,
+        )
     return dict(named)
 
 
@@ -51,10 +56,9 @@ def said(name: str) -> Iterator[None]:
     try:
         yield
     except IosondeError as error:
-        mark = f"target {name}: "
-        if name and not error.message.startswith(mark):
-            error.message = mark + error.message
-            error.args = (error.message, *error.args[1:])
+        mark = f"target {name}"
+        if name and not error.message.startswith(f"{mark}: "):
+            raise error.prefixed(mark) from error
         raise
 
 

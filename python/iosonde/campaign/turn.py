@@ -83,8 +83,13 @@ def only_one_here(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterato
         handle = _opened(path)
     except OSError as error:
         if given:
-            raise InputError(f"no lock can be made in {given}: {error.strerror}",
-                             "correct IOSONDE_LOCK_DIR, or leave it out") from error  # fmt: skip
+            raise InputError(
+                "lock-unavailable",
+                "no lock can be made in {directory}: {reason}",
+                "correct IOSONDE_LOCK_DIR, or leave it out",
+                directory=given,
+                reason=error.strerror,
+            ) from error
         say(f"note: whether another one measures here is not known: {path}: {error.strerror}")
         yield
         return
@@ -124,8 +129,13 @@ def _take(handle: int, path: Path, turn: Turn, say: Callable[[str], None]) -> No
         who = f"process {process}" if process else "another process"
         if turn.wait_s is None or time.monotonic() - begun >= turn.wait_s:
             waited = "" if turn.wait_s is None else f", also after {format_seconds(turn.wait_s)}"
-            raise InputError(f"{who} measures on this machine{waited}: two at once would disturb each other",
-                             "--wait 2h begins when it has ended; --alongside measures beside it")  # fmt: skip
+            raise InputError(
+                "concurrent-measurement",
+                "{process} measures on this machine{waited}: two at once would disturb each other",
+                "{spell.wait:2h} begins when it has ended; {spell.alongside} measures beside it",
+                process=who,
+                waited=waited,
+            )
         if not told:
             say(f"waiting for {who}, which measures on this machine")
             told = True

@@ -16,8 +16,8 @@ import sys
 def main() -> None:
     """Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us, 130 interrupted."""
     try:
-        # While this is loaded an interrupt ends the process by the signal: Python 3.11 turns one that comes while a class
-        # is made into a RuntimeError.
+        # While this is loaded an interrupt ends the process by the signal: Python 3.11 turns one that comes while a
+        # class is made into a RuntimeError.
         from iosonde.cli.group import run
 
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # set by the package while it was loaded

@@ -105,7 +105,9 @@ def sink(form: str, output: str | None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     elif form == "parquet":
-        raise InputError("a terminal cannot show Parquet", "give a file: -o results.parquet")
+        raise InputError(
+            "binary-output-to-terminal", "a terminal cannot show Parquet", "give a file: -o results.parquet"
+        )
     else:
         buffer = io.BytesIO()
         yield buffer
@@ -151,6 +153,12 @@ def replace_files(directory: Path, files: Mapping[str, str]) -> None:
     try:
         directory.mkdir(exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot make the directory {directory}: {error.strerror}", "name another one") from error
+        raise InputError(
+            "cannot-create-directory",
+            "cannot make the directory {directory}: {reason}",
+            "name another one",
+            directory=directory,
+            reason=error.strerror,
+        ) from error
     for name, content in files.items():
         talk(f"wrote {replace_file(directory / name, content.encode())}")

@@ -191,7 +191,7 @@ def _roles(reader: Sections, key: str, given: Any) -> tuple[str, ...]:
 
 def _whole(text: str) -> int:
     if not text.isdigit():
-        raise InputError(f"'{text}' is not a whole number", "write how many there are")
+        raise InputError("not-an-integer", "'{count}' is not a whole number", "write how many there are", count=text)
     return int(text)
 
 

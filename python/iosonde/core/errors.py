@@ -2,27 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Self
+
+from .message import Message, restore
+
 # What a command's exit code says. Besides these it is 0, done, and 130, interrupted (``cli/main.py``).
 PROBLEM_FOUND, WRONG_INPUT, FAULT = 1, 2, 3
 
 
 class IosondeError(Exception):
-    """Base of all errors that a user may see: one sentence, and a hint.
+    """Base of all errors that a user may see: what is wrong, and a hint what to do about it.
 
-    ``message`` says where (file, line, column or key) and what; ``hint`` says what to do.
-    The command line prints both and exits with ``exit_code``, never with a traceback. Where there is more than
-    one thing to say, each has a line in ``details``.
+    ``code``: stable, as ``unknown-experiment``; ``values``: what the sentences name. ``message`` says where (file,
+    line, column or key) and what; ``hint`` says what to do: templates, filled with the values (``message.py``). The
+    command line prints them and exits with ``exit_code``, never with a traceback. If there is more than one thing
+    to say, each has a line in ``details``.
     """
 
     exit_code = FAULT
     details: tuple[str, ...] = ()
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, code: str, message: str, hint: str = "", /, **values: object) -> None:
+        self._set(Message(code, message, **values), Message(code, hint, **values) if hint else "")
+
+    def _set(self, message: Message, hint: str) -> None:
         super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.message, self.hint = message, hint
         if hint:
             self.add_note(f"hint: {hint}")  # below the message wherever Python shows the exception
+
+    @property
+    def code(self) -> str:
+        """What is wrong, as a stable word."""
+        return self.message.code
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """What message and hint name."""
+        return self.message.values
+
+    def with_words(self, message: Message, hint: str | None = None) -> Self:
+        """Return an error of the same kind with other sentences; the hint stays if there is no other."""
+        error = type(self).__new__(type(self))
+        error.__dict__.update({name: value for name, value in vars(self).items() if name != "__notes__"})
+        error._set(message, self.hint if hint is None else hint)
+        return error
+
+    def to_json(self) -> dict[str, Any]:
+        """What another process makes the same error of (``error_from_json``): values become text."""
+        return {"kind": type(self).__name__, "code": self.code, "message": str(self.message), "hint": str(self.hint),
+                "values": {name: str(value) for name, value in self.values.items()}}  # fmt: skip
+
+    def prefixed(self, place: str) -> Self:
+        """Return the same error with the place it is about before its message."""
+        return self.with_words(self.message.prefixed(place))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.message, self.hint, self.details)
+
+
+def _restore(kind: type[IosondeError], message: Message, hint: str, details: tuple[str, ...]) -> IosondeError:
+    error = kind.__new__(kind)
+    error._set(message, hint)
+    error.details = details
+    return error
 
 
 class InputError(IosondeError):
@@ -67,3 +111,9 @@ class IncompleteError(IosondeError):
 
 class IosondeWarning(UserWarning):
     """What a Python caller should know before believing an answer: the command line says it on stderr."""
+
+
+def error_from_json(error: Mapping[str, Any]) -> IosondeError:
+    """The error that another process raised (``IosondeError.to_json``), if it is one of this module."""
+    kind: type[IosondeError] = globals()[error["kind"]]
+    return _restore(kind, restore(error["code"], error["message"], error["values"]), error["hint"], ())

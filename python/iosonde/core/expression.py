@@ -133,16 +133,38 @@ class Expression:
 
     def _error(self, node: ast.expr, what: str, hint: str) -> InputError:
         part = ast.get_source_segment(self.text, node) or self.text
-        return InputError(f"{self.where}: '{part}' at column {_column(self.text, node)} {what}", hint)
+        return InputError(
+            "invalid-expression",
+            "{location}: '{part}' at column {column} {problem}",
+            "{hint}",
+            location=self.where,
+            part=part,
+            column=_column(self.text, node),
+            problem=what,
+            hint=hint,
+        )
 
 
 def read(text: object, names: Collection[str], where: str) -> Expression:
     """The expression of this text over factors of these names. Raises InputError, naming ``where`` and the column."""
     if not isinstance(text, str) or not text.strip():
-        raise InputError(f"{where}: {text!r} is not an expression", "write it like stripe * replica <= servers")
+        raise InputError(
+            "invalid-expression",
+            "{location}: {expression!r} is not an expression",
+            "write it like stripe * replica <= servers",
+            location=where,
+            expression=text,
+        )
     line = " ".join(text.split())
     if len(line) > LONGEST:
-        raise InputError(f"{where}: the expression has {len(line)} characters", f"at most {LONGEST} are read")
+        raise InputError(
+            "expression-too-long",
+            "{location}: the expression has {n_characters} characters",
+            "at most {max_characters} are read",
+            location=where,
+            n_characters=len(line),
+            max_characters=LONGEST,
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -150,9 +172,23 @@ def read(text: object, names: Collection[str], where: str) -> Expression:
             tree = ast.parse(line, mode="eval").body
     except SyntaxError as error:
         column = error.offset or 1
-        raise InputError(f"{where}: '{line}' cannot be read at column {column}", f"it may hold {_ALLOWED}") from None
+        raise InputError(
+            "invalid-expression",
+            "{location}: '{expression}' cannot be read at column {column}",
+            "it may hold {allowed}",
+            location=where,
+            expression=line,
+            column=column,
+            allowed=_ALLOWED,
+        ) from None
     except (RecursionError, MemoryError, ValueError):
-        raise InputError(f"{where}: the expression cannot be read", f"it may hold {_ALLOWED}") from None
+        raise InputError(
+            "invalid-expression",
+            "{location}: the expression cannot be read",
+            "it may hold {allowed}",
+            location=where,
+            allowed=_ALLOWED,
+        ) from None
     made = Expression(line, where, tree)
     _check(made, tree, names)
     return made
@@ -161,7 +197,13 @@ def read(text: object, names: Collection[str], where: str) -> Expression:
 def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int = 0, in_list: bool = False) -> None:
     """Refuse whatever is not on the whitelist, so that evaluation meets known nodes only."""
     if depth > DEEPEST:
-        raise InputError(f"{made.where}: the expression is nested deeper than {DEEPEST}", "write several constraints")
+        raise InputError(
+            "expression-too-deep",
+            "{location}: the expression is nested deeper than {max_depth}",
+            "write several constraints",
+            location=made.where,
+            max_depth=DEEPEST,
+        )
     inside: list[ast.expr] = []
     lists: list[ast.expr] = []
     if isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float, str, type(None))):

@@ -84,4 +84,4 @@ def number(text: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise InputError(f"'{text}' is not a number", "write a plain number") from error
+        raise InputError("not-a-number", "'{number}' is not a number", "write a plain number", number=text) from error

@@ -137,8 +137,13 @@ class Gate:
             if not concerned and sealed:
                 untold.append((str(condition), "no number that decides can be so"))
             elif not concerned:
-                raise DataError(f"'{condition}' is of none of the {len(items)} comparisons",
-                                "only rates and times are faster or slower: take more or less")  # fmt: skip
+                raise DataError(
+                    "condition-not-applicable",
+                    "'{condition}' is of none of the {n_comparisons} comparisons",
+                    "only rates and times are faster or slower: take more or less",
+                    condition=condition,
+                    n_comparisons=len(items),
+                )
             tests += [(condition, item) for item in concerned]
         gated = {item.name for _, item in tests}
         others = [(item.name, "neither a rate nor a time") for item in items if item.name not in gated]
@@ -257,11 +262,23 @@ class GateVerdict:
 def gate_of(texts: Sequence[str], strict: bool) -> Gate | None:
     """The gate of conditions as they are written; None without any. Raises InputError."""
     if strict and not texts:
-        raise InputError("--strict has no condition", f"give one with --fail-if: {_EXAMPLE}")
+        raise InputError(
+            "missing-condition",
+            "{spell.strict} has no condition",
+            "give one with {spell.fail_if}: {example}",
+            example=_EXAMPLE,
+        )
     found = []
     for text in texts:
         matched = _CONDITION.match(text)
         if not matched:
-            raise InputError(f"'{text}' is not a condition: WORD>SHARE, the word one of {', '.join(WORDS)}", _EXAMPLE)
+            raise InputError(
+                "invalid-condition",
+                "'{condition}' is not a condition: WORD>SHARE, the word one of {allowed}",
+                "{example}",
+                condition=text,
+                allowed=", ".join(WORDS),
+                example=_EXAMPLE,
+            )
         found.append(Threshold(matched[1], float(matched[2]) / (100 if matched[3] else 1)))
     return Gate(tuple(found), strict) if found else None

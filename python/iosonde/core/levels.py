@@ -11,10 +11,20 @@ def check_level(level: float) -> float:
     """``level`` if it can be a confidence level. Raises InputError."""
     if not 0.0 < level < 1.0:
         hint = f"write {level / 100:g}" if 1 < level < 100 else "use a fraction such as 0.95"
-        raise InputError(f"the confidence level {level:g} is not between 0 and 1", hint)
+        raise InputError(
+            "out-of-range", "the confidence level {level:g} is not between 0 and 1", "{hint}", level=level, hint=hint
+        )
     if not LEAST <= level <= MOST:
         hint = "use a usual one: 0.9, 0.95 or 0.99"
-        raise InputError(f"the confidence level {level!r} is not from {LEAST} to {MOST}", hint)
+        raise InputError(
+            "out-of-range",
+            "the confidence level {level!r} is not from {minimum} to {maximum}",
+            "{hint}",
+            level=level,
+            minimum=LEAST,
+            maximum=MOST,
+            hint=hint,
+        )
     return level
 
 

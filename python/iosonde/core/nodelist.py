@@ -52,4 +52,9 @@ def _numbers(ranges: str, text: str) -> list[str]:
 
 def _refusal(text: str) -> InputError:
     shown = text if len(text) <= 60 else text[:57] + "..."
-    return InputError(f"'{shown}' is not a list of Slurm nodes", "it looks like n[1-3,07],gpu2")
+    return InputError(
+        "invalid-node-list",
+        "'{node_list}' is not a list of Slurm nodes",
+        "it looks like n[1-3,07],gpu2",
+        node_list=shown,
+    )

@@ -13,7 +13,14 @@ def pair_of(text: str, option: str = "", hint: str = _HINT) -> tuple[str, str]:
     """``A=V`` as (A, V). Raises InputError, which begins with the ``option``."""
     name, sign, value = (one.strip() for one in text.partition("="))
     if not sign or not name or not value:
-        raise InputError(f"{_where(option)}'{text.strip()}' is not NAME=VALUE", hint)
+        raise InputError(
+            "invalid-assignment",
+            "{option}'{assignment}' is not NAME=VALUE",
+            "{hint}",
+            option=_where(option),
+            assignment=text.strip(),
+            hint=hint,
+        )
     return name, value
 
 
@@ -24,7 +31,9 @@ def pairs_of(texts: str | Iterable[str], option: str = "", hint: str = _HINT) ->
         for part in text.split(","):
             name, value = pair_of(part, option, hint)
             if name in pairs:
-                raise InputError(f"{_where(option)}{name} is given twice", "give it once")
+                raise InputError(
+                    "duplicate-name", "{option}{name} is given twice", "give it once", option=_where(option), name=name
+                )
             pairs[name] = value
     return pairs
 

@@ -7,18 +7,31 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message, restore
 
 SHOWN = 10
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake. ``place`` is a line of the file, or the option that it came from, or unknown."""
+    """One mistake. ``place`` is a line of the file, or the option that it came from, or unknown; ``what`` a Message,
+    where it is said here."""
 
     place: int | str | None
     key: str
     what: str
     hint: str = ""
+
+    @property
+    def code(self) -> str:
+        """What is wrong, as a stable word."""
+        return self.what.code if isinstance(self.what, Message) else "invalid-document"
+
+    @property
+    def values(self) -> dict[str, object]:
+        """What the sentence names, and where it is."""
+        values = self.what.values if isinstance(self.what, Message) else {}
+        return {**values, "place": self.place, "key": self.key}
 
 
 class SpecError(InputError):
@@ -30,10 +43,16 @@ class SpecError(InputError):
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:
         self.problems = sorted(problems, key=lambda one: one.place if isinstance(one.place, int) else 0)
         if len(self.problems) == 1:
-            (one,) = self.problems
-            super().__init__(_sentence(name, one), one.hint)
+            (problem,) = self.problems
+            self._set(restore(problem.code, _sentence(name, problem), problem.values), problem.hint)
             return
-        super().__init__(f"{name or 'the experiment'} has {len(problems)} mistakes", "mend them; nothing was started")
+        super().__init__(
+            "several-mistakes",
+            "{name} has {mistakes} mistakes",
+            "mend them; nothing was started",
+            name=name or "the experiment",
+            mistakes=len(problems),
+        )
         shown = [_sentence(name, one) + (f"; {one.hint}" if one.hint else "") for one in self.problems[:SHOWN]]
         more = len(self.problems) - SHOWN
         self.details = (*shown, *([f"and {more} more"] if more > 0 else []))

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
+from iosonde.core.message import spell
 from iosonde.core.units import typed_sizes
 
 Cell = float | int | str | None
@@ -105,11 +106,32 @@ class Table:
             return by_label[0]
         if by_label:
             found = ", ".join(column.name for column in by_label)
-            raise DataError(f"{self._where()}column '{name}' could be {found}", "write the whole name")
+            raise DataError(
+                "ambiguous-column",
+                "{location}column '{column}' could be {candidates}",
+                "write the whole name",
+                location=self._where(),
+                column=name,
+                candidates=found,
+            )
         if name in self.alike:
             said = f"is '{self.alike[name]}' in all rows" if self.alike[name] else "is not known of any row"
-            raise DataError(f"{self._where()}{name} {said}: there is nothing to tell apart", "leave it out")
-        raise DataError(f"{self._where()}there is no column '{name}'", self._nearest(name))
+            raise DataError(
+                "constant-column",
+                "{location}{column} {reason}: there is nothing to tell apart",
+                "leave it out",
+                location=self._where(),
+                column=name,
+                reason=said,
+            )
+        raise DataError(
+            "unknown-column",
+            "{location}there is no column '{column}'",
+            "{suggestion}",
+            location=self._where(),
+            column=name,
+            suggestion=self._nearest(name),
+        )
 
     def level_units(self, names: Iterable[str] | None = None) -> dict[str, str]:
         """Name and label of a column → the unit of its levels, where they have one; of all, or of those ``names`` that
@@ -127,19 +149,38 @@ class Table:
             if column.missing.all():
                 return np.full(len(self), np.nan)
             row = next((i for i, value in enumerate(column.values) if not is_number(value)), 0)
-            raise DataError(f"{self.place(row)}, column '{column.name}': {_not_a_number(column.values[row])}",
-                            self._cure(column, row))  # fmt: skip
+            raise DataError(
+                "not-a-number",
+                "{row}, column '{column_name}': {problem}",
+                "{cure}",
+                row=self.place(row),
+                column_name=column.name,
+                problem=_not_a_number(column.values[row]),
+                cure=self._cure(column, row),
+            )
         values = column.values.astype(float)
         if np.any(np.isinf(values)):
             row = int(np.flatnonzero(np.isinf(values))[0])
-            raise DataError(f"{self.place(row)}, column '{column.name}': the value is infinite",
-                            self._cure(column, row))  # fmt: skip
+            raise DataError(
+                "not-finite",
+                "{row}, column '{column_name}': the value is infinite",
+                "{cure}",
+                row=self.place(row),
+                column_name=column.name,
+                cure=self._cure(column, row),
+            )
         size = np.abs(values)
         extreme = (size > _LARGEST) | ((size < 1 / _LARGEST) & (size > 0))
         if np.any(extreme):
             row = int(np.flatnonzero(extreme)[0])
-            raise DataError(f"{self.place(row)}, column '{column.name}': squares of {values[row]:g} cannot be computed "
-                            "with", "write the column in another unit")  # fmt: skip
+            raise DataError(
+                "numeric-overflow",
+                "{row}, column '{column}': squares of {number:g} cannot be computed with",
+                "write the column in another unit",
+                row=self.place(row),
+                column=column.name,
+                number=values[row],
+            )
         return values
 
     def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Table:
@@ -187,7 +228,7 @@ class Table:
     def _cure(self, column: Column, row: int) -> str:
         """What to do with a cell that is no number."""
         if self._of_runs:
-            return f"leave the run out: --where 'run!={self.columns['run'].values[row]}'"
+            return f"leave the run out: {spell.where} 'run!={self.columns['run'].values[row]}'"
         return _cure(column.values[row])
 
     def _nearest(self, name: str) -> str:

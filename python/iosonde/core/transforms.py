@@ -31,5 +31,12 @@ def apply(transform: str, values: Array, column: str) -> Array:
         made = TRANSFORMS[transform](values)
     if np.any(~np.isfinite(made) & ~np.isnan(values)):
         bad = values[~np.isfinite(made) & ~np.isnan(values)][0]
-        raise DataError(f"{transform}({column}) does not exist for {bad:g}", "filter such rows out with --where")
+        raise DataError(
+            "undefined-transform",
+            "{transform}({column}) does not exist for {number:g}",
+            "filter such rows out with {spell.where}",
+            transform=transform,
+            column=column,
+            number=bad,
+        )
     return made

@@ -29,12 +29,14 @@ def parse_size(text: str | int) -> int:
         return text
     found = _SIZE.match(text)
     if not found:
-        raise InputError(f"'{text}' is not a size", "write it like 4KiB, 1M, 2GiB or 4096")
+        raise InputError("invalid-size", "'{size}' is not a size", "write it like 4KiB, 1M, 2GiB or 4096", size=text)
     number, prefix, suffix = found.group(1), found.group(2).upper(), found.group(3).lower()
     factor = _DECIMAL[prefix] if suffix == "b" and prefix else _BINARY[prefix]
     size = float(number) * factor
     if not math.isfinite(size) or size != int(size):
-        raise InputError(f"'{text}' is not a whole number of bytes", "write it like 4KiB, 1M, 2GiB or 4096")
+        raise InputError(
+            "invalid-size", "'{size}' is not a whole number of bytes", "write it like 4KiB, 1M, 2GiB or 4096", size=text
+        )
     return int(size)
 
 
@@ -78,7 +80,12 @@ def parse_seconds(text: str | float | int) -> float:
         while at < len(stripped) and stripped[at].isspace():
             at += 1
     if not stripped or at < len(stripped) or not math.isfinite(total):
-        raise InputError(f"'{text}' is not a duration", "write it like 30s, 5min, 1h30m or 250ms")
+        raise InputError(
+            "invalid-duration",
+            "'{duration}' is not a duration",
+            "write it like 30s, 5min, 1h30m or 250ms",
+            duration=text,
+        )
     return total
 
 
@@ -92,11 +99,11 @@ def parse_rate(text: str) -> float:
     for ``Mb/s``, which some take for bits and some for bytes."""
     found = _RATE.match(text)
     if not found or re.search(r"\db/|[KMGTP]i?b\s*[/p]", text):
-        raise InputError(f"'{text}' is not a rate in bytes", _HOW_RATE)
+        raise InputError("invalid-rate", "'{rate}' is not a rate in bytes", "{example}", rate=text, example=_HOW_RATE)
     share = 1 / 8 if found[4].lower() == "bit" else 1.0
     rate = float(found[1]) * share * (_BINARY if found[3] else _DECIMAL | {"": 1})[found[2].upper()]
     if not math.isfinite(rate):
-        raise InputError(f"'{text}' is not a rate in bytes", _HOW_RATE)
+        raise InputError("invalid-rate", "'{rate}' is not a rate in bytes", "{example}", rate=text, example=_HOW_RATE)
     return rate
 
 
@@ -106,7 +113,7 @@ def parse_bits(text: str) -> float:
         try:
             return float(found[1]) * _POWERS[found[2].lower()]
         except ValueError as error:
-            raise InputError(f"{text}: no rate", "write it like 993mbit") from error
+            raise InputError("invalid-rate", "{rate}: no rate", "write it like 993mbit", rate=text) from error
     try:
         return 8 * parse_rate(text)
     except InputError as error:
@@ -114,18 +121,28 @@ def parse_bits(text: str) -> float:
         if found := _BITS_OR_BYTES.fullmatch(text.strip()):
             what = f"'{text}' may be bits or bytes"
             hint = f"bits are {found[1]}{found[2].lower()}bit, bytes {found[1]}{found[2].upper()}B/s"
-        raise InputError(what, hint) from error
+        raise InputError("invalid-rate", "{problem}", "{hint}", problem=what, hint=hint) from error
 
 
 def parse_per_byte(text: str) -> float:
     """Seconds a byte of ``0.02s/MB`` or ``3ns/B``. Raises InputError."""
     found = _PER_BYTE.match(text)
     if not found or found[2].lower() not in _SECONDS:
-        raise InputError(f"'{text}' is not a time per byte", "write it like 0.02s/MB or 5ns/B")
+        raise InputError(
+            "invalid-time-per-byte",
+            "'{time_per_byte}' is not a time per byte",
+            "write it like 0.02s/MB or 5ns/B",
+            time_per_byte=text,
+        )
     size = (_BINARY if found[4] else _DECIMAL | {"": 1})[found[3].upper()]
     seconds = float(found[1]) * _SECONDS[found[2].lower()] / size
     if not math.isfinite(seconds):
-        raise InputError(f"'{text}' is not a time per byte", "write it like 0.02s/MB or 5ns/B")
+        raise InputError(
+            "invalid-time-per-byte",
+            "'{time_per_byte}' is not a time per byte",
+            "write it like 0.02s/MB or 5ns/B",
+            time_per_byte=text,
+        )
     return seconds
 
 
@@ -238,9 +255,9 @@ def parse_share(text: str) -> float:
     try:
         share = float(body) / (100 if percent else 1)
     except ValueError:
-        raise InputError(f"'{text}' is not a share", "write it like 2% or 0.02") from None
+        raise InputError("invalid-share", "'{share}' is not a share", "write it like 2% or 0.02", share=text) from None
     if not 0 <= share < 1:
-        raise InputError(f"'{text}' is not between 0 and 1", "write it like 2% or 0.02")
+        raise InputError("out-of-range", "'{share}' is not between 0 and 1", "write it like 2% or 0.02", share=text)
     return share
 
 

@@ -46,7 +46,12 @@ def parse_where(texts: Iterable[str]) -> list[Condition]:
     for text in texts:
         found = _CONDITION.match(text)
         if not found:
-            raise InputError(f"'{text}' is not a condition", "write it like 'fs=nfs', 'nodes>=2' or 'fs!=ext4'")
+            raise InputError(
+                "invalid-condition",
+                "'{condition}' is not a condition",
+                "write it like 'fs=nfs', 'nodes>=2' or 'fs!=ext4'",
+                condition=text,
+            )
         conditions.append(Condition(*found.groups()))
     return conditions
 
@@ -61,11 +66,13 @@ def check_columns(conditions: Iterable[tuple[str, str, Any]], columns: Iterable[
     known = list(columns)
     for column, op, _ in conditions:
         if op not in _OPS:
-            raise InputError(f"'{op}' is not a comparison", "use =, !=, <, <=, > or >=")
+            raise InputError(
+                "unknown-operator", "'{operator}' is not a comparison", "use =, !=, <, <=, > or >=", operator=op
+            )
         if column not in known:
             near = difflib.get_close_matches(column, known, n=3, cutoff=0.5)
             hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
-            raise InputError(f"there is no column '{column}'", hint)
+            raise InputError("unknown-column", "there is no column '{column}'", "{hint}", column=column, hint=hint)
 
 
 def matching_rows(columns: Mapping[str, Sequence[Any]], conditions: Sequence[tuple[str, str, Any]]) -> list[int]:
@@ -134,4 +141,11 @@ def number_of(value: Any) -> Any:
 
 
 def _no_order(column: str, op: str, wanted: Any) -> bool:
-    raise InputError(f"'{column}{op}{wanted}': {column} cannot be compared with '{wanted}'", "use = or != there")
+    raise InputError(
+        "not-comparable",
+        "'{column}{operator}{operand}': {column} cannot be compared with '{operand}'",
+        "use = or != there",
+        column=column,
+        operator=op,
+        operand=wanted,
+    )

@@ -46,7 +46,11 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
                 beside.unlink()
     except OSError as error:
         raise InputError(
-            f"cannot write {path}: {error.strerror}", "name a file in a directory that is there, yours and has room"
+            "unwritable-file",
+            "cannot write {path}: {reason}",
+            "name a file in a directory that is there, yours and has room",
+            path=path,
+            reason=error.strerror,
         ) from error
 
 

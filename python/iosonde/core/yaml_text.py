@@ -73,16 +73,31 @@ def load(path: Path, kind: str = KIND, first: str = FIRST) -> Document:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}", f"give the path of {_an(kind)}") from error
+        raise InputError(
+            "unreadable-file",
+            "{path}: {reason}",
+            "give the path of {kind}",
+            path=path,
+            reason=error.strerror,
+            kind=_an(kind),
+        ) from error
     if len(content) > MAX_BYTES:
-        raise InputError(f"{path} has more than 1 MiB: no {kind} is so long", "is it the right file?")
+        raise InputError(
+            "file-too-large",
+            "{path} has more than 1 MiB: no {kind} is so long",
+            "is it the right file?",
+            path=path,
+            kind=kind,
+        )
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}:{line}: this is not UTF-8 text", "is it the right file?") from error
+        raise InputError(
+            "not-utf8", "{path}:{line}: this is not UTF-8 text", "is it the right file?", path=path, line=line
+        ) from error
     if "\0" in text:
-        raise InputError(f"{path} is binary", f"{_an(kind)} is YAML or JSON text")
+        raise InputError("binary-file", "{path} is binary", "{kind} is YAML or JSON text", path=path, kind=_an(kind))
     return parse(text, str(path), as_json=path.suffix == ".json", first=first)
 
 

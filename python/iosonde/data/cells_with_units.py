@@ -32,8 +32,15 @@ def check_unit(table: Table, column: Column) -> None:
         return
     for row, found in enumerate(units):
         if column.values[row] is not None and (found is None or found[1] != first[1]):
-            raise DataError(f"{table.place(row)}, column '{column.name}': '{column.values[row]}' is no value in "
-                            f"{first[1]}", "write it as the others, like 99.8 MB/s, 12 ms or 3.4 kop/s")  # fmt: skip
+            raise DataError(
+                "unit-mismatch",
+                "{row}, column '{column}': '{cell}' is no value in {unit}",
+                "write it as the others, like 99.8 MB/s, 12 ms or 3.4 kop/s",
+                row=table.place(row),
+                column=column.name,
+                cell=column.values[row],
+                unit=first[1],
+            )
 
 
 def _converted(column: Column, table: Table) -> Column | None:

@@ -89,7 +89,13 @@ def _of_metric(name: str, whole: Table) -> Mask:
 def _unknown(name: str, whole: Table) -> DataError:
     there = sorted(set(texts(whole, "metric")))
     near = difflib.get_close_matches(name, there, 3, 0.5) or there[:30]
-    return DataError(f"there is no metric '{name}'", f"there are: {', '.join(near)}")
+    return DataError(
+        "unknown-metric",
+        "there is no metric '{metric}'",
+        "there are: {suggestions}",
+        metric=name,
+        suggestions=", ".join(near),
+    )
 
 
 def _usual(whole: Table, clock: str, foreign: Foreign) -> tuple[Mask, list[str]]:
@@ -103,7 +109,13 @@ def _usual(whole: Table, clock: str, foreign: Foreign) -> tuple[Mask, list[str]]
     for name in clocks:
         if name not in CLOCKS:
             known = ", ".join([*CLOCKS, ALL])
-            raise DataError(f"'{name}' is not a clock", f"known: {known}; a metric is asked for with --metric")
+            raise DataError(
+                "unknown-clock",
+                "'{clock}' is not a clock",
+                "known: {allowed}; a metric is asked for with {spell.metric}",
+                clock=name,
+                allowed=known,
+            )
     native, warnings = _of_clocks(metrics, operations, ~foreign.rows, clocks)
     return native | foreign.first, warnings
 

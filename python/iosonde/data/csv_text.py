@@ -44,16 +44,25 @@ def read_csv(path: Path) -> Table:
     lines = _Lines(text)
     first = next(iter(_Lines(text)), None)
     if first is None:
-        raise DataError(f"{path} is empty", "give a table with a header line and at least one row")
+        raise DataError(
+            "empty-file", "{path} is empty", "give a table with a header line and at least one row", path=path
+        )
     delimiter = max(_DELIMITERS, key=first.count)
     reader = csv.reader(iter(lines), delimiter=delimiter, skipinitialspace=True)
     try:
         names = _header(path, [cell.strip() for cell in next(reader)], lines.number)
         rows, numbers = _rows(path, reader, lines, names, delimiter)
     except csv.Error as error:
-        raise DataError(f"{path}, line {lines.number}: {error}", "is it a .csv file?") from error
+        raise DataError(
+            "malformed-csv",
+            "{path}, line {line}: {reason}",
+            "is it a .csv file?",
+            path=path,
+            line=lines.number,
+            reason=error,
+        ) from error
     if not rows:
-        raise DataError(f"{path} has a header but no rows", "give a table with at least one row")
+        raise DataError("no-rows", "{path} has a header but no rows", "give a table with at least one row", path=path)
     return _table(path, names, rows, numbers)
 
 
@@ -88,28 +97,49 @@ def _text(path: Path) -> str:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise DataError(f"cannot read {path}: {error.strerror}", "look at the name and its permissions") from error
+        raise DataError(
+            "unreadable-file",
+            "cannot read {path}: {reason}",
+            "look at the name and its permissions",
+            path=path,
+            reason=error.strerror,
+        ) from error
     encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        raise DataError(f"{path}, line {line}: the text is not UTF-8", "save the file as UTF-8") from error
+        raise DataError(
+            "not-utf8", "{path}, line {line}: the text is not UTF-8", "save the file as UTF-8", path=path, line=line
+        ) from error
     if "\0" in text:
-        raise DataError(f"{path} is not a text table", "give a .csv or .parquet file, or a store")
+        raise DataError(
+            "not-a-table", "{path} is not a text table", "give a .csv or .parquet file, or a store", path=path
+        )
     return text
 
 
 def _header(path: Path, names: list[str], line: int) -> list[str]:
     if all(is_number(name) for name in names):
-        raise DataError(f"{path}, line {line}: the first line holds only numbers, so the columns have no names",
-                        "add a header line such as size,version,seconds")  # fmt: skip
+        raise DataError(
+            "missing-header",
+            "{path}, line {line}: the first line holds only numbers, so the columns have no names",
+            "add a header line such as size,version,seconds",
+            path=path,
+            line=line,
+        )
     named = [name or f"column{place}" for place, name in enumerate(names, 1)]
     for place, name in enumerate(named):
         if name in named[:place]:
             raise DataError(
-                f"{path}, line {line}: columns {named.index(name) + 1} and {place + 1} are both called '{name}'",
+                "duplicate-column",
+                "{path}, line {line}: columns {first_position} and {second_position} are both called '{column}'",
                 "give every column a name of its own",
+                path=path,
+                line=line,
+                first_position=named.index(name) + 1,
+                second_position=place + 1,
+                column=name,
             )
     return named
 
@@ -135,7 +165,16 @@ def _mended(path: Path, row: list[str], line: int, names: list[str], delimiter: 
         hint = "quote cells that hold the delimiter"
         if delimiter == ",":
             hint += "; decimal commas need another delimiter and a decimal point"
-    raise DataError(f"{path}, line {line} has {len(row)} cells, the header {len(names)}", hint)
+    raise DataError(
+        "wrong-cell-count",
+        "{path}, line {line} has {n_cells} cells, the header {n_columns}",
+        "{hint}",
+        path=path,
+        line=line,
+        n_cells=len(row),
+        n_columns=len(names),
+        hint=hint,
+    )
 
 
 def _table(path: Path, names: list[str], rows: list[list[str]], numbers: list[int]) -> Table:

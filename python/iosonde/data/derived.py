@@ -50,7 +50,13 @@ class Derived:
         if not np.all(np.isfinite(made[known])):
             row = int(np.flatnonzero(known & ~np.isfinite(made))[0])
             at = ", ".join(f"{name}={columns[name][row]:g}" for name in self.names)
-            raise DataError(f"{self.text} does not exist for {at}", "filter such rows out with --where")
+            raise DataError(
+                "undefined-transform",
+                "{expression} does not exist for {values}",
+                "filter such rows out with {spell.where}",
+                expression=self.text,
+                values=at,
+            )
         return made
 
     def scales(self, name: str) -> bool:
@@ -80,7 +86,13 @@ def parse(text: str, columns: Sequence[str]) -> Derived | None:
     """The expression over names of ``columns``; None where it names none of them. Raises InputError for what is not
     allowed in one."""
     if len(text) > _LONGEST:
-        raise InputError(f"an expression of {len(text)} characters is too long", _HINT)
+        raise InputError(
+            "expression-too-long",
+            "an expression of {n_characters} characters is too long",
+            "{hint}",
+            n_characters=len(text),
+            hint=_HINT,
+        )
     names: list[str] = []
 
     def placed(found: re.Match[str]) -> str:
@@ -98,7 +110,9 @@ def parse(text: str, columns: Sequence[str]) -> Derived | None:
     try:
         tree = ast.parse(written.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InputError(f"'{text}' cannot be read", _HINT) from None
+        raise InputError(
+            "invalid-expression", "'{expression}' cannot be read", "{hint}", expression=text, hint=_HINT
+        ) from None
     _check(tree, text, len(names))
     outer = tree.func.id if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) else ""
     plain = isinstance(tree, ast.Call) and isinstance(tree.args[0], ast.Name)
@@ -113,7 +127,14 @@ def _check(node: ast.AST, text: str, n_names: int) -> None:
     elif isinstance(node, ast.Name):
         good = bool(re.fullmatch(r"v\d+", node.id)) and int(node.id[1:]) < n_names
         if not good:
-            raise InputError(f"'{text}': there is no column '{node.id}'", _HINT)
+            raise InputError(
+                "unknown-column",
+                "'{expression}': there is no column '{column}'",
+                "{hint}",
+                expression=text,
+                column=node.id,
+                hint=_HINT,
+            )
     elif isinstance(node, ast.UnaryOp):
         good = isinstance(node.op, ast.USub)
         _check(node.operand, text, n_names)
@@ -124,14 +145,21 @@ def _check(node: ast.AST, text: str, n_names: int) -> None:
     elif isinstance(node, ast.Call):
         function = node.func.id if isinstance(node.func, ast.Name) else ""
         if function not in TRANSFORMS:
-            raise InputError(f"'{text}': there is no transform '{function or ast.unparse(node.func)}'", _HINT)
+            raise InputError(
+                "unknown-transform",
+                "'{expression}': there is no transform '{transform}'",
+                "{hint}",
+                expression=text,
+                transform=function or ast.unparse(node.func),
+                hint=_HINT,
+            )
         good = len(node.args) == 1 and not node.keywords
         for argument in node.args:
             _check(argument, text, n_names)
     else:
         good = False
     if not good:
-        raise InputError(f"'{text}' cannot be read", _HINT)
+        raise InputError("invalid-expression", "'{expression}' cannot be read", "{hint}", expression=text, hint=_HINT)
 
 
 def _is_scaled(node: ast.expr, index: int) -> bool:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.headlines import SPEEDS
+from iosonde.core.message import spell
 from iosonde.core.metrics import metric_of
 from iosonde.core.problems import nearest
 from iosonde.core.stored import incomplete_among
@@ -137,7 +138,15 @@ def one_response(source: Source, asked: Asked) -> Response:
     shown = ", ".join(f"'{one.title}'" for one in found[:6])
     more = f" and {len(found) - 6} more" if len(found) > 6 else ""
     what = f"'{asked.response[0]}'" if asked.response else "DATA"
-    raise InputError(f"{what} has {len(found)} responses: {shown}{more}", "choose one with --response")
+    raise InputError(
+        "ambiguous-response",
+        "{response} has {n_responses} responses: {responses}{remainder}",
+        "choose one with {spell.response}",
+        response=what,
+        n_responses=len(found),
+        responses=shown,
+        remainder=more,
+    )
 
 
 def one_of_each(source: Source, asked: Asked) -> list[Response]:
@@ -185,8 +194,15 @@ def no_trial(source: Source) -> DataError:
     """What to raise where a store has no run that counts, with what would take those that it has."""
     hint, left_out = "iosonde show says what it holds", sum(not run.counts for run in source.runs)
     if left_out:
-        hint += f"; --incomplete takes its {counted(left_out, 'incomplete run')}"
-    return DataError(f"{source.name} holds no {'complete trial' if left_out or not source.runs else 'result'}", hint)
+        hint += f"; {spell.incomplete} takes its {counted(left_out, 'incomplete run')}"
+    return DataError(
+        "no-results",
+        "{source} holds no {missing}",
+        "{hint}",
+        source=source.name,
+        missing="complete trial" if left_out or not source.runs else "result",
+        hint=hint,
+    )
 
 
 def _metrics(source: Source, asked: Asked, choice: MetricChoice, made: stored.Trials) -> Iterator[Response]:
@@ -237,7 +253,14 @@ def _named(source: Source, text: str, asked: Asked) -> Iterator[Response]:
     made = _parsed(source, text, _names(source, operations, metrics))
     if made is None:
         near = sorted(operations) or list(table.names)
-        raise InputError(f"{source.name} has no response '{text}'", f"there are: {', '.join(near[:20])}")
+        raise InputError(
+            "unknown-response",
+            "{source} has no response '{response}'",
+            "there are: {suggestions}",
+            source=source.name,
+            response=text,
+            suggestions=", ".join(near[:20]),
+        )
     yield from _computed(source, made, asked, operations, metrics)
 
 
@@ -249,7 +272,14 @@ def _parsed(source: Source, text: str, names: Sequence[str]) -> derived.Derived 
         titles = [" ".join(map(str, key)) for key, _ in source.table.groups(["operation", "metric"])]
         near = nearest(text, titles)
         if near.startswith("did"):
-            raise InputError(f"{source.name} has no response '{text}'", near) from error
+            raise InputError(
+                "unknown-response",
+                "{source} has no response '{response}'",
+                "{suggestions}",
+                source=source.name,
+                response=text,
+                suggestions=near,
+            ) from error
         raise
 
 
@@ -276,9 +306,21 @@ def _computed(
     titles = {f"{operation} {metric}" for operation in operations for metric in metrics}
     named = [name for name in made.names if name in {VALUE, *operations, *metrics, *titles}]
     if len(named) > 1:
-        raise InputError(f"'{made.text}' names {' and '.join(named)}", "one response and columns of its trials")
+        raise InputError(
+            "too-many-responses",
+            "'{expression}' names {responses}",
+            "one response and columns of its trials",
+            expression=made.text,
+            responses=" and ".join(named),
+        )
     if not named:
-        raise InputError(f"'{made.text}' names no response", f"there are: {', '.join(sorted(operations)[:20])}")
+        raise InputError(
+            "no-response",
+            "'{expression}' names no response",
+            "there are: {operations}",
+            expression=made.text,
+            operations=", ".join(sorted(operations)[:20]),
+        )
     inner = replace(asked, response=() if named[0] == VALUE else (named[0],))
     for one in _of_store(source, inner):
         columns = {name: one.values if name == named[0] else one.rows.numbers(name) for name in made.names}
@@ -328,7 +370,7 @@ def _one_run_each(rows: Table, by: Sequence[str]) -> bool:
 def _of_table(source: Source, asked: Asked) -> list[Response]:
     table = source.table
     if not len(table):
-        raise InputError(f"{source.name} holds no rows", "give a table with measurements")
+        raise InputError("no-rows", "{source} holds no rows", "give a table with measurements", source=source.name)
     measured = [_measured(table, text) for text in asked.response]
     columns = [name for _, names in measured for name in names]
     seen = None if asked.response and asked.on else roles.guess(table, columns, list(asked.on) or None)
@@ -363,7 +405,7 @@ def _asked_column(table: Table, text: str, made: derived.Derived | None, factors
 def _assumed(one: Response, others: Sequence[str]) -> str:
     """What was taken for a factor of somebody's table, whose user names none."""
     beside = f"; {', '.join(others)} looks measured and is left out" if others else ""
-    return f"taken for factors, as --on names none: {', '.join(one.names)}{beside}"
+    return f"taken for factors, as {spell.on} names none: {', '.join(one.names)}{beside}"
 
 
 def _measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[str, ...]]:
@@ -374,7 +416,7 @@ def _measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[st
     made = derived.parse(text, names)
     if made is None:
         table.column(text)  # raises, with the nearest names
-        raise InputError(f"there is no column '{text}'")
+        raise InputError("unknown-column", "there is no column '{column}'", column=text)
     resolved = tuple(table.column(name).name for name in made.names)
     return made, resolved[:1]
 

@@ -98,8 +98,13 @@ def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
         return [(broken or numeric)[0].name]
     if by_levels and _n_levels(by_levels[0]) >= 2 * _n_levels(by_levels[1]):
         return [by_levels[0].name]
-    raise InputError(f"{table.source or 'the table'}: cannot tell which column was measured",
-                     f"name it with --response: {', '.join(table.names)}")  # fmt: skip
+    raise InputError(
+        "undetermined-response",
+        "{table}: cannot tell which column was measured",
+        "name it with {spell.response}: {columns}",
+        table=table.source or "the table",
+        columns=", ".join(table.names),
+    )
 
 
 def _n_levels(column: Column) -> int:

@@ -147,8 +147,10 @@ class Source:
         rows = self.table.take(stored.whole_rows(self.table)) if self.store is not None else self.table
         if len(self.table) and not len(rows):
             raise InputError(
+                "no-trials",
                 "all rows that are left are of single ranks, which are parts of a trial and no trials",
-                f"iosonde show {self.name} --export csv writes them as a table, with a column rank",
+                "iosonde show {name} {spell.export} csv writes them as a table, with a column rank",
+                name=self.name,
             )
         return rows
 
@@ -190,16 +192,23 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
 
 def _of_file(path: Path, name: str, conditions: Conditions) -> Source:
     if not path.exists():
-        raise InputError(f"{name} does not exist", "give a store, a .csv or a .parquet file")
+        raise InputError("no-such-file", "{path} does not exist", "give a store, a .csv or a .parquet file", path=name)
     if not stat.S_ISREG(path.stat().st_mode):
-        raise InputError(f"{name} is a pipe or a device and not a file", "write the table to a file first")
+        raise InputError(
+            "not-a-regular-file",
+            "{path} is a pipe or a device and not a file",
+            "write the table to a file first",
+            path=name,
+        )
     return Source(_of_rows(tables.read_file(path), conditions), name, where=tuple(conditions))
 
 
 def _of_rows(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
     """A table's rows that fulfil the conditions. Raises InputError."""
     if takes_incomplete(conditions) and COMPLETE not in table.columns:
-        raise InputError("incomplete runs are those of a store, and this is a table", "leave --incomplete out")
+        raise InputError(
+            "not-a-store", "incomplete runs are those of a store, and this is a table", "leave {spell.incomplete} out"
+        )
     return tables.filtered(table, conditions)
 
 
@@ -215,8 +224,14 @@ def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None =
     if source.store is None:
         return replace(source, table=tables.filtered(source.table, conditions), where=conditions)
     if source.experiment not in (None, experiment) and experiment is not None:
-        raise InputError(f"{source.name} was opened for the experiment {source.experiment}, not {experiment}",
-                         "open it again")  # fmt: skip
+        raise InputError(
+            "experiment-mismatch",
+            "{name} was opened for the experiment {experiment}, not {requested_experiment}",
+            "open it again",
+            name=source.name,
+            experiment=source.experiment,
+            requested_experiment=experiment,
+        )
     return replace(_of_store(source.store, conditions, experiment or source.experiment, source.ranks),
                    name=source.name, every=every)  # fmt: skip
 

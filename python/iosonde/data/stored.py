@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.stored import MAXIMUM, PLACES, StoredRun, plain
 from iosonde.core.table import Column, Table, column_of
 from iosonde.core.types import Experiment, FactorValue, level_text
@@ -118,8 +119,14 @@ def refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:
     kinds = [key for key, _ in table.groups(columns)]
     kinds.sort(key=lambda key: not any(str(part).endswith("_last_done") for part in key))
     if len(kinds) > 1:
-        choice = " ".join(f"--where '{name}={value}'" for name, value in zip(columns, kinds[0], strict=True))
-        raise InputError(f"the values are of {len(kinds)} operations and metrics", f"choose one, as {choice}")
+        choice = " ".join(f"{spell.where:'{name}={value}'}" for name, value in zip(columns, kinds[0], strict=True))
+        raise InputError(
+            "ambiguous-metric",
+            "the values are of {n_kinds} operations and metrics",
+            "choose one, as {example}",
+            n_kinds=len(kinds),
+            example=choice,
+        )
 
 
 def _of_runs(ordered: Table) -> tuple[Table, Rows]:

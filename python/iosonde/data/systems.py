@@ -33,12 +33,17 @@ def apart_from(source: Source, mine: str) -> tuple[Source, Source | None]:
         return source, open_data(mine, (), None, ranks=False)
     own = narrowed(source, [mine])
     if own is source or not own.runs:
-        raise InputError(f"--mine {mine} is neither a store nor a condition that holds for a run of {source.name}",
-                         "write a store, or a condition as submission=mine")  # fmt: skip
+        raise InputError(
+            "not-a-store",
+            "{spell.mine:{mine}} is neither a store nor a condition that holds for a run of {name}",
+            "write a store, or a condition as submission=mine",
+            mine=mine,
+            name=source.name,
+        )
     ids = {run.id for run in own.runs}
     kept = np.array([str(run) not in ids for run in source.table.columns["run"].values], dtype=bool)
     if not kept.any():
-        raise DataError("no run is left but your own", "a corpus is of others' results")
+        raise DataError("no-other-runs", "no run is left but your own", "a corpus is of others' results")
     return replace(source, table=source.table.take(kept)), own
 
 
@@ -50,8 +55,10 @@ def clusters_of(rows: Table, named: Sequence[str]) -> tuple[str, ...]:
         if all(name in rows.columns for name in names):
             return names
     raise InputError(
+        "missing-option",
         "nothing says which runs are of one system",
-        "name the columns, as --cluster institution,system; iosonde import --factors-from takes them from paths",
+        "name the columns, as {spell.cluster} institution,system; iosonde import "
+        "{spell.factors_from} takes them from paths",
     )
 
 

@@ -29,7 +29,9 @@ def read_file(path: Path) -> Table:
         from iosonde.store.foreign import read_parquet
 
         return with_numbers(of_arrow(read_parquet(path), str(path)))
-    raise InputError(f"{path} is neither a store nor a .csv nor a .parquet file", "rename or convert it")
+    raise InputError(
+        "unknown-format", "{path} is neither a store nor a .csv nor a .parquet file", "rename or convert it", path=path
+    )
 
 
 def of_memory(table: Any) -> Table:
@@ -37,10 +39,18 @@ def of_memory(table: Any) -> Table:
     if isinstance(table, Table):
         return table
     if not hasattr(table, "__arrow_c_stream__") and hasattr(table, "collect"):
-        raise InputError(f"a {type(table).__name__} holds no rows yet", "give it collected: .collect()")
+        raise InputError(
+            "lazy-table",
+            "a {type_name} holds no rows yet",
+            "give it collected: .collect()",
+            type_name=type(table).__name__,
+        )
     if not hasattr(table, "__arrow_c_stream__"):
         raise InputError(
-            f"a {type(table).__name__} is not a table", "give a path, or a table of pandas, polars, DuckDB or Arrow"
+            "not-a-table",
+            "a {type_name} is not a table",
+            "give a path, or a table of pandas, polars, DuckDB or Arrow",
+            type_name=type(table).__name__,
         )
     from iosonde.store.foreign import of_stream
 
@@ -55,7 +65,13 @@ def of_arrow(table: Any, source: str = "") -> Table:
     columns: dict[str, Column] = {}
     for place, name in enumerate(table.column_names):
         if name in columns:
-            raise DataError(f"{source}: two columns are called '{name}'", "give every column a name of its own")
+            raise DataError(
+                "duplicate-column",
+                "{source}: two columns are called '{column}'",
+                "give every column a name of its own",
+                source=source,
+                column=name,
+            )
         label, unit = split_unit(name)
         column, kind = table.column(place), str(table.schema.field(place).type)
         if kind.startswith(_NUMBERS):
@@ -82,7 +98,13 @@ def filtered(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
     kept = table.take(np.array(matching_rows(cells, resolved), dtype=np.intp))
     if len(kept) == 0:
         said = " and ".join(f"{column}{op}{value}" for column, op, value in conditions)
-        raise DataError(f"{table.source}: no row fulfils {said}", "look at the values of these columns")
+        raise DataError(
+            "no-matching-rows",
+            "{source}: no row fulfils {conditions}",
+            "look at the values of these columns",
+            source=table.source,
+            conditions=said,
+        )
     return kept
 
 

@@ -234,8 +234,11 @@ def _setting(made: Instances, wanted: Mapping[str, str]) -> int:
     if missing or len(wanted) > len(made.choose):
         example = f"{made.choose[0]}={made.settings[0][0]}"
         raise InputError(
+            "incomplete-setting",
             "the setting in use is not one value for each chosen column",
-            f"name {', '.join(made.choose)}, as --current {example}",
+            "name {columns}, as {spell.current:{example}}",
+            columns=", ".join(made.choose),
+            example=example,
         )
     text = tuple(str(wanted[name]) for name in made.choose)
     for at, setting in enumerate(made.settings):
@@ -245,7 +248,11 @@ def _setting(made: Instances, wanted: Mapping[str, str]) -> int:
         if tuple(map(str, copy)) == text:
             return made.settings.index(first)
     raise InputError(
-        f"the setting in use, {'/'.join(text)}, was never measured", f"measured were {', '.join(made.names)}"
+        "unmeasured-setting",
+        "the setting in use, {setting}, was never measured",
+        "measured were {settings}",
+        setting="/".join(text),
+        settings=", ".join(made.names),
     )
 
 

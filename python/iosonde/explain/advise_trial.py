@@ -54,15 +54,24 @@ def against(advice: Advice, new: Table) -> Tried:
     """
     gain, level = advice.gain, advice.level
     if advice.kind == NOTHING or gain is None:
-        raise InputError("nothing was advised, so there is nothing to try", "measure more; the text says what")
+        raise InputError(
+            "no-advice", "nothing was advised, so there is nothing to try", "measure more; the text says what"
+        )
     if advice.kind == DEFAULT and advice.current is None:
-        raise InputError("one default is advised for all, over no other", "name the setting in use with --current")
+        raise InputError(
+            "missing-option",
+            "one default is advised for all, over no other",
+            "name the setting in use with {spell.current}",
+        )
     found, same, unused = _logs(advice, gain.over, new)
     if not found:
-        raise DataError(f"{new.source}: no instance has trials of both the advised setting and "
-                        f"{advice.instances.shown(gain.over)}, "
-                        "within what was tried",
-                        "measure both, in turn, for workloads that the advice is for")  # fmt: skip
+        raise DataError(
+            "no-paired-trials",
+            "{source}: no instance has trials of both the advised setting and {other_setting}, within what was tried",
+            "measure both, in turn, for workloads that the advice is for",
+            source=new.source,
+            other_setting=advice.instances.shown(gain.over),
+        )
     obtained = mean_estimate(np.array(list(found.values())), level)
     predicted, difference = gain.ratio, None
     if gain.logs:
@@ -98,7 +107,13 @@ def _logs(advice: Advice, over: str, new: Table) -> tuple[dict[tuple[Cell, ...],
     _refuse_the_same(advice, part)
     values = part.numbers(made.response)
     if (values <= 0).any():
-        raise DataError(f"{new.source}: '{made.response}' is not positive everywhere", "correct these rows")
+        raise DataError(
+            "nonpositive-value",
+            "{source}: '{response}' is not positive everywhere",
+            "correct these rows",
+            source=new.source,
+            response=made.response,
+        )
     reference = made.settings[made.names.index(over)]
     found, same, unused = {}, 0, 0
     for key, rows in part.groups(names):
@@ -149,7 +164,12 @@ def _refuse_the_same(advice: Advice, new: Table) -> None:
             found += 1
             equal += math.isclose(float(values[rows].mean()), cells[key], rel_tol=1e-12)
     if found and equal == found:
-        raise DataError(f"{new.source}: these are the trials that the advice was learned from", "measure new ones")
+        raise DataError(
+            "training-data-reused",
+            "{source}: these are the trials that the advice was learned from",
+            "measure new ones",
+            source=new.source,
+        )
 
 
 def _verdict(difference: Estimate | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from iosonde.core.level_text import level_texts
+from iosonde.core.message import spell
 from iosonde.core.types import Estimate
 from iosonde.core.words import counted, percent, percent_interval, points, ratio
 
@@ -71,5 +72,5 @@ def _clear(made: Advice) -> str:
     level, other = (level_texts({one.column: at}, units)[0] for at in (one.level, one.other))
     return (
         f" But {level} alone is {ratio(one.ratio)} times as fast as {other}: say "
-        "with --current what is in use, and the advice is over that."
+        f"with {spell.current} what is in use, and the advice is over that."
     )

@@ -43,9 +43,13 @@ def confirmation(settings: Mapping[str, Any], setting: Mapping[str, Any], what: 
     """Of an experiment with these ``settings``, whose operations ``what`` (of this kind and ``size``, in bytes) had the
     finding at one ``setting`` of its factors. Raises DataError where they are no experiment that can be changed."""
     if "steps" not in settings:
-        raise DataError("its experiment says no steps", "only what iosonde run measured can be measured again")
+        raise DataError(
+            "steps-not-recorded", "its experiment says no steps", "only what iosonde run measured can be measured again"
+        )
     if "against" in settings:
-        raise DataError("its experiment compares two sides", "measure one of them in a file of its own")
+        raise DataError(
+            "two-sided-experiment", "its experiment compares two sides", "measure one of them in a file of its own"
+        )
     made = {key: copy.deepcopy(value) for key, value in settings.items() if key not in _BESIDE}
     _hold(made, setting)
     made |= {"name": f"confirm {suspect.code} of {what}", "repetitions": REPETITIONS}

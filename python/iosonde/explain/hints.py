@@ -47,8 +47,13 @@ def file_of(rule: Rule, system: str, names: Mapping[str, str] | None = None) -> 
     pairs, unknown = _pairs(rule, system, names or {})
     if not pairs:
         raise InputError(
-            f"{system} knows no setting called {', '.join(rule.choose)}",
-            f"say what it is called there, as --as {rule.choose[0]}={_example(system)}",
+            "unmapped-setting",
+            "{system} knows no setting called {columns}",
+            "say what it is called there, as {spell.as:{column}={example}}",
+            system=system,
+            columns=", ".join(rule.choose),
+            column=rule.choose[0],
+            example=_example(system),
         )
     script = ["#!/bin/sh"] if SYSTEMS[system].suffix == ".sh" else []
     head = [*script, f"# when: {_plain(rule.when)}", f"# learned from {rule.instances} instances; worst case "
@@ -69,10 +74,22 @@ def files_of(rules: Sequence[Rule], system: str, names: Mapping[str, str] | None
         columns = {column for setting in every for column, level in zip(choose, setting, strict=True)
                    if str(level) == name}  # fmt: skip
         if name not in choose and not columns:
-            raise InputError(f"'{name}' is neither chosen nor a level", f"--as renames {', '.join(choose)}")
+            raise InputError(
+                "unknown-name",
+                "'{name}' is neither chosen nor a level",
+                "{spell.as} renames {columns}",
+                name=name,
+                columns=", ".join(choose),
+            )
         if len(columns) + (name in choose) > 1:
             both = ", ".join(sorted({*columns, *({name} & {*choose})}))
-            raise InputError(f"--as {name} could be of {both}", "name the levels apart in the data")
+            raise InputError(
+                "ambiguous-name",
+                "{spell.as:{name}} could be of {meanings}",
+                "name the levels apart in the data",
+                name=name,
+                meanings=both,
+            )
     made = {f"rule-{at}{SYSTEMS[system].suffix}": file_of(rule, system, names) for at, rule in enumerate(rules, 1)}
     index = [f"{name}: {_plain(rule.sentence())}" for name, rule in zip(made, rules, strict=True)]
     return {**made, "rules.txt": "\n".join(index) + "\n"}
@@ -94,12 +111,32 @@ def _pairs(rule: Rule, system: str, names: Mapping[str, str]) -> tuple[Pairs, Pa
         text = names.get(str(cell), _bytes(f"{cell}{unit}") if unit and not isinstance(cell, str) else str(cell))
         for key in keys:
             if not _SAFE.match(key.lstrip("-")) or not text.isprintable() or text.startswith("-") and text != "-1":
-                raise InputError(f"{column}={cell} cannot be written for {system}", "use plain words and numbers")
+                raise InputError(
+                    "unsafe-value",
+                    "{column}={cell} cannot be written for {system}",
+                    "use plain words and numbers",
+                    column=column,
+                    cell=cell,
+                    system=system,
+                )
             value = known.value(key, text)
             if not _SAFE.match(value) and system not in ("lustre", "gluster"):
-                raise InputError(f"{column}={cell} cannot be written for {system}", "use plain words and numbers")
+                raise InputError(
+                    "unsafe-value",
+                    "{column}={cell} cannot be written for {system}",
+                    "use plain words and numbers",
+                    column=column,
+                    cell=cell,
+                    system=system,
+                )
             if key in dict(found):
-                raise InputError(f"two of the chosen columns are {key} for {system}", "choose one of them")
+                raise InputError(
+                    "duplicate-setting",
+                    "two of the chosen columns are {key} for {system}",
+                    "choose one of them",
+                    key=key,
+                    system=system,
+                )
             found.append((key, value))
     return found, unknown
 
@@ -127,7 +164,15 @@ def _switch(key: str, text: str, on: str, off: str, other: str = "") -> str:
     word = on if text.lower() in _ON else off if text.lower() in _OFF else text.lower()
     if word not in (on, off, other or on):
         allowed = f"{on}, {off} or {other}" if other else f"{on} or {off}"
-        raise InputError(f"{key} is {allowed}, not {text}", f"say which, as --as {text}={on}")
+        raise InputError(
+            "unknown-option-value",
+            "{key} is {allowed}, not {level}",
+            "say which, as {spell.as:{level}={example}}",
+            key=key,
+            allowed=allowed,
+            level=text,
+            example=on,
+        )
     return word
 
 
@@ -143,7 +188,12 @@ def _romio_value(key: str, text: str) -> str:
 
 def _lustre_value(key: str, text: str) -> str:
     if key in ("-S", "--stripe-size") and (size := parse_size(text)) % 65536:
-        raise InputError(f"a stripe of {size} bytes cannot be set", "Lustre takes multiples of 64 KiB")
+        raise InputError(
+            "not-a-multiple",
+            "a stripe of {size_bytes} bytes cannot be set",
+            "Lustre takes multiples of 64 KiB",
+            size_bytes=size,
+        )
     return _size(text)
 
 

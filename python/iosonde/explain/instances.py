@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_word, levels_in_base
+from iosonde.core.message import spell
 from iosonde.core.table import Cell, Table, tidy
 from iosonde.model.fit.features import Feature
 
@@ -124,21 +125,38 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
     for name in (*chosen, *fixed):
         kept &= ~table.column(name).missing
     if not kept.any():
-        raise DataError(f"{table.source}: no row has {response} and all of {', '.join([*chosen, *fixed])}",
-                        "look at empty cells")  # fmt: skip
+        raise DataError(
+            "no-complete-rows",
+            "{source}: no row has {response} and all of {columns}",
+            "look at empty cells",
+            source=table.source,
+            response=response,
+            columns=", ".join([*chosen, *fixed]),
+        )
     gone = len(table) - int(kept.sum())
     warnings = [f"{gone} of {len(table)} rows lack a value and are left out"] if gone else []
     part, y = table.take(kept), y[kept]
     if (y <= 0).any():
         row = int(np.flatnonzero(y <= 0)[0])
-        raise DataError(f"{part.place(row)}, column '{measured.name}': {tidy(y[row])} is not positive",
-                        "advice compares ratios; correct the value or leave it out with --where")  # fmt: skip
+        raise DataError(
+            "nonpositive-value",
+            "{row}, column '{column}': {number} is not positive",
+            "advice compares ratios; correct the value or leave it out with {spell.where}",
+            row=part.place(row),
+            column=measured.name,
+            number=tidy(y[row]),
+        )
     for name in chosen:
         if len(part.column(name).codes()[1]) < 2:
-            raise DataError(f"column '{name}' has one level: there is nothing to choose", "leave it out of --choose")
+            raise DataError(
+                "constant-column",
+                "column '{column}' has one level: there is nothing to choose",
+                "leave it out of {spell.choose}",
+                column=name,
+            )
     alone = [name for name in fixed if len(part.column(name).codes()[1]) < 2]
     if alone:
-        warnings.append(f"{', '.join(alone)} never varies and is left out of --given")
+        warnings.append(f"{', '.join(alone)} never varies and is left out of {spell.given}")
         fixed = [name for name in fixed if name not in alone]
     setting, settings = _numbered(part, chosen)
     instance, _ = _numbered(part, fixed)
@@ -187,8 +205,13 @@ def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
     left = [at for at in range(len(trials.settings)) if at not in renamed]
     names = tuple((trials.settings[copy], trials.settings[first]) for copy, first in sorted(renamed.items()))
     if len(left) == 1:
-        raise DataError(f"{trials.table.source}: all settings have the same trials: one setting under "
-                        f"{len(trials.settings)} names", "iosonde check says more about the table")  # fmt: skip
+        raise DataError(
+            "identical-settings",
+            "{source}: all settings have the same trials: one setting under {n_settings} names",
+            "iosonde check says more about the table",
+            source=trials.table.source,
+            n_settings=len(trials.settings),
+        )
     keep = np.isin(trials.setting, left)
     kept = trials.table.take(keep)
     # An original may be gone with a setting: the first copy that is left takes its place.
@@ -242,12 +265,18 @@ def _arranged(trials: _Trials, x: Array) -> Instances:
 
 def _check_names(response: str, chosen: Sequence[str], given: Sequence[str]) -> None:
     if not chosen:
-        raise InputError("no setting to choose is named", "--choose takes columns that one may set")
+        raise InputError(
+            "missing-option", "no setting to choose is named", "{spell.choose} takes columns that one may set"
+        )
     for name in (*chosen, *given):
         if name == response:
-            raise InputError(f"'{name}' is the response", "choose among other columns")
+            raise InputError(
+                "response-as-factor", "'{column}' is the response", "choose among other columns", column=name
+            )
         if [*chosen, *given].count(name) > 1:
-            raise InputError(f"'{name}' is named twice", "a column is chosen or given, once")
+            raise InputError(
+                "duplicate-column", "'{column}' is named twice", "a column is chosen or given, once", column=name
+            )
 
 
 def _numbered(table: Table, by: Sequence[str]) -> tuple[Rows, tuple[tuple[Cell, ...], ...]]:
@@ -261,15 +290,27 @@ def _numbered(table: Table, by: Sequence[str]) -> tuple[Rows, tuple[tuple[Cell, 
 def _complete(table: Table, trials: npt.NDArray[np.intp], settings: tuple[tuple[Cell, ...], ...]) -> Mask:
     present = trials > 0
     if not (present.sum(axis=1) >= 2).any():
-        raise DataError(f"{table.source}: no instance was measured with two settings",
-                        "measure the same workload with each setting, or give fewer columns as --given")  # fmt: skip
+        raise DataError(
+            "no-shared-instance",
+            "{source}: no instance was measured with two settings",
+            "measure the same workload with each setting, or give fewer columns as {spell.given}",
+            source=table.source,
+        )
     complete = np.asarray(present.all(axis=1))
     if not complete.any():
         rarest = int(present.sum(axis=0).argmin())
         name = "/".join(map(str, settings[rarest]))
-        raise DataError(f"{table.source}: no instance was measured with all {len(settings)} settings; {name} is rarest "
-                        f"({int(present[:, rarest].sum())} of {len(present)})",
-                        "leave rare settings out with --where, or measure what is missing")  # fmt: skip
+        raise DataError(
+            "no-complete-instance",
+            "{source}: no instance was measured with all {n_settings} settings; {setting} is rarest "
+            "({n_measured} of {n_instances})",
+            "leave rare settings out with {spell.where}, or measure what is missing",
+            source=table.source,
+            n_settings=len(settings),
+            setting=name,
+            n_measured=int(present[:, rarest].sum()),
+            n_instances=len(present),
+        )
     return complete
 
 

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import spell
 from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Estimate
 from iosonde.model.bound.bound import Ceiling
@@ -116,7 +117,7 @@ def why_not(phase: StoredPhase, recorded: bool) -> str:
     if not phase.comparable:
         return "its clocks cannot be compared: when ranks waited for each other is not known"
     if not recorded or not phase.recorded_all:
-        return "not every operation was kept (--max-operations)"
+        return f"not every operation was kept ({spell.max_operations})"
     return ""
 
 

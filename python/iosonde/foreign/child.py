@@ -65,21 +65,29 @@ class Child:
         except _SilenceError as silence:
             pid, since = self._abandon(), time.strftime("%H:%M:%S", time.localtime(time.time() - silence.seconds))
             raise NoAnswerError(
-                f"{where} does not answer: {what} hangs since {since} ({silence.seconds:.0f} s)"
-                + (f"; process {pid} hangs in the kernel and is left behind" if pid else ""),
+                "no-response",
+                "{path} does not answer: {operation} hangs since {since} ({seconds:.0f} s){stuck_process}",
                 "check its server and the network; a process that hangs ends when they answer again",
+                path=where,
+                operation=what,
+                since=since,
+                seconds=silence.seconds,
+                stuck_process=f"; process {pid} hangs in the kernel and is left behind" if pid else "",
             ) from None
         except (OSError, ValueError, EOFError):
             self._abandon()
             raise errors.SystemFaultError(
-                f"the process that looks after {where} ended ({what})", "check whether memory was short; try again"
+                "helper-process-died",
+                "the process that looks after {path} ended ({operation})",
+                "check whether memory was short; try again",
+                path=where,
+                operation=what,
             ) from None
         except BaseException:  # an interrupt: its answer would be taken for that of the next request
             self._abandon()
             raise
         if "error" in message:
-            error = message["error"]
-            raise getattr(errors, error["kind"])(error["message"], error["hint"])
+            raise errors.error_from_json(message["error"])
         return message["answer"]
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ import threading
 import time
 from typing import Any
 
-from iosonde.core.errors import IosondeError
+from iosonde.core.errors import IosondeError, SystemFaultError, TargetFaultError
 
 ALIVE_EVERY_S = 0.2
 
@@ -40,13 +40,14 @@ def answer(operations: dict[str, Any], request: dict[str, Any]) -> dict[str, Any
     try:
         return {"answer": operations[request["operation"]](**request["arguments"])}
     except IosondeError as error:
-        return {"error": {"kind": type(error).__name__, "message": error.message, "hint": error.hint}}
+        return {"error": error.to_json()}
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return {"error": {"kind": "TargetFaultError", "message": f"{where}{error.strerror or error}", "hint": ""}}
+        fault = TargetFaultError("io-error", "{where}{reason}", where=where, reason=error.strerror or error)
+        return {"error": fault.to_json()}
     except Exception as error:
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        return {"error": {"kind": "SystemFaultError", "message": said, "hint": ""}}
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        return {"error": SystemFaultError("internal-error", "{text}", text=text).to_json()}
 
 
 def _tell_progress(module: Any, line: Line) -> None:

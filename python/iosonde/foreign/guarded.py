@@ -108,13 +108,26 @@ def _copied(mount: str, path: Path, limit: int | None) -> Iterator[BinaryIO]:
         most = MAX_COPY_BYTES + 1 if limit is None else limit
         count = _call(mount, "copy", path, f"reading {path}", to=to, limit=most)
         if count > MAX_COPY_BYTES:
-            raise InputError(f"{path} is larger than {format_size(MAX_COPY_BYTES)}", "copy it to a local disk")
+            raise InputError(
+                "file-too-large",
+                "{path} is larger than {max_copy_bytes}",
+                "copy it to a local disk",
+                path=path,
+                max_copy_bytes=format_size(MAX_COPY_BYTES),
+            )
         yield file
 
 
 def _call(mount: str, operation: str, path: Path, what: str, **arguments: object) -> Any:
     if mount in _silent_mounts:
-        raise NoAnswerError(f"{path} was not read: {mount} does not answer", _silent_mounts[mount].hint)
+        raise NoAnswerError(
+            "no-response",
+            "{path} was not read: {mount} does not answer",
+            "{hint}",
+            path=path,
+            mount=mount,
+            hint=_silent_mounts[mount].hint,
+        )
     child, absolute = _child(os.getpid()), os.path.abspath(path)
     child.limit_s = limit_s
     try:
@@ -123,7 +136,7 @@ def _call(mount: str, operation: str, path: Path, what: str, **arguments: object
         _silent_mounts[mount] = error
         raise
     except IosondeError as error:
-        raise type(error)(error.message.replace(absolute, str(path)), error.hint) from error
+        raise error.with_words(error.message.replaced(absolute, str(path))) from error
 
 
 @cache

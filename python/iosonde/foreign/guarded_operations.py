@@ -74,7 +74,14 @@ def copy(path: str, to: str, limit: int) -> int:
 def check_whole(path: Path, count: int, promised: int) -> None:
     """Raise DataError where a file ended before the size that it had when it was opened."""
     if count < promised:
-        raise DataError(f"{path} ends after {count} of {promised} bytes", "see if it is still being written")
+        raise DataError(
+            "truncated-file",
+            "{path} ends after {read_bytes} of {expected_bytes} bytes",
+            "see if it is still being written",
+            path=path,
+            read_bytes=count,
+            expected_bytes=promised,
+        )
 
 
 def _advance() -> None:

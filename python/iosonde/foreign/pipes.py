@@ -40,6 +40,12 @@ def copy_pipe(source: BinaryIO, path: Path, copy: Path) -> int:
         while block := source.read(_BLOCK_BYTES):
             count += len(block)
             if count > MAX_BYTES:
-                raise InputError(f"{path} gives more than {format_size(MAX_BYTES)}", "split it")
+                raise InputError(
+                    "file-too-large",
+                    "{path} gives more than {max_bytes}",
+                    "split it",
+                    path=path,
+                    max_bytes=format_size(MAX_BYTES),
+                )
             file.write(block)
     return count

@@ -53,7 +53,14 @@ def read_bytes(path: Path, limit: int | None = None) -> bytes:
         except OSError as error:
             raise _explain(path, error) from error
     if len(content) < promised:
-        raise DataError(f"{path} ends after {len(content)} of {promised} bytes", "see if it is still being written")
+        raise DataError(
+            "truncated-file",
+            "{path} ends after {read_bytes} of {expected_bytes} bytes",
+            "see if it is still being written",
+            path=path,
+            read_bytes=len(content),
+            expected_bytes=promised,
+        )
     return content
 
 
@@ -66,11 +73,11 @@ def read_text(path: Path) -> str:
 def _check_kind(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no file")
-        raise InputError(f"{path} is {kind}", "name a regular file")
+        raise InputError("not-a-regular-file", "{path} is {kind}", "name a regular file", path=path, kind=kind)
 
 
 def _explain(path: Path, error: OSError) -> InputError | SystemFaultError:
     message = f"{path}: {error.strerror or error}"
     if isinstance(error, _USERS):
-        return InputError(message, "name a file that you may read")
-    return SystemFaultError(message, "check its file system")
+        return InputError("unreadable-file", "{message}", "name a file that you may read", message=message)
+    return SystemFaultError("io-error", "{message}", "check its file system", message=message)

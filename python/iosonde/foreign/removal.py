@@ -22,7 +22,13 @@ def check_unmounted(directory: Path, retry: str) -> None:
     if points := mount_points_in(directory.parent.resolve() / directory.name):
         umount = f"umount {points[-1]}" if len(points) == 1 else f"unmount all {len(points)} mount points in it"
         raise MountedError(
-            f"{points[0]} is a mount point: nothing in {directory} is removed", f"{umount}, then {retry}"
+            "mounted-inside",
+            "{mount_point} is a mount point: nothing in {directory} is removed",
+            "{umount_command}, then {retry_command}",
+            mount_point=points[0],
+            directory=directory,
+            umount_command=umount,
+            retry_command=retry,
         )
 
 

@@ -87,11 +87,24 @@ def _write(archive: Path, entry: _Entry, path: Path, budget: _Budget) -> None:
                 file.write(block)
     except OSError as error:
         raise DataError(
-            f"{archive}: {entry.name} cannot be unpacked below {path.parent.parent}: {error.strerror}",
+            "io-error",
+            "{archive}: {member} cannot be unpacked below {directory}: {reason}",
             "set TMPDIR to a directory with more space",
+            archive=archive,
+            member=entry.name,
+            directory=path.parent.parent,
+            reason=error.strerror,
         ) from error
     if written != entry.size:
-        raise DataError(f"{archive}: {entry.name} has {written} of {entry.size} bytes", "get the archive again")
+        raise DataError(
+            "truncated-file",
+            "{archive}: {member} has {written_bytes} of {expected_bytes} bytes",
+            "get the archive again",
+            archive=archive,
+            member=entry.name,
+            written_bytes=written,
+            expected_bytes=entry.size,
+        )
 
 
 def _read_block(archive: Path, entry: _Entry) -> bytes:
@@ -109,7 +122,14 @@ def _damage(archive: Path, name: PurePosixPath | str) -> Iterator[None]:
     except Exception as error:
         where = f" (at {name})" if name else ""
         why = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
-        raise DataError(f"{archive}: it cannot be unpacked{where}: {why}", "get the archive again") from error
+        raise DataError(
+            "damaged-file",
+            "{archive}: it cannot be unpacked{position}: {reason}",
+            "get the archive again",
+            archive=archive,
+            position=where,
+            reason=why,
+        ) from error
 
 
 class _Budget:
@@ -153,7 +173,15 @@ class _Budget:
 
     def _refuse(self, why: str, cure: str = _CURE) -> None:
         at = f" (at {self._name})" if self._name.name else ""
-        raise DataError(f"{self._archive}: it {why}{at}", cure)
+        raise DataError(
+            "archive-too-large",
+            "{archive}: it {reason}{position}",
+            "{hint}",
+            archive=self._archive,
+            reason=why,
+            position=at,
+            hint=cure,
+        )
 
 
 def free_bytes(directory: Path) -> int:

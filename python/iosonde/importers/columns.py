@@ -87,13 +87,29 @@ class _Reader:
             if names and set(wanted) <= set(names):
                 twice = next((name for name in wanted if names.count(name) > 1), None)
                 if twice is not None:
-                    raise DataError(f"{text.name}:{at}: two columns are '{twice}'", "give each a name of its own")
+                    raise DataError(
+                        "duplicate-column",
+                        "{path}:{line}: two columns are '{column}'",
+                        "give each a name of its own",
+                        path=text.name,
+                        line=at,
+                        column=twice,
+                    )
                 return at, names
             if len(set(wanted) & set(names)) > len(set(wanted) & set(first[1])) or not first[0]:
                 first = at, names
         absent = next(name for name in wanted if name not in first[1])
         hint = nearest(absent, first[1]) if first[1] else _HINT
-        raise DataError(f"{text.name}:{first[0] or 1}: there is no column '{absent}' ({self._map.name})", hint)
+        raise DataError(
+            "unknown-column",
+            "{path}:{line}: there is no column '{column}' ({map_name})",
+            "{hint}",
+            path=text.name,
+            line=first[0] or 1,
+            column=absent,
+            map_name=self._map.name,
+            hint=hint,
+        )
 
     def _cells(self, line: str) -> list[str] | None:
         """None where a quote is opened and not closed."""
@@ -143,7 +159,13 @@ class _Reader:
             same = next([one, other] for one in numbers for other in numbers
                         if one != other and numbers[one] == numbers[other])  # fmt: skip
             what = f"column '{column.header}': are '{same[0]}' and '{same[1]}' one level or two?"
-            raise DataError(f"{text.name}: {what}", "write text: false for one (a number), text: true for two")
+            raise DataError(
+                "ambiguous-level",
+                "{path}: {reason}",
+                "write text: false for one (a number), text: true for two",
+                path=text.name,
+                reason=what,
+            )
         return found
 
     def _level(self, text: Text, column: MapColumn, at: int, cell: str) -> FactorValue:
@@ -155,7 +177,13 @@ class _Reader:
             size = size_bytes(cell)
             if size is None:
                 raise DataError(
-                    f"{text.name}:{at}: column '{column.header}': '{cell[:40]}' is not a size", "as 64k, 1MiB"
+                    "invalid-size",
+                    "{path}:{line}: column '{column}': '{cell}' is not a size",
+                    "as 64k, 1MiB",
+                    path=text.name,
+                    line=at,
+                    column=column.header,
+                    cell=cell[:40],
                 )
             return size
         if column.text:
@@ -165,7 +193,16 @@ class _Reader:
             return value
         if not isinstance(value, (int, float)):
             hint = "mend it, leave its unit out of the map, or list it in empty:"
-            raise DataError(f"{text.name}:{at}: column '{column.header}': '{cell[:40]}' is not a number", hint)
+            raise DataError(
+                "invalid-number",
+                "{path}:{line}: column '{column}': '{cell}' is not a number",
+                "{hint}",
+                path=text.name,
+                line=at,
+                column=column.header,
+                cell=cell[:40],
+                hint=hint,
+            )
         level = column.unit.of(value)
         return int(level) if level == int(level) else level
 
@@ -188,7 +225,10 @@ class _Reader:
             if (trial or self._roles["repetition"]) and place in seen:
                 what = f"{text.name}:{row.at}: the same trial as line {seen[place]}"
                 raise DataError(
-                    what, "name the column that tells them apart: trial, repetition, iteration, rank or a factor"
+                    "duplicate-trial",
+                    "{reason}",
+                    "name the column that tells them apart: trial, repetition, iteration, rank or a factor",
+                    reason=what,
                 )
             times[place] = times.get(place, -1) + 1
             seen[place] = row.at
@@ -222,7 +262,14 @@ class _Reader:
         if value is None:
             header = column.header if column else role
             what = f"{text.name}:{row.at}: column '{header}': '{cell[:40]}' is not a whole number"
-            raise DataError(what, f"it is {role} in {self._map.name}: mend the cell, or what the column is")
+            raise DataError(
+                "invalid-number",
+                "{reason}",
+                "it is {role} in {map_name}: mend the cell, or what the column is",
+                reason=what,
+                role=role,
+                map_name=self._map.name,
+            )
         return value
 
     def _add(self, run: Parsed, row: _Line, factors: dict[str, FactorValue] | None) -> None:

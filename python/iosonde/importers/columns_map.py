@@ -149,7 +149,9 @@ def unit_of(text: str) -> BaseUnit:
             return BaseUnit("bytes", float(parse_size(f"1{text}")))
     except InputError:
         pass  # said below, with the units of other things
-    raise InputError(f"'{text}' is not a unit that is known here", f"known: {_SHOWN_UNITS}")
+    raise InputError(
+        "unknown-unit", "'{unit}' is not a unit that is known here", "known: {units}", unit=text, units=_SHOWN_UNITS
+    )
 
 
 # What is checked

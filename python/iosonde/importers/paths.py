@@ -35,7 +35,12 @@ def pattern_factors(pattern: str) -> Factors:
         return {} if found is None else {name: value_of(text) for name, text in found.groupdict().items()}
 
     if not names:
-        raise InputError(f"'{pattern}' names no factor", "write it like 'site={}/date={}/...' or '{site}/{nodes}/*'")
+        raise InputError(
+            "pattern-without-factor",
+            "'{pattern}' names no factor",
+            "write it like 'site={{}}/date={{}}/...' or '{{site}}/{{nodes}}/*'",
+            pattern=pattern,
+        )
     return of
 
 
@@ -61,9 +66,20 @@ def _part(part: str, names: list[str], pattern: str) -> str:
         if found.group(4):
             regex += r"[^/]*"
         elif not name:
-            raise InputError(f"'{{}}' in '{pattern}' has no name", "write name={} or {name}")
+            raise InputError(
+                "unnamed-placeholder",
+                "'{{}}' in '{pattern}' has no name",
+                "write name={{}} or {{name}}",
+                pattern=pattern,
+            )
         elif name in names:
-            raise InputError(f"'{name}' is twice in '{pattern}'", "give each place its own name")
+            raise InputError(
+                "duplicate-name",
+                "'{name}' is twice in '{pattern}'",
+                "give each place its own name",
+                name=name,
+                pattern=pattern,
+            )
         else:
             names.append(name)
             regex += (re.escape(f"{name}=") if found.group(1) else "") + rf"(?P<{name}>[^/]+?)"
@@ -76,9 +92,20 @@ def manifest_factors(path: Path) -> Factors:
         with open_whole(path) as file:
             rows = list(csv.DictReader(io.StringIO(file.read().decode("utf-8-sig"), newline="")))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"the manifest {path} cannot be read: {error}", "give a CSV in UTF-8") from error
+        raise InputError(
+            "unreadable-file",
+            "the manifest {path} cannot be read: {error}",
+            "give a CSV in UTF-8",
+            path=path,
+            error=error,
+        ) from error
     if not rows or "file" not in rows[0]:
-        raise InputError(f"the manifest {path} has no column 'file'", "its first line must name it: file,site,nodes")
+        raise InputError(
+            "missing-column",
+            "the manifest {path} has no column 'file'",
+            "its first line must name it: file,site,nodes",
+            path=path,
+        )
 
     def of(found: PurePath) -> dict[str, FactorValue]:
         name, factors = found.as_posix(), dict[str, FactorValue]()

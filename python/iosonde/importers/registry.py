@@ -17,6 +17,7 @@ from functools import cache
 from typing import TypeVar
 
 from iosonde.core.errors import DataError, InputError, SystemFaultError, UnknownFormatError
+from iosonde.core.message import Message
 
 from .damage import checked
 from .parsed import LIKELY, Claim, Importer, Parsed
@@ -94,7 +95,12 @@ def importers() -> dict[str, Importer]:
             found[point.name] = point.load()
         except Exception as error:  # a plug-in may fail in any way; the user has to know which one
             raise SystemFaultError(
-                f"the importer '{point.name}' of {point.value} cannot be loaded: {error}", "mend or uninstall it"
+                "plugin-load-failed",
+                "the importer '{importer}' of {entry_point} cannot be loaded: {error}",
+                "mend or uninstall it",
+                importer=point.name,
+                entry_point=point.value,
+                error=error,
             ) from error
     return {**{name: importlib.import_module(f"{__package__}.{module}") for name, module in OURS.items()}, **found}
 
@@ -109,7 +115,14 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
         known(wanted)
         name, claim = wanted, claims.get(wanted) or Claim(0, 0, "asked for")
     elif not claims:
-        raise UnknownFormatError(f"{text.name}: {_why_unknown(text)}", f"known: {', '.join(importers())}")
+        raise UnknownFormatError(
+            "unknown-format",
+            "{path}: {reason}",
+            "known: {importers}",
+            path=text.name,
+            reason=_why_unknown(text),
+            importers=", ".join(importers()),
+        )
     else:
         name, claim = min(claims.items(), key=lambda item: (-item[1].score, item[1].line))
     others = {other: claims[other] for other in claims if other != name}
@@ -118,19 +131,34 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
     notes = list(text.notes)
     for other, also in others.items():
         if also.score >= claim.score and other not in parts:
-            sentence = (
-                f"read as {name} (line {claim.line}); {also.evidence} says {other} too: --format {other} reads that"
+            ambiguous = Message(
+                "also-another-format",
+                "read as {name} (line {line}); {evidence} says {other} too: {spell.format:{other}} reads that",
+                name=name,
+                line=claim.line,
+                evidence=also.evidence,
+                other=other,
             )
-            notes.append(Note(also.line, sentence))
+            notes.append(Note(also.line, ambiguous))
     return Understood(name, claim, others, runs, notes)
 
 
 def known(name: str) -> None:
     """Raises InputError for an importer that there is not."""
     if name == "columns":
-        raise InputError("'columns' needs a map of the columns", "give --columns MAP.yaml: see docs/columns.md")
+        raise InputError(
+            "missing-option",
+            "'columns' needs a map of the columns",
+            "give {spell.columns:MAP}.yaml: see docs/columns.md",
+        )
     if name not in importers():
-        raise InputError(f"there is no importer '{name}'", f"there are: {', '.join(importers())}")
+        raise InputError(
+            "unknown-importer",
+            "there is no importer '{name}'",
+            "there are: {importers}",
+            name=name,
+            importers=", ".join(importers()),
+        )
 
 
 def begins(name: str) -> tuple[str, ...]:
@@ -169,8 +197,14 @@ def _call(name: str, text: Text, function: Callable[[], _T]) -> _T:
             place = place.tb_next
         where = f"{place.tb_frame.f_code.co_name}, line {place.tb_lineno}" if place else "?"
         raise DataError(
-            f"{text.name}: the importer '{name}' failed ({type(error).__name__}: {error}; in {where})",
+            "importer-failed",
+            "{path}: the importer '{importer}' failed ({error_type}: {error}; in {location})",
             "this is a fault of the importer: please report it with the file",
+            path=text.name,
+            importer=name,
+            error_type=type(error).__name__,
+            error=error,
+            location=where,
         ) from error
 
 

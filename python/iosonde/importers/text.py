@@ -250,7 +250,13 @@ def read(stream: BinaryIO, name: str) -> Text:
         in_line = in_line + len(block) if first < 0 else len(block) - last - 1
         line += block.count(b"\n")
         if kept.tell() > FILE_BYTES:
-            raise InputError(f"{name} is larger than {FILE_BYTES >> 30} GiB", "split it, or import what it summarises")
+            raise InputError(
+                "file-too-large",
+                "{path} is larger than {max_gib} GiB",
+                "split it, or import what it summarises",
+                path=name,
+                max_gib=FILE_BYTES >> 30,
+            )
     text = Text(kept.getvalue(), name, notes)
     text.damage += damage
     return text
@@ -278,7 +284,13 @@ def _blocks(stream: BinaryIO, name: str, damage: list[Note]) -> Iterator[bytes]:
     except zlib.error as error:
         # The checksum stands at the end: what was read before may be other bytes than were written.
         what = "its checksum is wrong" if "check" in str(error) else str(error).rpartition(": ")[2]
-        raise DataError(f"{name}: the compressed file is damaged: {what}", "get the file again") from error
+        raise DataError(
+            "damaged-file",
+            "{path}: the compressed file is damaged: {reason}",
+            "get the file again",
+            path=name,
+            reason=what,
+        ) from error
     if not at_end:
         damage.append(Note(0, "the compressed file is cut: a part of it is lost, and no checksum vouches for the rest"))
 

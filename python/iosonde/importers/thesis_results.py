@@ -16,19 +16,42 @@ def read(path: Path) -> dict[int, dict[str, Any]]:
     try:
         content = json.loads(path.read_text("utf-8"))
     except OSError as error:
-        raise DataError(f"cannot read {path}: {error.strerror}", "name a results file or a store") from error
+        raise DataError(
+            "unreadable-file",
+            "cannot read {path}: {reason}",
+            "name a results file or a store",
+            path=path,
+            reason=error.strerror,
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is not JSON: {error}", "iosonde show STORE --thesis-json writes one") from error
+        raise DataError(
+            "invalid-json",
+            "{path} is not JSON: {error}",
+            "iosonde show STORE {spell.thesis_json} writes one",
+            path=path,
+            error=error,
+        ) from error
     if isinstance(content, dict) and isinstance(content.get("results"), dict):
         content = content["results"]
     if not isinstance(content, dict) or not content:
-        raise DataError(f"{path} holds no results by node count", "iosonde show STORE --thesis-json writes such a file")
+        raise DataError(
+            "no-results",
+            "{path} holds no results by node count",
+            "iosonde show STORE {spell.thesis_json} writes such a file",
+            path=path,
+        )
     return {_count(path, key): _checked(path, key, entry) for key, entry in content.items()}
 
 
 def _count(path: Path, key: str) -> int:
     if not key.isdecimal() or int(key) < 1:
-        raise DataError(f"{path}: '{key}' is not a number of nodes", "the keys are node counts: 1, 2, 4, …")
+        raise DataError(
+            "invalid-number",
+            "{path}: '{key}' is not a number of nodes",
+            "the keys are node counts: 1, 2, 4, …",
+            path=path,
+            key=key,
+        )
     return int(key)
 
 
@@ -40,7 +63,13 @@ def _checked(path: Path, key: str, entry: Any) -> dict[str, Any]:
         total = one.get("total") if isinstance(one, dict) else None
         well = well and isinstance(total, dict) and all(_is_number(value) for value in total.values())
     if not well or not isinstance(entry, dict):
-        raise DataError(f"{path}: {key}: there is no 'total' of numbers", 'write {"total": {"reader": 123}, …}')
+        raise DataError(
+            "missing-key",
+            "{path}: {key}: there is no 'total' of numbers",
+            'write {{"total": {{"reader": 123}}, …}}',
+            path=path,
+            key=key,
+        )
     return entry
 
 

@@ -35,7 +35,13 @@ def check_options(file_systems: Sequence[str], options: Iterable[str]) -> None:
     """Raises InputError for an option that none of these file systems has, where they are several."""
     for name in options if len(file_systems) > 1 else ():
         if not any(recipe(one).knows(name) for one in file_systems):
-            raise InputError(f"lab: set: {name}: no option of {', '.join(file_systems)}", "iosonde lab list names them")
+            raise InputError(
+                "unknown-option",
+                "lab: set: {option}: no option of {file_systems}",
+                "iosonde lab list names them",
+                option=name,
+                file_systems=", ".join(file_systems),
+            )
 
 
 def check_description(description: LabDescription, profiled: bool = False) -> None:
@@ -43,7 +49,12 @@ def check_description(description: LabDescription, profiled: bool = False) -> No
     ``profiled``. Raises InputError."""
     how = recipe(description.file_system)
     if profiled and not how.profiled:
-        raise InputError(f"lab: profile: the servers of {how.title} do not count their operations", "leave it out")
+        raise InputError(
+            "unsupported-operation",
+            "lab: profile: the servers of {file_system} do not count their operations",
+            "leave it out",
+            file_system=how.title,
+        )
     how.check(description.servers, description.options)
 
 
@@ -106,8 +117,18 @@ def _claimed(description: LabDescription, say: Say) -> tuple[LabDescription, int
         if place.claim(name):
             return description.named(name), claim.hold(name)
     if base not in place.names():
-        raise InputError(f"{place.directory(base)} is there, and not made by a lab", "another --name")
-    raise InputError(f"{base}: this lab is there already", f"iosonde lab down {base}, or another --name")
+        raise InputError(
+            "path-exists",
+            "{directory} is there, and not made by a lab",
+            "another {spell.name}",
+            directory=place.directory(base),
+        )
+    raise InputError(
+        "lab-exists",
+        "{directory}: this lab is there already",
+        "iosonde lab down {directory}, or another {spell.name}",
+        directory=base,
+    )
 
 
 def _remove_left(name: str, say: Say) -> None:
@@ -149,7 +170,14 @@ def _furnish(lab: Lab, say: Say) -> None:
 def _see_mount(lab: Lab, client: hosts.LabHost) -> None:
     """A mount that failed in silence would be a measurement of the local disk. Raises LabError."""
     if not lab.is_mounted(client):
-        raise LabError(f"{client.name}: nothing is mounted at {lab.mount_point}", f"logs: {_logs(client)}")
+        raise LabError(
+            "not-mounted",
+            "{host}: nothing is mounted at {mount_point}",
+            "logs: {log_paths}",
+            host=client.name,
+            mount_point=lab.mount_point,
+            log_paths=_logs(client),
+        )
 
 
 def _logs(host: hosts.LabHost) -> Path:

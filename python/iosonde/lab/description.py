@@ -43,27 +43,69 @@ class LabDescription:
 
     def __post_init__(self) -> None:
         if self.name and not _NAME.fullmatch(self.name):
-            raise InputError(f"--name {self.name}: not a name", "lower-case letters, digits and '-', 31 at most")
+            raise InputError(
+                "invalid-name",
+                "{spell.name:{name}}: not a name",
+                "lower-case letters, digits and '-', 31 at most",
+                name=self.name,
+            )
         if self.base_fs not in BASE_FILE_SYSTEMS:
-            raise InputError(f"--base-fs {self.base_fs}: not known", f"one of {', '.join(BASE_FILE_SYSTEMS)}")
+            raise InputError(
+                "unknown-option-value",
+                "{spell.base_fs:{base_fs}}: not known",
+                "one of {base_file_systems}",
+                base_fs=self.base_fs,
+                base_file_systems=", ".join(BASE_FILE_SYSTEMS),
+            )
         if self.base_fs == "tmpfs" and (self.disk_read or self.disk_write or self.write_back_bytes):
-            raise InputError("--base-fs tmpfs: memory cannot be slowed down", "leave out the rates of disks")
+            raise InputError(
+                "conflicting-options",
+                "{spell.base_fs} tmpfs: memory cannot be slowed down",
+                "leave out the rates of disks",
+            )
         for key in ("servers", "clients"):
             if not 1 <= getattr(self, key) <= 60:
-                raise InputError(f"--{key} {getattr(self, key)}: not a number of hosts", "1 to 60")
+                raise InputError(
+                    "out-of-range",
+                    "--{key} {count}: not a number of hosts",
+                    "1 to 60",
+                    key=key,
+                    count=getattr(self, key),
+                )
         if not 0 <= self.clients_on_servers <= min(self.servers, self.clients):
-            raise InputError(f"--clients-on-servers {self.clients_on_servers}: there are {self.servers} servers and "
-                             f"{self.clients} clients", "no more than there are of both")  # fmt: skip
+            raise InputError(
+                "out-of-range",
+                "{spell.clients_on_servers:{clients_on_servers}}: there are {servers} servers and {clients} clients",
+                "no more than there are of both",
+                clients_on_servers=self.clients_on_servers,
+                servers=self.servers,
+                clients=self.clients,
+            )
         for word, (key, _) in WORDS.items():
             value = getattr(self, key)
             counted = word in ("servers", "clients", "clients_on_servers", "delay")
             if isinstance(value, float | int) and not counted and not 0 < value < math.inf:
-                raise InputError(f"--{word.replace('_', '-')} {value:g}: it must be positive, and finite")
+                raise InputError(
+                    "out-of-range",
+                    "--{option} {number:g}: it must be positive, and finite",
+                    option=word.replace("_", "-"),
+                    number=value,
+                )
         if self.delay_s is not None and not 0 <= self.delay_s < math.inf:
-            raise InputError(f"--delay {self.delay_s:g}: it cannot be less than nothing, and must be finite")
+            raise InputError(
+                "out-of-range",
+                "{spell.delay:{delay_s:g}}: it cannot be less than nothing, and must be finite",
+                delay_s=self.delay_s,
+            )
         if self.disk_bytes < (least := _LEAST_DISK.get(self.base_fs, 0)):
-            raise InputError(f"--disk-size {format_size(self.disk_bytes)}: too small for {self.base_fs}",
-                             f"{format_size(least)} or more")  # fmt: skip
+            raise InputError(
+                "disk-too-small",
+                "{spell.disk_size:{disk_bytes}}: too small for {base_fs}",
+                "{min_bytes} or more",
+                disk_bytes=format_size(self.disk_bytes),
+                base_fs=self.base_fs,
+                min_bytes=format_size(least),
+            )
 
     @property
     def link_bits_per_s(self) -> float | None:
@@ -127,12 +169,16 @@ def of_words(words: Mapping[str, Any], options: Mapping[str, str]) -> LabDescrip
         if text is None:
             continue
         if word not in WORDS:
-            raise InputError(f"lab: {word}: no such key", f"one of {', '.join(WORDS)}")
+            raise InputError("unknown-key", "lab: {key}: no such key", "one of {keys}", key=word, keys=", ".join(WORDS))
         name, parse = WORDS[word]
         try:
             read[name] = parse(text)
         except InputError as error:
-            raise InputError(f"lab: {word}: {error.message}", error.hint) from error
+            raise InputError(
+                "reraised", "lab: {key}: {message}", "{hint}", key=word, message=error.message, hint=error.hint
+            ) from error
         except ValueError as error:
-            raise InputError(f"lab: {word}: {text}: {error}") from error
+            raise InputError(
+                "invalid-option-value", "lab: {key}: {raw_value}: {error}", key=word, raw_value=text, error=error
+            ) from error
     return LabDescription(**read, options=dict(options))

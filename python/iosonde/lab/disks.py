@@ -58,8 +58,11 @@ def throttle(host: LabHost, read: float | None, write_rate: float | None) -> str
         return "cgroup v1 blkio, root group"
     if read is None and write_rate is None:
         return "none"
-    raise LabError("disks cannot be slowed down here: the kernel offers no blkio limits of control groups version 1",
-                   "leave out --disk-read and --disk-write")  # fmt: skip
+    raise LabError(
+        "kernel-feature-missing",
+        "disks cannot be slowed down here: the kernel offers no blkio limits of control groups version 1",
+        "leave out {spell.disk_read} and {spell.disk_write}",
+    )
 
 
 def bound_write_back(host: LabHost, n_bytes: int | None) -> None:
@@ -76,7 +79,7 @@ def device_of(host: LabHost) -> str:
     for device, image in _loops(host.directory):
         if image == host.directory / _IMAGE:
             return device
-    raise LabError(f"{host.name} has no disk")
+    raise LabError("host-without-disk", "{host} has no disk", host=host.name)
 
 
 @contextmanager
@@ -85,7 +88,13 @@ def _alone() -> Iterator[None]:
     try:
         file = LOOPS.open()
     except OSError as error:
-        raise LabError(f"{LOOPS}: {error.strerror}", "this machine offers no loop devices: modprobe loop") from error
+        raise LabError(
+            "kernel-feature-missing",
+            "{loop_device}: {reason}",
+            "this machine offers no loop devices: modprobe loop",
+            loop_device=LOOPS,
+            reason=error.strerror,
+        ) from error
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

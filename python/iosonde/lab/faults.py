@@ -95,13 +95,18 @@ def check(description: LabDescription, fault: PlannedFault) -> None:
     _rate(fault.kind, fault.on, fault.rate or None)
     for host in some:
         if fault.kind in _OF_SERVERS and host not in (killable := how.killable(lab)):
-            raise InputError(f"{fault.kind} on {host.name}: nothing serves data there that could be started again",
-                             f"one of {', '.join(one.name for one in killable)}" if killable
-                             else f"{how.title} has none such")  # fmt: skip
+            raise InputError(
+                "no-server-process",
+                "{kind} on {host}: nothing serves data there that could be started again",
+                "{hint}",
+                kind=fault.kind,
+                host=host.name,
+                hint=f"one of {', '.join(one.name for one in killable)}" if killable else f"{how.title} has none such",
+            )
         if fault.kind in _OF_DISKS:
             _its_disk(lab, host)
     if fault.kind == "slow-disk" and description.base_fs == "tmpfs":
-        raise InputError("slow-disk: memory cannot be slowed down", "another base_fs")
+        raise InputError("conflicting-options", "slow-disk: memory cannot be slowed down", "another base_fs")
 
 
 def inflict(lab: Lab, kind: str, host: LabHost, rate: str | None = None) -> LabFault:
@@ -109,9 +114,17 @@ def inflict(lab: Lab, kind: str, host: LabHost, rate: str | None = None) -> LabF
     LabError."""
     need_root()
     if kind not in KINDS:
-        raise InputError(f"{kind}: no fault that a lab knows", f"one of {', '.join(KINDS)}")
+        raise InputError(
+            "unknown-fault", "{kind}: no fault that a lab knows", "one of {kinds}", kind=kind, kinds=", ".join(KINDS)
+        )
     if any(one.kind == kind and one.host == host.name for one in in_force(lab)):
-        raise InputError(f"{host.name}: {kind} is in force already", f"undo it: iosonde lab heal {host.name}")
+        raise InputError(
+            "fault-active",
+            "{host}: {kind} is in force already",
+            "undo it: iosonde lab heal {host}",
+            host=host.name,
+            kind=kind,
+        )
     how, value = KINDS[kind], _rate(kind, host.name, rate)
     pids = how.look(lab, host) if how.look else ()
     fault = LabFault(kind, host.name, time.time(), value, pids)
@@ -129,14 +142,29 @@ def _rate(kind: str, host: str, rate: str | None) -> float | None:
     """What it says, where the kind takes one. Raises InputError."""
     how = KINDS[kind]
     if (rate is None) is (how.parse is not None):
-        raise InputError(f"{kind} takes {'a rate' if how.parse else 'no rate'}",
-                         f"iosonde lab fault {kind} {host}{' 10MB/s' if how.parse else ''}")  # fmt: skip
+        raise InputError(
+            "rate-argument-mismatch",
+            "{kind} takes {expected_rate}",
+            "iosonde lab fault {kind} {host}{rate_example}",
+            kind=kind,
+            expected_rate="a rate" if how.parse else "no rate",
+            host=host,
+            rate_example=" 10MB/s" if how.parse else "",
+        )
     try:
         value = how.parse(rate) if how.parse and rate is not None else None
     except ValueError as error:
-        raise InputError(f"{rate}: {error}", "write it like 10mbit or 5MB/s") from error
+        raise InputError(
+            "invalid-rate", "{rate}: {error}", "write it like 10mbit or 5MB/s", rate=rate, error=error
+        ) from error
     if value is not None and value <= 0:
-        raise InputError(f"{rate}: it must be positive", "cut-link cuts it" if "link" in kind else "")
+        raise InputError(
+            "out-of-range",
+            "{rate}: it must be positive",
+            "{hint}",
+            rate=rate,
+            hint="cut-link cuts it" if "link" in kind else "",
+        )
     return value
 
 
@@ -207,8 +235,13 @@ def _serving(lab: Lab, host: LabHost) -> tuple[int, ...]:
     how = recipe_of(lab)
     pids = tuple(how.server_processes(lab, host))
     if not pids:
-        raise InputError(f"{host.name}: nothing serves data there",
-                         f"one of {', '.join(one.name for one in how.killable(lab) or lab.servers)}")  # fmt: skip
+        raise InputError(
+            "no-server-process",
+            "{host}: nothing serves data there",
+            "one of {hosts}",
+            host=host.name,
+            hosts=", ".join(one.name for one in how.killable(lab) or lab.servers),
+        )
     return pids
 
 
@@ -216,7 +249,12 @@ def _signal(host: LabHost, name: str, pids: tuple[int, ...]) -> None:
     """Signal all of them that are still there: one may end with another. Raises LabError where none is."""
     reached = host.run("sh", "-c", _SIGNAL_SCRIPT, "sh", name, *map(str, pids)).split()
     if not reached:
-        raise LabError(f"{host.name}: what served there has ended by itself", f"iosonde lab heal {host.name}")
+        raise LabError(
+            "server-process-exited",
+            "{host}: what served there has ended by itself",
+            "iosonde lab heal {host}",
+            host=host.name,
+        )
 
 
 def _kill(lab: Lab, host: LabHost, fault: LabFault) -> None:
@@ -277,8 +315,13 @@ def _usual_link(lab: Lab, host: LabHost, fault: LabFault) -> None:
 
 def _its_disk(lab: Lab, host: LabHost) -> tuple[int, ...]:
     if host not in lab.servers or not recipe_of(lab).has_disks:
-        raise InputError(f"{host.name} has no disk of its own",
-                         f"one of {', '.join(one.name for one in lab.servers)}")  # fmt: skip
+        raise InputError(
+            "host-without-disk",
+            "{host} has no disk of its own",
+            "one of {servers}",
+            host=host.name,
+            servers=", ".join(one.name for one in lab.servers),
+        )
     return ()
 
 

@@ -91,7 +91,9 @@ class LabHost:
         for pid, words in _holders(self.lab_directory):
             if words[-1] == self.name and words[0] != "unshare":
                 return pid
-        raise LabError(f"{self.name} is not running", "iosonde lab status; iosonde lab down")
+        raise LabError(
+            "host-not-running", "{host} is not running", "iosonde lab status; iosonde lab down", host=self.name
+        )
 
     def words(self, *command: str, directory: str = "/") -> list[str]:
         """The command, to be started on this host with its share of the CPU; from another host, by ssh."""
@@ -203,7 +205,13 @@ def start(host: LabHost) -> None:
     while not ready.exists():
         if holder.poll() is not None or time.monotonic() > deadline:
             lines = said.read_text(errors="replace").splitlines() or ["it did not say why"]
-            raise LabError(f"{host.name} did not start: {lines[-1]}", "iosonde doctor shows what this machine can do")
+            raise LabError(
+                "host-start-failed",
+                "{host} did not start: {reason}",
+                "iosonde doctor shows what this machine can do",
+                host=host.name,
+                reason=lines[-1],
+            )
         time.sleep(0.005)
 
 

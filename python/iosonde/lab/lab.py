@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 
 from . import claim, hosts, links, patience, place
 from .description import LabDescription, of_dict
@@ -67,7 +68,14 @@ class Lab:
         for one in self.hosts:
             if one.name == name:
                 return one
-        raise InputError(f"{name}: no host of the lab {self.name}", f"one of {', '.join(h.name for h in self.hosts)}")
+        raise InputError(
+            "unknown-host",
+            "{host}: no host of the lab {lab}",
+            "one of {hosts}",
+            host=name,
+            lab=self.name,
+            hosts=", ".join(h.name for h in self.hosts),
+        )
 
     def each(self, some: tuple[LabHost, ...], task: Callable[[LabHost], _T]) -> list[_T]:
         """Do something with several hosts at once; results in their order. Raises the first error."""
@@ -87,7 +95,15 @@ class Lab:
         while not there():
             patience.say_waiting(what, time.monotonic() - begin)
             if time.monotonic() - begin > limit_s:
-                raise LabError(f"{self.name}: {what}: not within {limit_s:g} s", f"logs: {self.directory}/hosts/*/log")
+                raise LabError(
+                    "timeout",
+                    "{lab}: {condition}: not within {limit_s:g} s",
+                    "logs: {directory}/hosts/*/log",
+                    lab=self.name,
+                    condition=what,
+                    limit_s=limit_s,
+                    directory=self.directory,
+                )
             time.sleep(0.05)
 
     def write(self, state: str, found: dict[str, Any]) -> None:
@@ -130,8 +146,11 @@ def only() -> str:
     there = place.names()
     if len(there) != 1:
         raise InputError(
-            f"which lab? {', '.join(there)}" if there else "there is no lab",
-            f"say which: --lab {there[0]}, or iosonde lab down {there[0]}"
+            "lab-not-specified",
+            "{reason}",
+            "{hint}",
+            reason=f"which lab? {', '.join(there)}" if there else "there is no lab",
+            hint=f"say which: {spell.lab:{there[0]}}, or iosonde lab down {there[0]}"
             if there
             else "bring one up: iosonde lab up glusterfs",
         )
@@ -147,14 +166,18 @@ def open_lab(name: str | None = None) -> Lab:
     """A lab by name; None: the only one there is. Raises InputError."""
     name, there = name or only(), place.names()
     if name not in there:
-        raise InputError(f"{name}: no such lab", f"there is: {', '.join(there) or 'none'}")
+        raise InputError(
+            "unknown-lab", "{lab}: no such lab", "there is: {labs}", lab=name, labs=", ".join(there) or "none"
+        )
     try:
         directory = place.directory(name)
         document = json.loads((directory / place.FILE).read_text())
         made = [LabHost(one["name"], one["role"], one["address"], directory) for one in document["hosts"]]
         return _lab(directory, of_dict(document["description"]), made)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{name}: this lab was never finished", f"remove it: iosonde lab down {name}") from error
+        raise InputError(
+            "incomplete-lab", "{lab}: this lab was never finished", "remove it: iosonde lab down {lab}", lab=name
+        ) from error
 
 
 def setting_of(name: str) -> dict[str, Any]:

@@ -77,9 +77,13 @@ def check_delay(delay_s: float | None) -> None:
     try:
         run(["unshare", "--net", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"], limit_s=10)
     except LabError as error:
-        raise InputError(f"--delay {format_seconds(delay_s)}: this kernel has no netem ({error.message})",
-                         "modprobe sch_netem (Ubuntu: apt install linux-modules-extra-$(uname -r)), "
-                         "or leave out the delay") from error  # fmt: skip
+        raise InputError(
+            "kernel-feature-missing",
+            "{spell.delay:{delay}}: this kernel has no netem ({message})",
+            "modprobe sch_netem (Ubuntu: apt install linux-modules-extra-$(uname -r)), or leave out the delay",
+            delay=format_seconds(delay_s),
+            message=error.message,
+        ) from error
 
 
 def cut(switch: LabHost, host: LabHost) -> None:

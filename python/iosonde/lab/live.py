@@ -51,7 +51,9 @@ def get_options(lab: Lab, names: Sequence[str] = ()) -> LiveOptions:
     need_root()
     how = recipe_of(lab)
     if not names and not how.live:
-        raise InputError(f"{how.title}: which option?", "iosonde lab list names them")
+        raise InputError(
+            "missing-argument", "{file_system}: which option?", "iosonde lab list names them", file_system=how.title
+        )
     return LiveOptions(how.read_all(lab, names or tuple(how.live)), {})
 
 
@@ -102,13 +104,23 @@ def _below(lab: Lab, path: Path) -> Path:
     need_root()
     below = Path(os.path.normpath(lab.mount_point / path))
     if not below.is_relative_to(lab.mount_point):
-        raise InputError(f"{path} does not lie on the lab's file system", f"name one below {lab.mount_point}")
+        raise InputError(
+            "outside-mount",
+            "{path} does not lie on the lab's file system",
+            "name one below {mount_point}",
+            path=path,
+            mount_point=lab.mount_point,
+        )
     return below
 
 
 def _told(lab: Lab, found: _T | None) -> _T:
     if found is None:
-        raise InputError(f"{recipe_of(lab).title} does not say where a file's bytes are")
+        raise InputError(
+            "unsupported-operation",
+            "{file_system} does not say where a file's bytes are",
+            file_system=recipe_of(lab).title,
+        )
     return found
 
 
@@ -158,6 +170,12 @@ def unmount(lab: Lab, names: Sequence[str] = ()) -> None:
 def _clients(lab: Lab, names: Sequence[str]) -> tuple[LabHost, ...]:
     wanted = set(names) or ({os.uname().nodename} if place.around() is not None else set())
     for name in wanted - {one.name for one in lab.clients}:
-        raise InputError(f"{name}: no client of the lab {lab.name}",
-                         f"one of {', '.join(one.name for one in lab.clients)}")  # fmt: skip
+        raise InputError(
+            "unknown-client",
+            "{client}: no client of the lab {lab}",
+            "one of {clients}",
+            client=name,
+            lab=lab.name,
+            clients=", ".join(one.name for one in lab.clients),
+        )
     return tuple(one for one in lab.clients if not wanted or one.name in wanted)

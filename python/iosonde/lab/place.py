@@ -34,7 +34,13 @@ def root() -> Path:
         return lab.parent
     found = Path(os.environ.get(ROOT) or _DEFAULT).resolve()
     if not _PLAIN.fullmatch(str(found)):
-        raise InputError(f"{ROOT}={found}: no place for labs", "letters, digits and / . _ + = @ -, 200 at most")
+        raise InputError(
+            "invalid-path",
+            "{variable}={path}: no place for labs",
+            "letters, digits and / . _ + = @ -, 200 at most",
+            variable=ROOT,
+            path=found,
+        )
     return found
 
 

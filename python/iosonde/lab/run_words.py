@@ -34,7 +34,12 @@ def check_shared(place: Path) -> None:
     """Refuse a place that each host has for itself: what is written there goes with the host. Raises InputError."""
     whole = Path(os.path.realpath(place))
     if any(whole.is_relative_to(os.path.realpath(own)) for own in PRIVATE):
-        raise InputError(f"{place} is each host's own, and goes with it", "keep results elsewhere: --store DIR")
+        raise InputError(
+            "host-local-path",
+            "{path} is each host's own, and goes with it",
+            "keep results elsewhere: {spell.store:DIR}",
+            path=place,
+        )
 
 
 def _value(given: Sequence[str], option: str) -> str:

@@ -22,9 +22,13 @@ def down(name: str) -> None:
     or removed then. LabError where something stayed."""
     need_root()
     if name not in place.names():
-        raise InputError(f"{name}: no such lab", f"there is: {', '.join(place.names()) or 'none'}")
+        raise InputError(
+            "unknown-lab", "{lab}: no such lab", "there is: {labs}", lab=name, labs=", ".join(place.names()) or "none"
+        )
     if place.around() is not None:
-        raise InputError("a lab cannot be taken down from one of its own hosts", "do it on the machine itself")
+        raise InputError(
+            "inside-lab", "a lab cannot be taken down from one of its own hosts", "do it on the machine itself"
+        )
     directory = place.directory(name)
     check_unmounted(directory, f"iosonde lab down {name}")  # the lab's own mounts are all in name spaces of its hosts
     # A command that was under way when the one who brought it up was ended may have done its work since: once more.
@@ -43,7 +47,13 @@ def _freed(name: str, directory: Path) -> bool:
     if groups := cgroups.remove(directory):
         stayed.append(f"{groups} control groups")
     if stayed:
-        raise LabError(f"{name}: {' and '.join(stayed)} could not be freed", f"iosonde lab down {name} tries again")
+        raise LabError(
+            "resources-not-freed",
+            "{lab}: {resources} could not be freed",
+            "iosonde lab down {lab} tries again",
+            lab=name,
+            resources=" and ".join(stayed),
+        )
     return bool(ended or found)
 
 
@@ -61,6 +71,12 @@ def _remove(name: str, directory: Path) -> None:
                 return None
         except OSError as error:
             if time.monotonic() > deadline:
-                raise LabError(f"{name}: {error.filename}: {error.strerror}",
-                               f"iosonde lab down {name} tries again") from error  # fmt: skip
+                raise LabError(
+                    "io-error",
+                    "{lab}: {path}: {reason}",
+                    "iosonde lab down {lab} tries again",
+                    lab=name,
+                    path=error.filename,
+                    reason=error.strerror,
+                ) from error
         time.sleep(0.02)

@@ -48,14 +48,26 @@ def run(words: list[str], limit_s: float = LIMIT_S, given: str | None = None, sa
     try:
         done = patience.completed(words, patience.shortened(limit_s), given, said)
     except subprocess.TimeoutExpired as error:
-        raise LabError(f"{said}: no answer after {_seconds(error.timeout)} s", _WELL) from error
+        raise LabError(
+            "no-response",
+            "{command}: no answer after {timeout_s} s",
+            "{hint}",
+            command=said,
+            timeout_s=_seconds(error.timeout),
+            hint=_WELL,
+        ) from error
     except patience.InterruptedAnswerError as error:
-        raise LabError(f"{said}: interrupted") from error
+        raise LabError("interrupted", "{command}: interrupted", command=said) from error
     except OSError as error:
-        raise LabError(f"{said}: {error.strerror}") from error
+        raise LabError("lab-command-failed", "{command}: {reason}", command=said, reason=error.strerror) from error
     if done.returncode:
         lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        raise LabError(f"{said}: {lines[-1] if lines else f'exit code {done.returncode}'}")
+        raise LabError(
+            "lab-command-failed",
+            "{command}: {reason}",
+            command=said,
+            reason=lines[-1] if lines else f"exit code {done.returncode}",
+        )
     return done.stdout
 
 
@@ -70,14 +82,20 @@ def read_answer(said: str, text: str, parse: Callable[[str], _T]) -> _T:
         return parse(text)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         words = next((line.strip() for line in text.splitlines() if line.strip()), "it says nothing")
-        raise LabError(f"{said}: {words[:_SHOWN]}", _WELL) from error
+        raise LabError(
+            "unparsable-output", "{command}: {output}", "{hint}", command=said, output=words[:_SHOWN], hint=_WELL
+        ) from error
 
 
 def need_root() -> None:
     """Raises InputError for anybody else."""
     if os.geteuid():
-        raise InputError("a lab needs root: it is made of name spaces, mounts and loop devices",
-                         f"the same as root: {_with_sudo()}")  # fmt: skip
+        raise InputError(
+            "root-required",
+            "a lab needs root: it is made of name spaces, mounts and loop devices",
+            "the same as root: {sudo_command}",
+            sudo_command=_with_sudo(),
+        )
 
 
 def _with_sudo() -> str:
@@ -95,7 +113,13 @@ def need(commands: Mapping[str, str] | Iterable[str] = ()) -> None:
     wanted = {**ALWAYS, **(dict(commands) if isinstance(commands, Mapping) else {})}
     missing = {command: package for command, package in wanted.items() if not found(command)}
     if missing:
-        raise InputError(f"missing: {', '.join(missing)}", f"install with: {installing(missing.values())}")
+        raise InputError(
+            "tool-missing",
+            "missing: {tools}",
+            "install with: {install_commands}",
+            tools=", ".join(missing),
+            install_commands=installing(missing.values()),
+        )
 
 
 def installing(packages: Iterable[str]) -> str:
@@ -124,4 +148,4 @@ def write(path: Path, text: str) -> None:
     try:
         path.write_text(text)
     except OSError as error:
-        raise LabError(f"{path}: {error.strerror}") from error
+        raise LabError("io-error", "{path}: {reason}", path=path, reason=error.strerror) from error

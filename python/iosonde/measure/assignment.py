@@ -99,7 +99,10 @@ class Sealed:
         content = ranks.broadcast(content)
         if content is None:
             raise LaunchError(
-                f"rank 0 runs on {ranks.hosts[0].name} and cannot read {self.spool} of the node that started it",
-                "start iosonde on the first of the nodes, or give a shared directory with --spool",
+                "spool-not-shared",
+                "rank 0 runs on {host} and cannot read {spool} of the node that started it",
+                "start iosonde on the first of the nodes, or give a shared directory with {spell.spool}",
+                host=ranks.hosts[0].name,
+                spool=self.spool,
             )
         return Assignment(**content)

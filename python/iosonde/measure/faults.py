@@ -90,15 +90,31 @@ def planned(faults: Sequence[Mapping[str, Any]], values: Mapping[str, FactorValu
 def _one(filled: Mapping[str, Any]) -> PlannedFault:
     kind, rate = str(filled["fault"]), str(filled.get("rate", ""))
     if kind not in KINDS:
-        raise InputError(f"'{kind}' is no fault that a lab knows", nearest(kind, [NONE, *KINDS]))
+        raise InputError(
+            "unknown-fault",
+            "'{kind}' is no fault that a lab knows",
+            "{hint}",
+            kind=kind,
+            hint=nearest(kind, [NONE, *KINDS]),
+        )
     if KINDS[kind] is not bool(rate):
-        raise InputError(f"{kind} takes {'a rate' if KINDS[kind] else 'no rate'}",
-                         "rate: 10MB/s, or 10mbit of a link" if KINDS[kind] else "leave rate out")  # fmt: skip
+        raise InputError(
+            "rate-mismatch",
+            "{kind} takes {rate_rule}",
+            "{hint}",
+            kind=kind,
+            rate_rule="a rate" if KINDS[kind] else "no rate",
+            hint="rate: 10MB/s, or 10mbit of a link" if KINDS[kind] else "leave rate out",
+        )
     at_s = parse_seconds(filled.get("at", 0))
     for_s = None if filled.get("for") is None else parse_seconds(filled["for"])
     if at_s < 0 or (for_s is not None and for_s <= 0):
         raise InputError(
-            f"{kind}: a time cannot be {'less than nothing' if at_s < 0 else 'nothing'}", "at: 5s, for: 4s"
+            "invalid-time",
+            "{kind}: a time cannot be {sign}",
+            "at: 5s, for: 4s",
+            kind=kind,
+            sign="less than nothing" if at_s < 0 else "nothing",
         )
     return PlannedFault(kind, str(filled["on"]), at_s, for_s, rate, str(filled.get("during", "")))
 
@@ -144,8 +160,11 @@ class TrialFaults:
     def _wait(self, there: Callable[[], bool], deadline: float = float("inf")) -> None:
         while not there():
             if not words.attended(self._orders.directory) or time.monotonic() > deadline:
-                raise SystemFaultError("nobody inflicts the faults of the experiment: who brought the lab up has ended",
-                                       "iosonde lab run FILE begins it, and goes on")  # fmt: skip
+                raise SystemFaultError(
+                    "lab-not-running",
+                    "nobody inflicts the faults of the experiment: who brought the lab up has ended",
+                    "iosonde lab run FILE begins it, and goes on",
+                )
             time.sleep(_LOOK_S)
 
 

@@ -88,7 +88,12 @@ def _one(control: Control, known: Mapping[str, FactorValue], wanted: str | None)
 def _read(control: Control, known: Mapping[str, FactorValue]) -> str:
     level = _call(control.read, dict(known) | {placeholders.LEVEL: ""}, control).strip()
     if not level or "\n" in level:
-        raise SystemFaultError(f"factor {control.factor}: what reads it printed {len(level.splitlines())} lines")
+        raise SystemFaultError(
+            "unreadable-level",
+            "factor {factor}: what reads it printed {lines} lines",
+            factor=control.factor,
+            lines=len(level.splitlines()),
+        )
     return level
 
 

@@ -48,10 +48,20 @@ def start(place: Path, where: str, command: str, at_most_s: float) -> None:
     give_up = time.monotonic() + START_S
     while not (place / _STATE).exists():
         if process.poll() is not None:
-            raise SystemFaultError(f"the load did not start: {_last_line(place)}", "try its command by hand")
+            raise SystemFaultError(
+                "load-not-started",
+                "the load did not start: {output}",
+                "try its command by hand",
+                output=_last_line(place),
+            )
         if time.monotonic() > give_up:
             os.killpg(process.pid, signal.SIGKILL)
-            raise SystemFaultError(f"the load did not start within {START_S:.0f} s", "take a smaller tree")
+            raise SystemFaultError(
+                "load-not-started",
+                "the load did not start within {limit_s:.0f} s",
+                "take a smaller tree",
+                limit_s=START_S,
+            )
         time.sleep(_LOOK_S)
 
 
@@ -60,7 +70,7 @@ def stop(place: Path) -> dict[str, Any]:
     try:
         state = json.loads((place / _STATE).read_text())
     except FileNotFoundError:
-        raise SystemFaultError("there is no load to stop", "its start must come before") from None
+        raise SystemFaultError("load-not-running", "there is no load to stop", "its start must come before") from None
     if not processes.is_gone(state["identity"]):
         os.kill(state["pid"], signal.SIGTERM)
         _wait_until_gone(state)
@@ -69,9 +79,16 @@ def stop(place: Path) -> dict[str, Any]:
     try:
         ended: dict[str, Any] = json.loads((place / _ENDED).read_text())
     except FileNotFoundError:
-        raise SystemFaultError(f"the load died: {_last_line(place)}", "look for what ended it") from None
+        raise SystemFaultError(
+            "load-died", "the load died: {output}", "look for what ended it", output=_last_line(place)
+        ) from None
     if ended["why"] != "stopped":
-        raise SystemFaultError(f"the load ended early: {ended['why']}", "the trial was not loaded to its end")
+        raise SystemFaultError(
+            "load-ended-early",
+            "the load ended early: {reason}",
+            "the trial was not loaded to its end",
+            reason=ended["why"],
+        )
     return ended
 
 
@@ -181,7 +198,13 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--remote", default="")
     asked = parser.parse_args(words)
     if asked.level not in LEVELS:
-        raise InputError(f"there is no load '{asked.level}'", f"take one of: {', '.join(LEVELS)}")
+        raise InputError(
+            "unknown-load",
+            "there is no load '{level}'",
+            "take one of: {levels}",
+            level=asked.level,
+            levels=", ".join(LEVELS),
+        )
     if asked.level == OFF or asked.rank < asked.victims:
         return
     if asked.what == "stop":

@@ -57,7 +57,13 @@ def check(text: str, known: Iterable[str], where: str = "") -> None:
         try:
             _known(name, values)
         except InputError as error:
-            raise InputError(f"{where}: {error.message}" if where else error.message, error.hint) from None
+            raise InputError(
+                "reraised",
+                "{message}",
+                "{hint}",
+                message=f"{where}: {error.message}" if where else error.message,
+                hint=error.hint,
+            ) from None
 
 
 def check_plain(command: str, values: Mapping[str, FactorValue], where: str = "") -> None:
@@ -73,8 +79,13 @@ def check_plain(command: str, values: Mapping[str, FactorValue], where: str = ""
         odd = next(char for char in text if not _PLAIN.fullmatch(char))
         said, place = "a blank" if odd == " " else repr(odd), f"{where}: " if where else ""
         raise InputError(
-            f"{place}${{{name}}} stands for '{text}', and a shell does not take {said} in it as it is",
-            f'write "$IOSONDE_{name}" instead, with the quotes; or give the directory a plain name (mount --bind)',
+            "unsafe-shell-text",
+            "{location}${{{name}}} stands for '{path}', and a shell does not take {character} in it as it is",
+            'write "$IOSONDE_{name}" instead, with the quotes; or give the directory a plain name (mount --bind)',
+            location=place,
+            name=name,
+            path=text,
+            character=said,
         )
 
 
@@ -140,5 +151,9 @@ def _known(name: str, values: Mapping[str, FactorValue]) -> FactorValue:
     ]
     meant = f"did you mean ${{{near[0]}}}? " if near else f"there are: {', '.join(values)}. "
     raise InputError(
-        f"unknown placeholder ${{{name}}}", f"{meant}A variable of the shell's own is written $${{{name}}}"
+        "unknown-placeholder",
+        "unknown placeholder ${{{name}}}",
+        "{suggestion}A variable of the shell's own is written $${{{name}}}",
+        name=name,
+        suggestion=meant,
     )

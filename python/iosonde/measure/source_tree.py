@@ -84,7 +84,12 @@ class SourceTree:
 
     def __init__(self, seed: int, files: int) -> None:
         if files < 3:
-            raise InputError(f"a source tree of {files} files cannot be compiled", "ask for 3 files or more")
+            raise InputError(
+                "too-few-files",
+                "a source tree of {files} files cannot be compiled",
+                "ask for 3 files or more",
+                files=files,
+            )
         self.seed = seed
         self._headers = max(1, round(files * HEADERS))
         self._texts = round(files * TEXTS)
@@ -137,7 +142,9 @@ class SourceTree:
         try:
             place.mkdir(parents=True)
         except FileExistsError as error:
-            raise InputError(f"{place} is there already", "name a directory that is not") from error
+            raise InputError(
+                "already-exists", "{path} is there already", "name a directory that is not", path=place
+            ) from error
         for name in ("tree", "known", *(f"tree/{name}" for name in self.directories)):
             (place / name).mkdir()
         for name, content in self.contents.items():

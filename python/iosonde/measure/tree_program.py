@@ -22,7 +22,7 @@ _DROP = Path("/proc/sys/vm/drop_caches")
 
 
 def _refuse(path: Path, why: str) -> None:
-    raise SystemFaultError(f"{path}: {why}", "look at the target")
+    raise SystemFaultError("io-error", "{path}: {reason}", "look at the target", path=path, reason=why)
 
 
 def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
@@ -38,21 +38,39 @@ def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
             (place / name).read_bytes()
         return
     if level not in (COLD, COLD_DATA):
-        raise InputError(f"there is no cache level '{level}'", f"take {COLD}, {COLD_DATA} or {WARM}")
+        raise InputError(
+            "unknown-cache-level",
+            "there is no cache level '{level}'",
+            "take {cold}, {cold_data} or {warm}",
+            level=level,
+            cold=COLD,
+            cold_data=COLD_DATA,
+            warm=WARM,
+        )
     cache.write_out(place)
     dropped = cache.drop(place, names)
     found = cache.after_drop(place, names, dropped)
     unseen = found["state"] == cache.COLD_REQUESTED and not cache.kept_elsewhere(place)
     if unseen or found["state"] == cache.WARM:
         kept = format_size(int(found["resident_bytes"]))
-        raise SystemFaultError(f"{place} cannot be made cold: {kept} of it stay in memory", f"take --set cache={WARM}")
+        raise SystemFaultError(
+            "cache-not-dropped",
+            "{path} cannot be made cold: {cached_bytes} of it stay in memory",
+            "take {spell.set:cache={warm}}",
+            path=place,
+            cached_bytes=kept,
+            warm=WARM,
+        )
     if level == COLD:
         try:
             drop.write_text("2\n")  # names and inodes of all file systems; their pages were dropped above
         except OSError as error:
             raise SystemFaultError(
-                f"names and inodes cannot be dropped from the cache: {error.strerror}",
-                f"be root, or take --set cache={COLD_DATA}",
+                "cache-not-dropped",
+                "names and inodes cannot be dropped from the cache: {reason}",
+                "be root, or take {spell.set:cache={cold_data}}",
+                reason=error.strerror,
+                cold_data=COLD_DATA,
             ) from error
 
 

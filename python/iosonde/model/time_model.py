@@ -80,11 +80,23 @@ def conditions(parts: Sequence[TimePart], state: str = PREPARED, only: Sequence[
     """
     unknown = next((name for name in only if name not in CONDITIONS), None)
     if unknown is not None:
-        raise InputError(f"there is no condition '{unknown}'", f"conditions: {', '.join(CONDITIONS)}")
+        raise InputError(
+            "unknown-condition",
+            "there is no condition '{condition}'",
+            "conditions: {conditions}",
+            condition=unknown,
+            conditions=", ".join(CONDITIONS),
+        )
     by_name: dict[str, list[TimePart]] = {name: [] for name in PARTS}
     for part in parts:
         if part.name not in PARTS:
-            raise InputError(f"the time has no part '{part.name}'", f"parts: {', '.join(PARTS)}")
+            raise InputError(
+                "unknown-part",
+                "the time has no part '{name}'",
+                "parts: {parts}",
+                name=part.name,
+                parts=", ".join(PARTS),
+            )
         if part.name == "d" and state == SEQUENTIAL:
             part = TimePart("d", 0.0, part.bytes_per_s, part.variant)
         by_name[part.name].append(part)
@@ -99,11 +111,18 @@ def conditions(parts: Sequence[TimePart], state: str = PREPARED, only: Sequence[
         needs = next(needs for needs in CONDITIONS.values() if idle in needs)
         lacks = [name for name in needs if not by_name[name] and name != "n"]
         raise InputError(
-            f"{idle} ({PARTS[idle]}) is given, but no condition with it is complete", f"give {', '.join(lacks)} too"
+            "incomplete-condition",
+            "{part} ({meaning}) is given, but no condition with it is complete",
+            "give {missing_parts} too",
+            part=idle,
+            meaning=PARTS[idle],
+            missing_parts=", ".join(lacks),
         )
     kept = [one for one in found if not only or one.name.split(" (")[0] in only]
     if not kept:
-        raise InputError(f"none of {', '.join(only)} is complete", "give their parts")
+        raise InputError(
+            "incomplete-condition", "none of {conditions} is complete", "give their parts", conditions=", ".join(only)
+        )
     return kept
 
 

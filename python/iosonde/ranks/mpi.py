@@ -40,7 +40,7 @@ def connect(expected: int) -> Ranks:
         return Ranks(_OneRank())
     communicator = _world()
     if communicator.Get_size() != expected:
-        raise LaunchError(*_size_mismatch(expected, communicator.Get_size()))
+        raise _size_mismatch(expected, communicator.Get_size())
     return Ranks(communicator)
 
 
@@ -211,7 +211,9 @@ class Ranks:
         while True:
             self._comm.Recv(length, source)
             if length[0] == _STREAM_FAILED:
-                raise SystemFaultError(f"rank {source} could not send its results", "its own message says why")
+                raise SystemFaultError(
+                    "rank-failed", "rank {rank} could not send its results", "its own message says why", rank=source
+                )
             if length[0] == _END_OF_STREAM:
                 return
             chunk = bytearray(length[0])
@@ -265,8 +267,10 @@ def _import_mpi(initialize: bool) -> Any:
     except (ImportError, RuntimeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise LaunchError(
-            f"MPI cannot be loaded ({reason})",
+            "mpi-not-loadable",
+            "MPI cannot be loaded ({reason})",
             "load your site's MPI module, or: pip install 'iosonde[mpich]'; one rank needs no MPI",
+            reason=reason,
         ) from error
     return MPI
 
@@ -280,8 +284,14 @@ def _check_shared_memory() -> None:
     """Raise LaunchError where MPICH and what is made of it cannot start: they say that memory is short, or hang."""
     if _OPEN_MPI not in os.environ and not os.access(SHARED_MEMORY, os.W_OK | os.X_OK):
         state = "cannot be written" if SHARED_MEMORY.exists() else "is absent"
-        raise LaunchError(f"{this_host().name}: {SHARED_MEMORY} {state}, where MPI keeps the memory that ranks share",
-                          f"mount -t tmpfs -o mode=1777 tmpfs {SHARED_MEMORY}")  # fmt: skip
+        raise LaunchError(
+            "shared-memory-unavailable",
+            "{host}: {path} {state}, where MPI keeps the memory that ranks share",
+            "mount -t tmpfs -o mode=1777 tmpfs {path}",
+            host=this_host().name,
+            path=SHARED_MEMORY,
+            state=state,
+        )
 
 
 def launched() -> int:
@@ -295,20 +305,31 @@ def _refuse_being_launched_as_many() -> None:
         size = os.environ.get(variable, "")
         if size.isdigit() and int(size) > 1:
             raise LaunchError(
-                f"one rank was expected, but a launcher started {size} ({variable}={size})",
+                "unexpected-launcher",
+                "one rank was expected, but a launcher started {n_ranks} ({variable}={n_ranks})",
                 "start iosonde itself without mpiexec or srun: it starts its ranks",
+                n_ranks=size,
+                variable=variable,
             )
 
 
-def _size_mismatch(expected: int, found: int) -> tuple[str, str]:
+def _size_mismatch(expected: int, size: int) -> LaunchError:
     library = library_version()
-    if found == 1:
-        cause = "each process believes to be alone"
-        hint = (
-            f"the launcher and the MPI library ({library}) do not belong together, or no launcher was used; "
-            "take the mpiexec of that library, or with srun another --mpi"
+    if size == 1:
+        return LaunchError(
+            "mpi-mismatch",
+            "{expected} ranks were asked for, but MPI connects 1: each process believes to be alone",
+            "the launcher and the MPI library ({library}) do not belong together, or no launcher was used; "
+            "take the mpiexec of that library, or with srun another --mpi",
+            expected=expected,
+            library=library,
         )
-    else:
-        cause = "the launcher started another number of processes than it was asked for"
-        hint = f"look at the launcher's options and the size of the allocation; the MPI library is {library}"
-    return f"{expected} ranks were asked for, but MPI connects {found}: {cause}", hint
+    return LaunchError(
+        "mpi-size-mismatch",
+        "{expected} ranks were asked for, but MPI connects {size}: "
+        "the launcher started another number of processes than it was asked for",
+        "look at the launcher's options and the size of the allocation; the MPI library is {library}",
+        expected=expected,
+        size=size,
+        library=library,
+    )

@@ -74,4 +74,10 @@ class SharedFile:
             yield
         except self._mpi.Exception as error:
             text = " ".join(error.Get_error_string().split())
-            raise SystemFaultError(f"MPI-IO {what}: {text}", "look at the file system and at the hints") from error
+            raise SystemFaultError(
+                "io-error",
+                "MPI-IO {operation}: {reason}",
+                "look at the file system and at the hints",
+                operation=what,
+                reason=text,
+            ) from error

@@ -60,21 +60,42 @@ def call(
     if "hosts" in answer:
         if leave_results and not answer["sees_results"]:
             place = where or Path(tempfile.gettempdir())
-            raise InputError(f"ranks leave results in {place}: {answer['hosts'][0]}, the first node, does not see that "
-                             f"of {os.uname().nodename}, where iosonde was started",
-                             "start iosonde on the first of the nodes, or name a directory that both see with --spool",
-                             )  # fmt: skip
+            raise InputError(
+                "spool-not-shared",
+                "ranks leave results in {directory}: {host}, the first node, does not see that of "
+                "{local_host}, where iosonde was started",
+                "start iosonde on the first of the nodes, or name a directory that both see with {spell.spool}",
+                directory=place,
+                host=answer["hosts"][0],
+                local_host=os.uname().nodename,
+            )
         _check_different(launcher, answer["hosts"], answer["node_of"])
         _check_target(answer["elsewhere"], nodes)
         return tuple(answer["hosts"])
     if "error" in answer:
-        raise LaunchError(answer["error"], answer["hint"])
+        raise LaunchError("reraised", "{error}", "{hint}", error=answer["error"], hint=answer["hint"])
     silent = _silent(launcher.hosts[:nodes], where) if isinstance(launcher, mpirun.MpiRun) else []
     if silent:
         shown = "; ".join(f"{host} ({why})" for host, why in silent[:SHOWN])
         more = f"; and {len(silent) - SHOWN} more" if len(silent) > SHOWN else ""
-        raise LaunchError(f"{len(silent)} of {nodes} nodes cannot be used: {shown}{more}", _HINT)
-    raise LaunchError(f"the ranks on {nodes} nodes do not find each other: {_why(outcome, answer_s)}", _TOGETHER_HINT)
+        raise LaunchError(
+            "unusable-nodes",
+            "{n_unusable} of {nodes} nodes cannot be used: {unusable}{more}",
+            "{hint}",
+            n_unusable=len(silent),
+            nodes=nodes,
+            unusable=shown,
+            more=more,
+            hint=_HINT,
+        )
+    raise LaunchError(
+        "ranks-not-connected",
+        "the ranks on {nodes} nodes do not find each other: {reason}",
+        "{hint}",
+        nodes=nodes,
+        reason=_why(outcome, answer_s),
+        hint=_TOGETHER_HINT,
+    )
 
 
 def _check_different(launcher: Launcher, hosts: Sequence[str], node_of: Sequence[int]) -> None:
@@ -83,8 +104,14 @@ def _check_different(launcher: Launcher, hosts: Sequence[str], node_of: Sequence
         first = node_of.index(node)
         if first != rank:
             names = launcher.addresses(len(hosts))
-            raise LaunchError(f"{names[first]} and {names[rank]} are one node: both are {hosts[rank]}",
-                              "name each node once")  # fmt: skip
+            raise LaunchError(
+                "duplicate-node",
+                "{first_name} and {second_name} are one node: both are {host}",
+                "name each node once",
+                first_name=names[first],
+                second_name=names[rank],
+                host=hosts[rank],
+            )
 
 
 def _check_target(elsewhere: Sequence[str], nodes: int) -> None:
@@ -92,8 +119,12 @@ def _check_target(elsewhere: Sequence[str], nodes: int) -> None:
     if elsewhere:
         more = f"; and {len(elsewhere) - SHOWN} more" if len(elsewhere) > SHOWN else ""
         raise TargetError(
-            f"the target is not the same on all {nodes} nodes: {'; '.join(elsewhere[:SHOWN])}{more}",
+            "target-differs",
+            "the target is not the same on all {nodes} nodes: {differing_nodes}{more}",
             "mount it at the same path on every node, or leave these nodes out",
+            nodes=nodes,
+            differing_nodes="; ".join(elsewhere[:SHOWN]),
+            more=more,
         )
 
 

@@ -211,7 +211,13 @@ def _start(command: Sequence[str], environment: Mapping[str, str], directory: Pa
                 preexec_fn=signal_on_parent_death(signal.SIGKILL),
             )
     except (OSError, subprocess.SubprocessError) as error:
-        raise LaunchError(f"cannot start {command[0]}: {error}", "look at: iosonde doctor") from error
+        raise LaunchError(
+            "launch-failed",
+            "cannot start {command}: {error}",
+            "look at: iosonde doctor",
+            command=command[0],
+            error=error,
+        ) from error
 
 
 def _until_ended(

@@ -52,7 +52,11 @@ def validation_plot(answer: Validation, against: str | None = None, at: Mapping[
     """Predicted against observed of the best, and the learning curve where there is one. ``against``: also by this
     factor, with the levels of others held that ``at`` names. Raises InputError."""
     if answer.unseen is None:
-        raise InputError("no model could be fitted: there is nothing to draw", "use fewer factors, or measure more")
+        raise InputError(
+            "no-fitted-model",
+            "no model could be fitted: there is nothing to draw",
+            "use fewer factors, or measure more",
+        )
     items = _observed(answer.unseen, against, at or {})
     if answer.curve:
         lines = {
@@ -65,8 +69,12 @@ def validation_plot(answer: Validation, against: str | None = None, at: Mapping[
 
 def held_out_plot(answer: HeldOut, **_how: Any) -> Figure:
     """There is none. Raises InputError."""
-    raise InputError(f"--plot draws models that were fitted here, and this one of {answer.model.response} was not",
-                     "leave out --plot, or --model")  # fmt: skip
+    raise InputError(
+        "conflicting-options",
+        "{spell.plot} draws models that were fitted here, and this one of {response} was not",
+        "leave out {spell.plot}, or {spell.model}",
+        response=answer.model.response,
+    )
 
 
 def _observed(unseen: UnseenRows, against: str | None, at: Mapping[str, Any]) -> list[Figure]:

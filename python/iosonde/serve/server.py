@@ -160,14 +160,33 @@ def bound(host: str, port: int) -> ThreadingHTTPServer:
     try:
         return kind((host, port), _Handler)
     except socket.gaierror as error:
-        raise InputError(f"{host} is not a name or an address", "give --host an address of this machine") from error
+        raise InputError(
+            "invalid-address",
+            "{host} is not a name or an address",
+            "give {spell.host} an address of this machine",
+            host=host,
+        ) from error
     except OverflowError as error:
-        raise InputError(f"there is no port {port}", "give --port a number up to 65535") from error
+        raise InputError(
+            "out-of-range", "there is no port {port}", "give {spell.port} a number up to 65535", port=port
+        ) from error
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise InputError(f"port {port} of {host} is in use", "give another one, as --port 0 for any") from error
-        raise InputError(f"cannot listen on port {port} of {host}: {error.strerror}",
-                         "give an address of this machine, and a port from 1024 on") from error  # fmt: skip
+            raise InputError(
+                "port-in-use",
+                "port {port} of {host} is in use",
+                "give another one, as {spell.port:0} for any",
+                port=port,
+                host=host,
+            ) from error
+        raise InputError(
+            "port-unavailable",
+            "cannot listen on port {port} of {host}: {reason}",
+            "give an address of this machine, and a port from 1024 on",
+            port=port,
+            host=host,
+            reason=error.strerror,
+        ) from error
 
 
 @contextmanager

@@ -58,7 +58,9 @@ class Shelf:
         """The store with this number in an address. Raises InputError."""
         found = [one for one in self.stores if str(one.place) == place]
         if not found:
-            raise InputError("there is no such store", f"there are: 1 to {len(self.stores)}")
+            raise InputError(
+                "unknown-store", "there is no such store", "there are: 1 to {n_stores}", n_stores=len(self.stores)
+            )
         return found[0]
 
     def of(self, number: int) -> Shelved:
@@ -124,5 +126,5 @@ def shelf_of(paths: Sequence[str], index: Index) -> Shelf:
     shelved = [Shelved(name, place, store, index.number(store))
                for place, (name, store) in enumerate(zip(called, stores, strict=True), 1)]  # fmt: skip
     if len({one.number for one in shelved}) < len(shelved):
-        raise InputError("a store is named twice", "name each once")
+        raise InputError("duplicate-store", "a store is named twice", "name each once")
     return Shelf(tuple(shelved), index)

@@ -74,10 +74,24 @@ class Experiments:
             found = experiment_from(files.read_plain(path), experiment_id)
         except FileNotFoundError:
             hint = f"there are: {', '.join(self._ids()) or 'none'}"
-            raise InputError(f"there is no experiment {experiment_id} in {self._directory.parent}", hint) from None
+            raise InputError(
+                "unknown-experiment",
+                "there is no experiment {experiment_id} in {store}",
+                "{hint}",
+                experiment_id=experiment_id,
+                store=self._directory.parent,
+                hint=hint,
+            ) from None
         except OSError as error:
             hint = f"restore {path} from a copy, or remove it"
-            raise DataError(f"experiment {experiment_id} cannot be read: {error.strerror}", hint) from error
+            raise DataError(
+                "unreadable-file",
+                "experiment {experiment_id} cannot be read: {reason}",
+                "{hint}",
+                experiment_id=experiment_id,
+                reason=error.strerror,
+                hint=hint,
+            ) from error
         if state is not None:
             self._read[experiment_id] = state, found
         return found

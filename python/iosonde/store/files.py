@@ -264,7 +264,14 @@ def locked_directory(directory: Path) -> Iterator[None]:
 
 def write_failure(what: str, error: OSError) -> SystemFaultError:
     """Return the error that says what could not be written, why, and what helps against that."""
-    return SystemFaultError(f"{what}: {error.strerror}", _CURES.get(error.errno or 0, "check the disk under it"))
+    return SystemFaultError(
+        "io-error",
+        "{failure}: {reason}",
+        "{hint}",
+        failure=what,
+        reason=error.strerror,
+        hint=_CURES.get(error.errno or 0, "check the disk under it"),
+    )
 
 
 def make_directories(disk: Disk, path: Path) -> None:

@@ -24,13 +24,26 @@ def read_parquet(path: Path) -> pa.Table:
         table = pq.ParquetFile(path).read()
     except (pa.ArrowException, OSError) as error:
         first = str(error).splitlines()[0] if str(error) else "it cannot be read"
-        raise DataError(f"{path} is not a whole Parquet file: {first}", "was it copied to its end?") from error
+        raise DataError(
+            "truncated-file",
+            "{path} is not a whole Parquet file: {reason}",
+            "was it copied to its end?",
+            path=path,
+            reason=first,
+        ) from error
     names = table.column_names
     for place, name in enumerate(names, 1):
         first_place = names.index(name) + 1
         if first_place < place:
-            raise DataError(f"{path}: columns {first_place} and {place} are both called '{name}'",
-                            "give every column a name of its own")  # fmt: skip
+            raise DataError(
+                "duplicate-column",
+                "{path}: columns {first_position} and {position} are both called '{column}'",
+                "give every column a name of its own",
+                path=path,
+                first_position=first_place,
+                position=place,
+                column=name,
+            )
     return _without_index(table)
 
 
@@ -43,7 +56,9 @@ def of_stream(table: Any) -> pa.Table:
     except (pa.ArrowException, TypeError, ValueError) as error:
         said = "; ".join(str(one).splitlines()[0] for one in error.args if str(one))
         hint = "give every column one type, and a name of its own; or convert it to Arrow"
-        raise DataError(f"the table cannot be read: {said}", hint) from error
+        raise DataError(
+            "unreadable-table", "the table cannot be read: {reason}", "{hint}", reason=said, hint=hint
+        ) from error
     return _without_index(found)
 
 

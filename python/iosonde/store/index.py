@@ -73,8 +73,11 @@ class Index:
         if not url:
             return cls.kept()
         if not url.startswith(SCHEMES):
-            raise InputError("the address of an index is no postgresql://…",
-                             "write it as postgresql://USER@HOST/DATABASE")  # fmt: skip
+            raise InputError(
+                "invalid-address",
+                "the address of an index is no postgresql://…",
+                "write it as postgresql://USER@HOST/DATABASE",
+            )
         return cls(PostgresDatabase(url))
 
     def close(self) -> None:
@@ -211,7 +214,13 @@ def _seen(path: Path) -> str:
             found.append("")
             continue
         except OSError as error:
-            raise InputError(f"cannot read {path / name}: {error.strerror}", "look at its permissions") from error
+            raise InputError(
+                "unreadable-file",
+                "cannot read {path}: {reason}",
+                "look at its permissions",
+                path=path / name,
+                reason=error.strerror,
+            ) from error
         if now - about.st_mtime_ns < _UNSURE_NS:
             return ""
         found.append(f"{about.st_ino}-{about.st_mtime_ns}")

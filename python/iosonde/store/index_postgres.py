@@ -101,8 +101,12 @@ class PostgresDatabase:
             if self._password:
                 said = said.replace(self._password, HIDDEN)
             raise SystemFaultError(
-                f"the index {self.name} cannot be used: {said}",
-                f"look at the server; with DROP SCHEMA {SCHEMA} CASCADE the index goes, and is made again",
+                "unusable-index",
+                "the index {index} cannot be used: {reason}",
+                "look at the server; with DROP SCHEMA {schema} CASCADE the index goes, and is made again",
+                index=self.name,
+                reason=said,
+                schema=SCHEMA,
             ) from error
 
     def _connected(self) -> psycopg.Connection[Any]:
@@ -126,8 +130,12 @@ def import_psycopg() -> None:
     try:
         import psycopg  # noqa: F401
     except ImportError as error:
-        raise InputError(f"an index in PostgreSQL needs psycopg: {error}",
-                         "pip install 'iosonde[postgres]'") from error  # fmt: skip
+        raise InputError(
+            "missing-package",
+            "an index in PostgreSQL needs psycopg: {error}",
+            "pip install 'iosonde[postgres]'",
+            error=error,
+        ) from error
 
 
 def without_password(url: str) -> str:
@@ -148,9 +156,13 @@ def _read_password(url: str) -> str:
     except psycopg.Error:
         parts = None
     if parts is None or (at and re.search("[/@]", before_host)):
-        raise InputError(f"the address {without_password(url)} of the index cannot be read",
-                         "write each of / @ : % ? # [ ] in user and password as %2F %40 %3A %25 %3F %23 %5B %5D; or "
-                         "leave the password out, and put it into ~/.pgpass")  # fmt: skip
+        raise InputError(
+            "invalid-address",
+            "the address {url} of the index cannot be read",
+            "write each of / @ : % ? # [ ] in user and password as %2F %40 %3A %25 %3F %23 %5B %5D; "
+            "or leave the password out, and put it into ~/.pgpass",
+            url=without_password(url),
+        )
     return str(parts.get("password") or "")
 
 

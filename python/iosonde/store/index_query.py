@@ -232,7 +232,13 @@ class IndexView:
 
     def _of_tags(self, ask: Asking, one: Condition) -> tuple[str, list[Any]]:
         if one.op in _ORDERS:
-            raise InputError(f"'tags{one.op}{one.value}': tags have no order", "use = or != there")
+            raise InputError(
+                "unsupported-operator",
+                "'tags{operator}{tag}': tags have no order",
+                "use = or != there",
+                operator=one.op,
+                tag=one.value,
+            )
         tagged = "EXISTS (SELECT 1 FROM tags WHERE tags.store = runs.store AND tags.run = runs.run"
         inside = f"{tagged} AND tag = ?)" if one.value else f"NOT {tagged})"
         return ("NOT " if one.op == "!=" else "") + inside, [text_of(one.value)] if one.value else []

@@ -51,8 +51,13 @@ class SqliteDatabase:
                 yield self._connection
         except sqlite3.Error as error:
             where = self.path or "in the directory of temporary files"
-            raise SystemFaultError(f"the index {where} cannot be used: {error}",
-                                   "make room there, or remove it: it is made again") from error  # fmt: skip
+            raise SystemFaultError(
+                "unusable-index",
+                "the index {path} cannot be used: {error}",
+                "make room there, or remove it: it is made again",
+                path=where,
+                error=error,
+            ) from error
 
 
 def _opened(path: Path | None) -> sqlite3.Connection:

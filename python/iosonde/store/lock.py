@@ -27,8 +27,11 @@ def only_one(store: Path, experiment: str) -> Iterator[None]:
         except BlockingIOError:
             holder = os.pread(handle, 20, 0).decode("ascii", "replace") or "unknown"
             raise InputError(
-                f"experiment {experiment} is being measured by process {holder}",
-                "wait for it, or give this one another --store or --name",
+                "experiment-locked",
+                "experiment {experiment} is being measured by process {pid}",
+                "wait for it, or give this one another {spell.store} or {spell.name}",
+                experiment=experiment,
+                pid=holder,
             ) from None
         os.ftruncate(handle, 0)
         os.pwrite(handle, str(os.getpid()).encode(), 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import DataError, InputError, SchemaTooNewError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.schema import STORE_VERSION
 
 from . import files
@@ -31,13 +31,21 @@ def check_marker(store: Path) -> None:
     except (FileNotFoundError, NotADirectoryError):
         if holds_data(store):
             raise missing_marker(store) from None
-        raise InputError(f"{store} is not a store", "'iosonde run --store DIR' makes one") from None
+        raise InputError(
+            "not-a-store", "{store} is not a store", "'iosonde run {spell.store:DIR}' makes one", store=store
+        ) from None
     except OSError as error:
-        raise InputError(f"cannot read the store {store}: {error.strerror}", "look at its permissions") from error
+        raise InputError(
+            "unreadable-file",
+            "cannot read the store {store}: {reason}",
+            "look at its permissions",
+            store=store,
+            reason=error.strerror,
+        ) from error
     except (DataError, KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{path} is damaged", _CURE) from error
+        raise DataError("damaged-file", "{path} is damaged", "{cure}", path=path, cure=_CURE) from error
     if layout > _LAYOUT_VERSION or schema > STORE_VERSION:
-        raise SchemaTooNewError(*too_new(f"the store {store}", max(layout, schema)))
+        raise too_new(f"the store {store}", max(layout, schema))
 
 
 def is_marker_changed(store: Path) -> bool:
@@ -49,7 +57,7 @@ def is_marker_changed(store: Path) -> bool:
 
 def missing_marker(store: Path) -> DataError:
     """Return the error for a store that lost its marker."""
-    return DataError(f"{store / files.MARKER} is missing", _CURE)
+    return DataError("no-such-file", "{path} is missing", "{cure}", path=store / files.MARKER, cure=_CURE)
 
 
 def holds_data(store: Path) -> bool:

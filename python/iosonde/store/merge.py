@@ -77,8 +77,12 @@ def _add_run(target: Store, runs: dict[str, tuple[Path, dict[str, Any]]], direct
         return False
     if _content(known) != _content(document):
         raise InputError(
-            f"run {directory.name} differs between {other.parents[1]} and {directory.parents[1]}",
+            "conflicting-copies",
+            "run {run_id} differs between {store} and {other_store}",
             "one of them is not what it says; merge the stores without it",
+            run_id=directory.name,
+            store=other.parents[1],
+            other_store=directory.parents[1],
         )
     return True
 
@@ -91,8 +95,11 @@ def _add_experiment(target: Store, chosen: dict[str, Experiment], experiment: Ex
         return
     if known != experiment:
         raise InputError(
-            f"experiment {experiment.id} of {source.path} differs from the one that is there",
+            "conflicting-copies",
+            "experiment {experiment_id} of {path} differs from the one that is there",
             "give one of them another id",
+            experiment_id=experiment.id,
+            path=source.path,
         )
 
 
@@ -109,5 +116,11 @@ def copy_run(disk: Disk, directory: Path, document: dict[str, Any], to: Path) ->
             while block := file.read(_BLOCK_BYTES):
                 copy.write(block)
             if copy.commit()["sha256"] != expected["sha256"]:
-                raise DataError(f"run {directory.name}: {name} changed while it was copied", "merge again")
+                raise DataError(
+                    "changed-during-copy",
+                    "run {run_id}: {file} changed while it was copied",
+                    "merge again",
+                    run_id=directory.name,
+                    file=name,
+                )
     write_new(disk, to / rundir.DOCUMENT, (directory / rundir.DOCUMENT).read_bytes())

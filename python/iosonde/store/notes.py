@@ -28,7 +28,7 @@ class Notes:
             text = read_plain(path)
             content = decode(text)
             if SELF_SHA256 in content and not is_sealed(text, content):
-                raise DataError("it was changed after it was written")
+                raise DataError("checksum-mismatch", "it was changed after it was written")
             return {
                 "tags": sorted(map(str, content["tags"])),
                 "notes": [dict(item) for item in content["notes"]],
@@ -36,7 +36,13 @@ class Notes:
         except FileNotFoundError:
             return {"tags": [], "notes": []}
         except (DataError, OSError, KeyError, TypeError, ValueError) as error:
-            raise DataError(f"the notes of run {run_id} are damaged", f"mend or remove {path}") from error
+            raise DataError(
+                "damaged-file",
+                "the notes of run {run_id} are damaged",
+                "mend or remove {path}",
+                run_id=run_id,
+                path=path,
+            ) from error
 
     def tags(self, run_id: str) -> list[str]:
         """The tags of a run; none where its notes are damaged."""

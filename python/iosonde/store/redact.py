@@ -58,9 +58,15 @@ def _check_place(target: Path) -> Path:
     """Return where a copy is made. Raises InputError."""
     Store.check_place(target)
     if target.is_dir() and any(target.iterdir()):
-        raise InputError(f"{target} is not empty", "name a new directory for the copy")
+        raise InputError("directory-not-empty", "{path} is not empty", "name a new directory for the copy", path=target)
     if target.is_mount():
-        raise InputError(f"{target} is a mount point", f"name a new directory in it, as {target / 'copy'}")
+        raise InputError(
+            "mount-point",
+            "{path} is a mount point",
+            "name a new directory in it, as {suggestion}",
+            path=target,
+            suggestion=target / "copy",
+        )
     return target.resolve()
 
 
@@ -70,7 +76,7 @@ def _errors_name(directory: Path, target: str | Path) -> Iterator[None]:
     try:
         yield
     except IosondeError as error:
-        raise type(error)(error.message.replace(str(directory), str(target)), error.hint) from error
+        raise error.with_words(error.message.replaced(str(directory), str(target))) from error
 
 
 def _write_copy(source: Store, copy: Store, also: Iterable[str]) -> Redacted:

@@ -133,7 +133,7 @@ def check_types(document: Any, schema: Schema) -> None:
         schema.check(document)
     except _MismatchError as error:
         place = ".".join(reversed(error.keys)) or "it"
-        raise DataError(f"{place} is {error.what}") from None
+        raise DataError("wrong-type", "{field} is {mismatch}", field=place, mismatch=error.what) from None
 
 
 class _MismatchError(Exception):

@@ -62,7 +62,13 @@ def is_run_directory(path: Path) -> bool:
 def check_id(what: str, value: str) -> str:
     """``value`` if it can be the name of a file everywhere. Raises InputError."""
     if not _ID.match(value):
-        raise InputError(f"'{value}' cannot be the id of {what}", "use up to 150 of A-Z a-z 0-9 . _ + = @ -")
+        raise InputError(
+            "invalid-id",
+            "'{id}' cannot be the id of {kind}",
+            "use up to 150 of A-Z a-z 0-9 . _ + = @ -",
+            id=value,
+            kind=what,
+        )
     return value
 
 
@@ -72,10 +78,17 @@ def check_run(run: Run) -> None:
     check_id("an experiment", run.experiment)
     for name in run.raw:
         if not is_flat_name(name):
-            raise InputError(f"'{name}' cannot be the name of a raw file", "give a plain file name")
+            raise InputError(
+                "invalid-file-name", "'{file}' cannot be the name of a raw file", "give a plain file name", file=name
+            )
     operations = run.operations
     if operations is not None and getattr(operations, "dtype", None) != OPERATION:
-        raise InputError(f"the operations of run {run.id} are not of dtype OPERATION", "see iosonde.core.schema")
+        raise InputError(
+            "wrong-type",
+            "the operations of run {run_id} are not of dtype OPERATION",
+            "see iosonde.core.schema",
+            run_id=run.id,
+        )
 
 
 def is_flat_name(name: str) -> bool:
@@ -105,7 +118,11 @@ def write_run(disk: Disk, directory: Path, run: Run, stored_at: str, experiment:
         check_types(from_plain(document), RUN)
     except DataError as error:
         raise InputError(
-            f"run {run.id} cannot be stored: {error.message}", "give it the types of docs/store.md"
+            "wrong-type",
+            "run {run_id} cannot be stored: {reason}",
+            "give it the types of docs/store.md",
+            run_id=run.id,
+            reason=error.message,
         ) from error
     write_new(disk, directory / DOCUMENT, seal(document))
 
@@ -129,21 +146,28 @@ def read_document(directory: Path) -> dict[str, Any]:
     place = str(directory)  # texts: of 100,000 runs, paths take a fifth of the time
     try:
         if os.path.islink(f"{place}/{DOCUMENT}") or os.path.islink(f"{place}/raw"):
-            raise DataError("it holds a link in place of its own files")
+            raise DataError("unexpected-link", "it holds a link in place of its own files")
         document = unseal(read_plain(directory / DOCUMENT))
         check_types(document, RUN)
         if document["id"] != directory.name:
-            raise DataError(f"run.json is that of run {document['id']}")
+            raise DataError("id-mismatch", "run.json is that of run {run_id}", run_id=document["id"])
         for name, expected in document["files"].items():
             _check_size(place, name, expected["bytes"])
         if RESULTS not in document["files"]:
-            raise DataError(f"it names no {RESULTS}")
+            raise DataError("missing-results", "it names no {file}", file=RESULTS)
     except FileNotFoundError:
         raise damaged(directory, f"{DOCUMENT} is missing") from None
     except OSError as error:
         raise damaged(directory, f"{DOCUMENT} cannot be read: {error.strerror}") from error
     except SchemaTooNewError as error:
-        raise SchemaTooNewError(f"run {directory.name}: {error.message}", error.hint) from error
+        raise SchemaTooNewError(
+            "schema-too-new",
+            "run {run_id}: {reason}",
+            "{hint}",
+            run_id=directory.name,
+            reason=error.message,
+            hint=error.hint,
+        ) from error
     except DataError as error:
         raise damaged(directory, error.message) from error
     except (AttributeError, KeyError, TypeError) as error:
@@ -188,19 +212,32 @@ def verify_file(directory: Path, document: dict[str, Any], name: str) -> None:
 
 def damaged(directory: Path, what: str) -> DataError:
     """The error that names a damaged run."""
-    return DataError(f"run {directory.name} is damaged: {what}", f"restore {directory} from a copy, or remove it")
+    return DataError(
+        "damaged-run",
+        "run {run_id} is damaged: {damage}",
+        "restore {directory} from a copy, or remove it",
+        run_id=directory.name,
+        damage=what,
+        directory=directory,
+    )
 
 
 def _check_size(directory: str, name: str, size: int) -> None:
     """A store may come from anywhere: names that lead out of the run and links are no files of it."""
     kind, _, rest = name.partition("/")
     if not (name in (RESULTS, OPERATIONS) or (kind == "raw" and is_flat_name(rest))):
-        raise DataError(f"it names the file '{name}'")
+        raise DataError("unexpected-file", "it names the file '{file}'", file=name)
     try:
         found = os.lstat(f"{directory}/{name}")
     except OSError:
-        raise DataError(f"{name} is missing") from None
+        raise DataError("no-such-file", "{file} is missing", file=name) from None
     if not stat.S_ISREG(found.st_mode):
-        raise DataError(f"{name} is not a file")
+        raise DataError("not-a-regular-file", "{file} is not a file", file=name)
     if found.st_size != size:
-        raise DataError(f"{name} has {found.st_size} bytes instead of {size}")
+        raise DataError(
+            "size-mismatch",
+            "{file} has {actual_bytes} bytes instead of {expected_bytes}",
+            file=name,
+            actual_bytes=found.st_size,
+            expected_bytes=size,
+        )

@@ -68,17 +68,17 @@ def unseal(text: bytes) -> dict[str, Any]:
     """The content of run.json. Raises DataError if damaged, SchemaTooNewError if newer than this iosonde."""
     document = decode(text)
     if not isinstance(document, dict) or not isinstance(document.get("schema_version"), int):
-        raise DataError("run.json is not that of a run")
+        raise DataError("not-a-run", "run.json is not that of a run")
     if document["schema_version"] > STORE_VERSION:
-        raise SchemaTooNewError(*too_new("run.json", document["schema_version"]))
+        raise too_new("run.json", document["schema_version"])
     if not is_sealed(text, document):
-        raise DataError("run.json was changed after it was stored")
+        raise DataError("checksum-mismatch", "run.json was changed after it was stored")
     if _FLOAT not in text:  # nearly none has one, and to look for it in the document costs more than all the rest
         return document
     try:
         numbers: dict[str, Any] = from_plain(document)
     except (RecursionError, TypeError, ValueError) as error:
-        raise DataError(f"run.json has a number that is none: {error}") from error
+        raise DataError("invalid-number", "run.json has a number that is none: {error}", error=error) from error
     return numbers
 
 
@@ -88,11 +88,15 @@ def is_sealed(text: bytes, document: Mapping[str, Any]) -> bool:
     return hashlib.sha256(text.replace(_self_line(digest), _self_line(_ZEROS), 1)).hexdigest() == digest
 
 
-def too_new(what: str, version: int) -> tuple[str, str]:
-    """Sentence and hint of a SchemaTooNewError."""
-    return (
-        f"{what} has schema version {version}, and this iosonde reads up to {STORE_VERSION}",
+def too_new(document: str, version: int) -> SchemaTooNewError:
+    """The error of a document whose schema is newer than what can be read here."""
+    return SchemaTooNewError(
+        "schema-too-new",
+        "{document} has schema version {version}, and this iosonde reads up to {newest}",
         "install a newer iosonde",
+        document=document,
+        version=version,
+        newest=STORE_VERSION,
     )
 
 
@@ -118,10 +122,10 @@ def experiment_from(text: bytes, experiment_id: str) -> Experiment:
     try:
         check_types(document, EXPERIMENT)
         if document["id"] != experiment_id:
-            raise DataError(f"it is experiment {document['id']}")
+            raise DataError("id-mismatch", "it is experiment {experiment_id}", experiment_id=document["id"])
         version = document.pop("schema_version")
         if version > STORE_VERSION:
-            raise SchemaTooNewError(*too_new(name, version))
+            raise too_new(name, version)
         content = from_plain(document)
         content["factors"] = [
             Factor(**{**item, "levels": tuple(item["levels"]), "role": Role(item["role"])})
@@ -132,7 +136,13 @@ def experiment_from(text: bytes, experiment_id: str) -> Experiment:
     except SchemaTooNewError:
         raise
     except (AttributeError, DataError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise DataError(f"{name} is not an experiment: {error}", "restore it from a copy, or remove it") from error
+        raise DataError(
+            "not-an-experiment",
+            "{file} is not an experiment: {error}",
+            "restore it from a copy, or remove it",
+            file=name,
+            error=error,
+        ) from error
 
 
 def encode(document: dict[str, Any]) -> bytes:
@@ -153,7 +163,7 @@ def decode(text: bytes) -> Any:
     try:
         return json.loads(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"it is not JSON: {error}") from error
+        raise DataError("invalid-json", "it is not JSON: {error}", error=error) from error
 
 
 def plain(value: Any) -> Any:
@@ -172,7 +182,12 @@ def plain(value: Any) -> Any:
         return str(value)
     if hasattr(value, "tolist"):  # NumPy scalars and arrays
         return plain(value.tolist())
-    raise InputError(f"a {type(value).__name__} cannot be stored in run.json", "use text, numbers, lists and dicts")
+    raise InputError(
+        "unsupported-type",
+        "a {type} cannot be stored in run.json",
+        "use text, numbers, lists and dicts",
+        type=type(value).__name__,
+    )
 
 
 _FLOAT = b"$float"  # in JSON: a number that JSON does not have

@@ -74,7 +74,13 @@ class Store:
             store = cls(path, disk)
             store.clean_leftovers()
         except OSError as error:
-            raise InputError(f"cannot make a store at {path}: {error.strerror}", "name another directory") from error
+            raise InputError(
+                "store-not-created",
+                "cannot make a store at {path}: {reason}",
+                "name another directory",
+                path=path,
+                reason=error.strerror,
+            ) from error
         return store
 
     @classmethod
@@ -88,7 +94,13 @@ class Store:
             else:
                 _check_free(path)
         except OSError as error:
-            raise InputError(f"cannot make a store at {path}: {error.strerror}", "name another directory") from error
+            raise InputError(
+                "store-not-created",
+                "cannot make a store at {path}: {reason}",
+                "name another directory",
+                path=path,
+                reason=error.strerror,
+            ) from error
 
     @staticmethod
     def check_name(experiment: str) -> None:
@@ -103,7 +115,12 @@ class Store:
         check_marker(path)
         for name in _DIRECTORIES:  # an empty one is absent after git or an archive carried the store
             if (path / name).exists() and not (path / name).is_dir():
-                raise DataError(f"{path / name} is not a directory", "the store is damaged: restore it from a copy")
+                raise DataError(
+                    "not-a-directory",
+                    "{path} is not a directory",
+                    "the store is damaged: restore it from a copy",
+                    path=path / name,
+                )
         return cls(path, disk or files.Disk())
 
     def part(self, run_ids: Iterable[str]) -> Store:
@@ -204,7 +221,14 @@ class Store:
         known |= dict.fromkeys(run["experiment"] for run in self.runs())
         if experiment not in known:
             there = ", ".join(known) or "none"
-            raise InputError(f"there is no experiment {experiment} in {self.path}", f"there are: {there}")
+            raise InputError(
+                "unknown-experiment",
+                "there is no experiment {experiment} in {path}",
+                "there are: {experiments}",
+                experiment=experiment,
+                path=self.path,
+                experiments=there,
+            )
 
     def runs(self, experiment: str | None = None, where: Conditions | None = None) -> list[dict[str, Any]]:
         """The content of each run.json, the oldest run first. ``where``: see core.where (InputError)."""
@@ -345,7 +369,13 @@ class Store:
     def _find(self, run_id: str) -> tuple[Path, dict[str, Any]]:
         directory = self.path / "runs" / rundir.check_id("a run", run_id)
         if not rundir.is_run_directory(directory):
-            raise InputError(f"there is no run {run_id} in {self.path}", f"'iosonde show {self.path}' lists them")
+            raise InputError(
+                "unknown-run",
+                "there is no run {run_id} in {path}",
+                "'iosonde show {path}' lists them",
+                run_id=run_id,
+                path=self.path,
+            )
         return directory, self._document(directory)
 
     def _document(self, directory: Path) -> dict[str, Any]:
@@ -385,18 +415,27 @@ def _fill(disk: files.Disk, directory: Path, run: Run, now: str, experiment: Exp
 
 def _exists(run_id: str, path: Path) -> InputError:
     return InputError(
-        f"run {run_id} is already in {path}", "a stored run is never changed; give the new one its own id"
+        "duplicate-run",
+        "run {run_id} is already in {path}",
+        "a stored run is never changed; give the new one its own id",
+        run_id=run_id,
+        path=path,
     )
 
 
 def _check_free(path: Path) -> None:
     """Raises InputError if something lies at ``path`` that is not the beginning of a store."""
     if path.exists() and not path.is_dir():
-        raise InputError(f"{path} is a file, not a store", "name a new directory")
+        raise InputError("not-a-directory", "{path} is a file, not a store", "name a new directory", path=path)
     if path.is_dir() and holds_data(path):
         raise missing_marker(path)
     if path.is_dir() and any(not _is_ours(entry.name) for entry in path.iterdir()):
-        raise InputError(f"{path} has files in it and is not a store", "name a new or empty directory")
+        raise InputError(
+            "directory-not-empty",
+            "{path} has files in it and is not a store",
+            "name a new or empty directory",
+            path=path,
+        )
 
 
 def _is_ours(name: str) -> bool:

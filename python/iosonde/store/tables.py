@@ -75,7 +75,9 @@ def write_results(observations: Sequence[Observation], file: io.RawIOBase) -> No
     try:
         columns = [_column([getattr(row, name) for row in observations], schema.field(name)) for name in schema.names]
     except (pa.ArrowException, OverflowError, TypeError) as error:
-        raise InputError(f"a result does not fit the store: {error}", "give numbers that fit 64 bits") from error
+        raise InputError(
+            "value-too-large", "a result does not fit the store: {error}", "give numbers that fit 64 bits", error=error
+        ) from error
     pq.write_table(pa.table(columns, schema=schema), file, compression="zstd", compression_level=1)
 
 

@@ -34,11 +34,25 @@ def codec_name(text: str) -> str:
     found = re.fullmatch(r"([a-z0-9]+)(?::(\d{1,2}))?", text.strip().lower())
     name = _ALSO.get(found[1], found[1]) if found else ""
     if not found or name not in LEVELS:
-        raise InputError(f"there is no codec '{text}'", f"known are {', '.join(LEVELS)}; with a level as zstd:19")
+        raise InputError(
+            "unknown-option-value",
+            "there is no codec '{codec}'",
+            "known are {codecs}; with a level as zstd:19",
+            codec=text,
+            codecs=", ".join(LEVELS),
+        )
     usual, least, most = LEVELS[name]
     level = int(found[2] or usual)
     if not least <= level <= most:
-        raise InputError(f"{name} has no level {level}", f"its levels are {least} to {most}")
+        raise InputError(
+            "out-of-range",
+            "{codec} has no level {level}",
+            "its levels are {minimum} to {maximum}",
+            codec=name,
+            level=level,
+            minimum=least,
+            maximum=most,
+        )
     return f"{name}:{level}"
 
 

@@ -43,7 +43,12 @@ def walk_list(
     with _opened(source) as stream:
         listed = read_list(stream, "the list" if source == "-" else source, os.fsencode(asked.path))
         if asked.allocated and listed.form.sized:
-            raise InputError(f"{source}: a list of sizes does not say what is allocated", "leave out --allocated")
+            raise InputError(
+                "conflicting-options",
+                "{source}: a list of sizes does not say what is allocated",
+                "leave out {spell.allocated}",
+                source=source,
+            )
         seen = _Seen(asked, now_s)
         for names, sizes in _chunks(listed, _Names(asked.path, resolved, seen.outside)):
             if listed.form.sized:
@@ -54,7 +59,13 @@ def walk_list(
                 on_files(int(seen.numbers["files"]))
         by_count, by_size = (one.drawn(look_up) for one in (seen.by_count, seen.by_size))
     if not seen.numbers["files"] and seen.outside[0]:
-        raise InputError(f"{source}: no name in it is below {asked.path}", "name the tree as the list does")
+        raise InputError(
+            "path-not-listed",
+            "{source}: no name in it is below {path}",
+            "name the tree as the list does",
+            source=source,
+            path=asked.path,
+        )
     found = seen.found(listed)
     return Walked(found, by_count.first(asked.draws), by_size.first(asked.draws), time.monotonic() - began, now_s)
 
@@ -67,7 +78,13 @@ def _opened(source: str) -> Iterator[BinaryIO]:
     except OSError as error:
         if error.filename != source and source != "-":
             raise
-        raise InputError(f"{source}: {error.strerror}", "name a file with a list, or - for standard input") from error
+        raise InputError(
+            "unreadable-file",
+            "{source}: {reason}",
+            "name a file with a list, or - for standard input",
+            source=source,
+            reason=error.strerror,
+        ) from error
 
 
 class _Names:

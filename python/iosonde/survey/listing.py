@@ -54,10 +54,17 @@ def read_list(stream: BinaryIO, name: str, given: bytes) -> FileList:
     records = _records(stream, name)
     number, first = next(((at, one) for at, one in records if one.strip()), (0, b""))
     if not number:
-        raise InputError(f"{name}: the list is empty", _HINT)
+        raise InputError("empty-file", "{path}: the list is empty", "{hint}", path=name, hint=_HINT)
     form = _form_of(first, (b"/", b"./", given.rstrip(b"/") + b"/"))
     if not form:
-        raise InputError(f"{name}, line {number}: no form of a list that is known", _HINT)
+        raise InputError(
+            "unknown-file-format",
+            "{path}, line {line}: no form of a list that is known",
+            "{hint}",
+            path=name,
+            line=number,
+            hint=_HINT,
+        )
     others = [0]
     head = () if form.name == _REPORT else ((number, first),)
     return FileList(form, _entries(form, chain(head, records), name, others), others)
@@ -72,9 +79,14 @@ def _entries(
         try:
             entry = form.parse(record)
         except _NoMatchError:
-            raise InputError(f"{name}, line {number}: not as the first line, which is of the form: {form.name}",
-                             "names with a newline in them have to end with a zero byte: find … -printf '%s %p\\0'",
-                             ) from None  # fmt: skip
+            raise InputError(
+                "mixed-formats",
+                "{path}, line {line}: not as the first line, which is of the form: {form}",
+                "names with a newline in them have to end with a zero byte: find … -printf '%s %p\\0'",
+                path=name,
+                line=number,
+                form=form.name,
+            ) from None
         if entry:
             yield entry
         else:
@@ -96,7 +108,14 @@ def _records(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
             break
         rest += block
         if len(rest) > _MOST_NAME_BYTES + _BLOCK_BYTES:
-            raise InputError(f"{name}, line {number + 1}: too long for a name", _HINT)
+            raise InputError(
+                "line-too-long",
+                "{path}, line {line}: too long for a name",
+                "{hint}",
+                path=name,
+                line=number + 1,
+                hint=_HINT,
+            )
     if rest.strip(b"\n"):
         yield number + 1, rest
 

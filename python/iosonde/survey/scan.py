@@ -61,7 +61,13 @@ class TreeScan:
                 )  # fmt: skip
             beside.replace(path)
         except OSError as error:
-            raise InputError(f"{path}: {error.strerror}", "name a file in a directory that you may write") from error
+            raise InputError(
+                "unwritable-file",
+                "{path}: {reason}",
+                "name a file in a directory that you may write",
+                path=path,
+                reason=error.strerror,
+            ) from error
 
 
 def load_scan(path: str) -> TreeScan:
@@ -69,13 +75,21 @@ def load_scan(path: str) -> TreeScan:
     try:
         with np.load(path, allow_pickle=False) as found:
             if int(found["version"]) != _VERSION:
-                raise InputError(f"{path} is a scan of version {found['version']}", "scan anew, into another file")
+                raise InputError(
+                    "unsupported-version",
+                    "{path} is a scan of version {version}",
+                    "scan anew, into another file",
+                    path=path,
+                    version=found["version"],
+                )
             pieces = dict(zip(found["names"].tolist(), found["values"], strict=True))
             return TreeScan(found["sizes"], found["ages"], tuple(found["kinds"].tolist()), found["kind"],
                             int(found["depth"]), found["part"], int(found["left_out"]), pieces,
                             found["first"])  # fmt: skip
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is not a scan of a tree", "name a new file, into which one is written") from error
+        raise InputError(
+            "not-a-scan", "{path} is not a scan of a tree", "name a new file, into which one is written", path=path
+        ) from error
 
 
 def scan_tree(
@@ -88,7 +102,13 @@ def scan_tree(
     asked_walk = WalkAsked(tree.path, 0, MOST_FILES)
     walked = tree.walk(asked_walk, on_progress and (lambda files: on_progress("files seen", files)))
     if walked.files > MOST_FILES:
-        raise InputError(f"{tree.path}: {walked.files:,} files are more than are read whole", "name a part of the tree")
+        raise InputError(
+            "too-many-files",
+            "{path}: {n_files:,} files are more than are read whole",
+            "name a part of the tree",
+            path=tree.path,
+            n_files=walked.files,
+        )
     files, asked = list(seen_of(walked.by_count)), LookAsked(codecs, 0, every_piece=True)
     rows: list[tuple[WalkedFile, str, int]] = []
     pieces: dict[str, list[Floats]] = {name: [] for name in ("zeros", "entropy", *codecs) if codecs}

@@ -62,7 +62,13 @@ class SurveyedTree:
             whole = os.path.abspath(self.path)
             facts = self._child.call("hold", self.path, f"opening {self.path}", path=whole, shown=self.path)
         except OSError as error:  # the directory that we are in is gone
-            raise InputError(f"{self.path}: {error.strerror}", "name a directory that you may read") from error
+            raise InputError(
+                "unreadable-directory",
+                "{path}: {reason}",
+                "name a directory that you may read",
+                path=self.path,
+                reason=error.strerror,
+            ) from error
         except BaseException:
             self._child.close()
             raise
@@ -143,8 +149,13 @@ class SurveyedTree:
         self._child.close()
         hang = self._hang(answer["stalled"], time.time() - answer["hung_s"], answer["hung_s"], "looking at it")
         return NoAnswerError(
-            f"{hang}{self._left_behind()}; {counted(files, 'file')} had been counted, and nothing is known of the rest",
-            HINT,
+            "no-response",
+            "{stall}{leftovers}; {n_files} had been counted, and nothing is known of the rest",
+            "{hint}",
+            stall=hang,
+            leftovers=self._left_behind(),
+            n_files=counted(files, "file"),
+            hint=HINT,
         )
 
     def _hang(self, path: str | bytes, since: float, hung_s: float, what: str) -> str:

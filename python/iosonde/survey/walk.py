@@ -110,10 +110,20 @@ def walk(
         )  # fmt: skip
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or "not a path"
-        raise InputError(f"{asked.path}: {why}", "name a directory that you may read") from error
+        raise InputError(
+            "unreadable-directory",
+            "{path}: {reason}",
+            "name a directory that you may read",
+            path=asked.path,
+            reason=why,
+        ) from error
     seconds, strata = time.monotonic() - began, found.pop("strata")
     if strata is None:
-        raise InputError("there are more than 10,000 parts to sample by themselves", "name fewer: a depth of 1, say")
+        raise InputError(
+            "too-many-parts",
+            "there are more than 10,000 parts to sample by themselves",
+            "name fewer: a depth of 1, say",
+        )
     parts = {os.fsdecode(one.pop("name")): _walked(one, asked.draws, seconds, now_s, {}) for one in strata}
     return _walked(found, asked.draws, seconds, now_s, parts)
 

@@ -38,7 +38,9 @@ def hold(path: str, shown: str) -> dict[str, Any]:
         _root = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or "not a path"
-        raise InputError(f"{shown}: {why}", "name a directory that you may read") from error
+        raise InputError(
+            "unreadable-directory", "{path}: {reason}", "name a directory that you may read", path=shown, reason=why
+        ) from error
     return {"resolved": os.path.realpath(path), "device": os.fstat(_root).st_dev,
             "readable": os.access(_held(), os.R_OK | os.X_OK), "inodes": _inodes_in_use()}  # fmt: skip
 

@@ -15,6 +15,7 @@ from iosonde.answers.own_layout import THE_FILE_SYSTEM, OwnLayout
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_texts
+from iosonde.core.message import spell
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
 from iosonde.data.asked import Asked
@@ -157,7 +158,9 @@ def bound(
     warnings = [*inputs.notes, *_memory_warnings(how, inputs)]
     if source is None:
         if with_losses:
-            raise InputError("a waterfall needs the operations of a store", "give a store that 'iosonde run' made")
+            raise InputError(
+                "not-a-store", "a waterfall needs the operations of a store", "give a store that 'iosonde run' made"
+            )
         made, low, high = (ceiling(one) for one in inputs.all)
         s = Estimate(made.s, low.s, high.s, asked.level, 0) if low.s != high.s else None
         return Bounds(asked.level, made, s, warnings=tuple(warnings), data=how.data)
@@ -200,7 +203,11 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
             found.append(replace(made, sources=dict.fromkeys(placed, THE_FILES) | sources))
     warnings |= dict.fromkeys((*layout.notes, *shared.notes, *labs.warnings))
     if not found:
-        raise InputError("nothing in DATA is a rate of bytes", "name the column with --response, its unit with --unit")
+        raise InputError(
+            "no-rate-column",
+            "nothing in DATA is a rate of bytes",
+            "name the column with {spell.response}, its unit with {spell.unit}",
+        )
     return found, list(warnings)
 
 
@@ -257,8 +264,15 @@ def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.flo
         setting = level_texts(cell.by, response.rows.level_units(cell.by))
         at = ", ".join([response.operation, *setting]) if response.operation else response.rows.place(cell.rows[first])
         name = _metric(response)
-        raise DataError(f"{at}, column '{name}': {values[first]:g} is not a {'time' if of_time else 'rate'}",
-                        f"leave such trials out, as --where '{name}>0'")  # fmt: skip
+        raise DataError(
+            "out-of-range",
+            "{at}, column '{name}': {number:g} is not a {quantity}",
+            "leave such trials out, as {spell.where:'{name}>0'}",
+            at=at,
+            name=name,
+            number=values[first],
+            quantity="time" if of_time else "rate",
+        )
 
 
 def _scale(of_response: str, how: How) -> tuple[float | None, str]:
@@ -273,7 +287,7 @@ def _scale(of_response: str, how: How) -> tuple[float | None, str]:
         return readings[0], ""
     return readings[0], (
         f"{unit} is taken for {readings[0]:g} bytes/s; were it {readings[1]:g}, shares would be "
-        f"{readings[1] / readings[0]:.3f} times as large (--unit)"
+        f"{readings[1] / readings[0]:.3f} times as large ({spell.unit})"
     )
 
 

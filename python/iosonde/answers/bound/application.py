@@ -55,7 +55,7 @@ def predicted_times(source: Source | None, inputs: Inputs, asked: Asked, words: 
     """``words``: fields of an Application → expressions over the factors of a trial; without DATA numbers, and nothing
     stands beside what is predicted. Raises InputError, DataError."""
     if unknown := [name for name in words if name not in vars(Application())]:
-        raise InputError(f"an application has no '{unknown[0]}'", _HINT)
+        raise InputError("unknown-key", "an application has no '{key}'", "{hint}", key=unknown[0], hint=_HINT)
     if source is None:
         work = _application(Table({}), np.array([], dtype=np.intp), words)
         time, parts = predict(work, inputs.all, "", asked.level)
@@ -84,7 +84,9 @@ def predicted_times(source: Source | None, inputs: Inputs, asked: Asked, words: 
                 measured = against(response.values[part.rows] / TIMES[response.unit], time, asked.level)
                 found.append(PredictedTime(part.by, time, parts, *measured, response.rows.level_units(part.by)))
     if not found:
-        raise InputError("nothing in DATA is the time of an application", "name the column with --response")
+        raise InputError(
+            "no-time-column", "nothing in DATA is the time of an application", "name the column with {spell.response}"
+        )
     return PredictedTimes(asked.level, tuple(found), tuple(said))
 
 
@@ -101,5 +103,10 @@ def _application(table: Table, rows: npt.NDArray[np.intp], words: Mapping[str, s
 def _level(table: Table, name: str, rows: npt.NDArray[np.intp]) -> Any:
     found = list(dict.fromkeys(table.columns[name].values[rows].tolist()))
     if len(found) != 1:
-        raise InputError(f"{name} is not the same in all trials of a setting", f"add {name} to --by")
+        raise InputError(
+            "varies-within-cell",
+            "{name} is not the same in all trials of a setting",
+            "add {name} to {spell.by}",
+            name=name,
+        )
     return found[0]

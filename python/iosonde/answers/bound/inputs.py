@@ -88,12 +88,19 @@ def words_of(
 ) -> dict[str, Any]:
     """The fields of a System that are words. Raises InputError."""
     if erasure and redundancy not in (None, "none"):
-        raise InputError("--erasure and --redundancy are both given", "leave one out")
+        raise InputError(
+            "conflicting-options", "{spell.erasure} and {spell.redundancy} are both given", "leave one out"
+        )
     words: dict[str, Any] = {"operation": operation, "redundancy": redundancy, "placement": placement}
     if erasure:
         code = re.fullmatch(r"([0-9]{1,6})\+([0-9]{1,6})", erasure)
         if not code or int(code[1]) < 1:
-            raise InputError(f"--erasure '{erasure}' is not an erasure code", "write data + parity chunks, as 4+2")
+            raise InputError(
+                "invalid-erasure-code",
+                "{spell.erasure:'{erasure}'} is not an erasure code",
+                "write data + parity chunks, as 4+2",
+                erasure=erasure,
+            )
         words |= {"redundancy": "erasure", "data_chunks": int(code[1]), "parity_chunks": int(code[2])}
     return {name: value for name, value in words.items() if value is not None}
 
@@ -117,7 +124,9 @@ def read(said: Said, table: Table | None, level: float) -> Inputs:
     who.pop("operation", None)  # of what was done DATA tells
     _check_idle({*fixed, *columns}, measured)
     if fixed.get("redundancy") in ("client", "chained") and "replicas" not in {*fixed, *columns, *told}:
-        raise InputError("--redundancy says nothing without --replicas", "give --replicas, as 2")
+        raise InputError(
+            "missing-option", "{spell.redundancy} says nothing without {spell.replicas}", "give {spell.replicas}, as 2"
+        )
     systems = [with_settings(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
     return Inputs(systems[0], systems[1], systems[2], columns, (*nodes.warnings(), *probed.notes), who, nodes)
 
@@ -133,7 +142,14 @@ def _by_hand(said: Said, table: Table | None) -> tuple[dict[str, Any], dict[str,
             fixed[word.field] = word.read(text)
         except InputError as error:
             if table is None or not _has(table, text):
-                raise InputError(f"{flag}: {error.message}", _hint(error.hint, table)) from error
+                raise InputError(
+                    "reraised",
+                    "{flag}: {message}",
+                    "{hint}",
+                    flag=flag,
+                    message=error.message,
+                    hint=_hint(error.hint, table),
+                ) from error
             columns[word.field] = table.column(text).name
     return fixed, columns
 
@@ -148,7 +164,12 @@ def of_column(table: Table, field: str, column: str, rows: npt.NDArray[np.intp])
     """The one value that a column has in these rows, in base units. Raises InputError where it varies or lacks."""
     found, values = table.column(column), {str(value) for value in table.column(column).values[rows]}
     if len(values) != 1 or found.missing[rows].any():
-        raise InputError(f"column '{column}' is not the same in all trials of a cell", f"add {column} to --by")
+        raise InputError(
+            "varies-within-cell",
+            "column '{column}' is not the same in all trials of a cell",
+            "add {column} to {spell.by}",
+            column=column,
+        )
     text, parse = values.pop(), READS[field]
     try:
         if parse in (count, whole) or not found.numeric:
@@ -156,7 +177,9 @@ def of_column(table: Table, field: str, column: str, rows: npt.NDArray[np.intp])
         scale = bytes_per_s(found.unit)[0] if bytes_per_s(found.unit) else parse(f"1{found.unit}")
     except InputError as error:
         hint = error.hint if not found.numeric else f"{error.hint}, or the unit into the column's name"
-        raise InputError(f"column '{column}': {error.message}", hint) from error
+        raise InputError(
+            "reraised", "column '{column}': {message}", "{hint}", column=column, message=error.message, hint=hint
+        ) from error
     return float(text) * scale
 
 
@@ -173,7 +196,13 @@ def _check_idle(given: Collection[str], measured: Collection[str]) -> None:
     flags = FLAGS | {"placement": "--placement", "data_chunks": "--erasure"}
     lost = idle([name for name in flags if name in given], {*given, *measured})
     if lost:
-        raise InputError(f"{flags[lost[0]]} says nothing without {flags[lost[1]]}", f"give {flags[lost[1]]} too")
+        raise InputError(
+            "missing-option",
+            "{flag} says nothing without {needed_flag}",
+            "give {needed_flag} too",
+            flag=flags[lost[0]],
+            needed_flag=flags[lost[1]],
+        )
 
 
 def _has(table: Table, name: str) -> bool:

@@ -27,8 +27,12 @@ def probed_by(
     for place in places:
         told = _told(place, operation, {*given, *found.fields, *found.words}, level, memory_bytes)
         if not told.fields:
-            raise DataError(f"{place}: the probe holds nothing that limits",
-                            "probe with --target, on several nodes, or --servers")  # fmt: skip
+            raise DataError(
+                "no-limits",
+                "{path}: the probe holds nothing that limits",
+                "probe with {spell.target}, on several nodes, or {spell.servers}",
+                path=place,
+            )
         found = ProbedSystem({**told.fields, **found.fields}, {**told.words, **found.words}, found.notes + told.notes)
     return found
 
@@ -40,15 +44,25 @@ def _told(place: str, operation: str, given: Collection[str], level: float, memo
     try:
         document = json.loads(path.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:
-        raise InputError(f"cannot read {place}: {error.strerror}", "iosonde probe --json > probe.json") from error
+        raise InputError(
+            "unreadable-file",
+            "cannot read {path}: {reason}",
+            "iosonde probe {spell.json} > probe.json",
+            path=place,
+            reason=error.strerror,
+        ) from error
     except ValueError:
         document = None
     if isinstance(document, dict) and {"pairs", "nodes"} <= set(document):
         return probed_system(document, operation, given)
     told = measured_by_tools(path, level, memory_bytes)
     if told is None:
-        raise DataError(f"{place} is neither what iosonde probe --json prints nor of netperf, iperf or IOzone",
-                        "iosonde probe --json > probe.json")  # fmt: skip
+        raise DataError(
+            "unknown-format",
+            "{path} is neither what iosonde probe {spell.json} prints nor of netperf, iperf or IOzone",
+            "iosonde probe {spell.json} > probe.json",
+            path=place,
+        )
     return told
 
 
@@ -57,7 +71,9 @@ def _of_store(place: str, level: float) -> Mapping[str, Any]:
     every = [StoredRun(document) for document in Store.open(place).runs()]
     found = {**_attached(every), **hardware.newest_parts(hardware.stored(every), level)}
     if not found:
-        raise DataError(f"{place}: no run of this store knows a probe", f"iosonde probe --store {place}")
+        raise DataError(
+            "no-probe", "{path}: no run of this store knows a probe", "iosonde probe {spell.store:{path}}", path=place
+        )
     return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from iosonde.core.filesystems import keeps_files_whole, placement_of_files
+from iosonde.core.message import spell
 from iosonde.core.shared_reads import Counted, counted
 from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
@@ -50,7 +51,9 @@ class SharedFiles:
         # Copies of a file are read from where each is; they are written by as many loads as there are copies.
         n = min(int(system.replicas), int(system.servers)) if system.operation == READ else 1
         where = "one server" if n == 1 else f"{n} servers, a copy on each,"
-        self.notes[f"{operation}: one shared file lies on {where} of this file system (--stripe says otherwise)"] = None
+        self.notes[
+            f"{operation}: one shared file lies on {where} of this file system ({spell.stripe} says otherwise)"
+        ] = None
         return {"stripe_count": n, "files": 1}
 
     def _many(self, of: Counted, runs: Sequence[StoredRun], system: System) -> dict[str, Any]:
@@ -58,7 +61,7 @@ class SharedFiles:
         placed = {placement_of_files(run.filesystem) for run in runs}
         if len(placed) > 1 or not (placement := placed.pop()) or of.in_turn:
             return {}
-        self.notes[f"{_PLACED[placement]} (--stripe says otherwise)"] = None
+        self.notes[f"{_PLACED[placement]} ({spell.stripe} says otherwise)"] = None
         files = {} if of.ranks == system.clients else {"files": of.ranks}  # without a word one for each client
         return {"stripe_count": 1, "placement": placement, **files}
 

@@ -39,15 +39,24 @@ def measured_by_tools(file: Path, level: float, memory_bytes: float | None) -> P
         return _disk(file, complete, memory_bytes)
     if found.format in ("netperf", "iperf2", "iperf3"):
         return _link(file, found.format, complete, level)
-    raise DataError(f"{file} is of {found.format}: of a network or a disk it says nothing alone",
-                    "netperf, iperf, IOzone, or iosonde probe --json > probe.json")  # fmt: skip
+    raise DataError(
+        "unsuitable-format",
+        "{file} is of {format}: of a network or a disk it says nothing alone",
+        "netperf, iperf, IOzone, or iosonde probe {spell.json} > probe.json",
+        file=file,
+        format=found.format,
+    )
 
 
 def _link(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> ProbedSystem:
     rates = [found[0].value for run in runs if (found := _of_link(run))]
     if not rates:
-        raise DataError(f"{file}: no whole TCP stream in it, with its sum, tells how fast the link is",
-                        "netperf -t TCP_STREAM -H HOST, or iperf3 --json -c HOST")  # fmt: skip
+        raise DataError(
+            "no-tcp-stream",
+            "{file}: no whole TCP stream in it, with its sum, tells how fast the link is",
+            "netperf -t TCP_STREAM -H HOST, or iperf3 {spell.json} -c HOST",
+            file=file,
+        )
     rate = _ends(mean(rates, level).within(low=0.0), rates)
     times = f", the mean of {len(rates)} streams" if len(rates) > 1 else ""
     note = (f"{tool} moved {rate[0] / 1e6:.5g} MB/s ({rate[0] / 1024:,.0f} KiB/s) over the link{times}: the headers of "
@@ -63,8 +72,12 @@ def _of_link(run: Parsed) -> list[Row]:
 
 def _disk(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -> ProbedSystem:
     if memory_bytes is None:
-        raise InputError(f"{file}: only files larger than the machine's memory tell how fast its disk is",
-                         "give --server-memory, as 16GiB: of the machine that IOzone ran on")  # fmt: skip
+        raise InputError(
+            "missing-option",
+            "{file}: only files larger than the machine's memory tell how fast its disk is",
+            "give {spell.server_memory}, as 16GiB: of the machine that IOzone ran on",
+            file=file,
+        )
     fields, notes = dict[str, Ends](), list[str]()
     for name, operation in _DISK.items():
         rows = [
@@ -83,8 +96,13 @@ def _disk(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -> Pro
             fields[name] = (best.value, best.value, best.value)
             notes.append(_of_sizes(operation, best, rows))
     if not fields:
-        raise DataError(f"{file}: none of its files is larger than the memory of {format_size(memory_bytes)}",
-                        "iozone -Rab FILE -g SIZE, with twice the memory")  # fmt: skip
+        raise DataError(
+            "fits-in-memory",
+            "{file}: none of its files is larger than the memory of {memory_bytes}",
+            "iozone -Rab FILE -g SIZE, with twice the memory",
+            file=file,
+            memory_bytes=format_size(memory_bytes),
+        )
     return ProbedSystem(fields, {}, tuple(notes))
 
 

@@ -59,14 +59,16 @@ class Losses:
         ]
         if not found:
             why = "; ".join(self._notes) or "operations of rates of bytes are needed"
-            raise InputError("no cell has a waterfall", why)
+            raise InputError("no-waterfall", "no cell has a waterfall", "{reason}", reason=why)
         return found, list(self._notes)
 
 
 def waterfalls(source: Source, shares: Sequence[MeasuredShare], level: float) -> tuple[list[Waterfall], list[str]]:
     """One for each measured cell whose operations were recorded, and why others have none. Raises InputError."""
     if source.store is None:
-        raise InputError("a waterfall needs the operations of a store", "give a store that 'iosonde run' made")
+        raise InputError(
+            "not-a-store", "a waterfall needs the operations of a store", "give a store that 'iosonde run' made"
+        )
     losses = Losses(shares)
     visit(source, [losses])
     return losses.waterfalls(level)

@@ -13,6 +13,7 @@ from iosonde.answers.columns import with_computed
 from iosonde.answers.gated import gate_cells
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_shown
+from iosonde.core.message import spell
 from iosonde.core.metrics import is_count, lowest
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
@@ -57,7 +58,13 @@ def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons | 
     published. Pairs of ``run --against`` say what their sealed rule says. Raises InputError, DataError."""
     if source is not None and source.where and not len(source.table):
         said = " and ".join(f"{column}{op}{value}" for column, op, value in source.where)
-        raise DataError(f"{source.name}: no row fulfils {said}", "look at the values of these columns")
+        raise DataError(
+            "no-matching-rows",
+            "{name}: no row fulfils {conditions}",
+            "look at the values of these columns",
+            name=source.name,
+            conditions=said,
+        )
     alone = source if sides.other is None else None
     if alone is not None and (pairs := sealed_pairs(alone, sides.group, bool(sides.published))):
         return against(alone, asked, pairs, sides.levels, sides.gate)
@@ -69,8 +76,8 @@ def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons | 
 def _found(source: Source | None, asked: Asked, sides: Sides) -> _Found:
     if source is None:
         if len(sides.published) != 2:
-            hint = "name DATA, or both sides with --a-summary and --b-summary"
-            raise InputError("there is nothing to compare", hint)
+            hint = f"name DATA, or both sides with {spell.a_summary} and {spell.b_summary}"
+            raise InputError("nothing-to-compare", "there is nothing to compare", "{hint}", hint=hint)
         a, b = map(sample_of, sides.published)
         return _Found((SidePair(ComparedPart({}, Table({}), ""), a, b),), "it is given as A")
     if sides.other is not None:
@@ -108,7 +115,7 @@ def _of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> _Found:
 
 def _of_groups(source: Source, asked: Asked, sides: Sides) -> _Found:
     if source.store is not None and sides.group is None and not sides.published:
-        raise InputError("--group is missing", _choices(source))
+        raise InputError("missing-option", "{spell.group} is missing", "{choices}", choices=_choices(source))
     wanted = ChosenLevels((), "it is given as A") if sides.group is None else chosen_levels(source, sides.group, sides)
     parts = list(of_store(source, asked, sides) if source.store is not None else of_table(source, asked, sides))
     pairs, left_out = [], []
@@ -122,7 +129,7 @@ def _of_groups(source: Source, asked: Asked, sides: Sides) -> _Found:
 def _choices(source: Source) -> str:
     """How to say it."""
     names = source.known.names
-    group = f"name a factor with --group: {', '.join(names)}; or give " if names else "give "
+    group = f"name a factor with {spell.group}: {', '.join(names)}; or give " if names else "give "
     return f"{group}a second store: compare BASE OTHER"
 
 
@@ -142,8 +149,11 @@ def _of_columns(source: Source, asked: Asked, sides: Sides) -> Iterator[SidePair
     """Two columns of a wide table as A and B; with --response and a published side, that column."""
     wanted = tuple(sides.levels) or asked.response
     if len(wanted) + len(sides.published) < 2:
-        raise InputError("--group is missing", "name the column that tells A from B, two columns as A and B, or a "
-                                               "second file: compare BASE OTHER")  # fmt: skip
+        raise InputError(
+            "missing-option",
+            "{spell.group} is missing",
+            "name the column that tells A from B, two columns as A and B, or a second file: compare BASE OTHER",
+        )
     by = [source.table.column(name).name for name in sides.by]
     trials = one_row_a_trial(source.table, columns_in(source.table, wanted), by)
     source = replace(source, table=trials.rows)
@@ -165,8 +175,12 @@ def _made(found: _Found, asked: Asked, sides: Sides) -> Comparisons:
     # Where nothing else is left, the estimator says what is missing.
     ready = [one for one in every if not _single(one)] or every
     if ready and all(_single(one) and one.pair.a.bring_ups for one in ready):
-        raise DataError(f"{_single(ready[0])}: nothing tells what it does from what differs between bring-ups (S119)",
-                        "more repetitions: each brings everything up anew")  # fmt: skip
+        raise DataError(
+            "confounded-with-bring-up",
+            "{cell}: nothing tells what it does from what differs between bring-ups (S119)",
+            "more repetitions: each brings everything up anew",
+            cell=_single(ready[0]),
+        )
     made = estimates.with_holm([_compared(one, asked, sides) for one in ready])
     items = tuple(_cell(one, comparison, sides, found) for one, comparison in zip(ready, made, strict=True))
     said = dict.fromkeys(

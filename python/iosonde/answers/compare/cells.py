@@ -50,8 +50,14 @@ def adjusted(pair: SidePair) -> InCells:
         return InCells(pair, (), (), said)
     both = _shared(pair, range(len(names)))
     if not both:
-        raise DataError(f"no setting of {listed(names)} has trials of both {pair.a.name} and {pair.b.name}",
-                        "choose what to hold with --adjust or --where")  # fmt: skip
+        raise DataError(
+            "no-common-setting",
+            "no setting of {names} has trials of both {side_a} and {side_b}",
+            "choose what to hold with {spell.adjust} or {spell.where}",
+            names=listed(names),
+            side_a=pair.a.name,
+            side_b=pair.b.name,
+        )
     left_out = tuple(
         f"{one.name} alone has {_shown(pair, names, sorted(set(one.cells) - both, key=str))}"
         for one in (pair.a, pair.b) if set(one.cells) - both

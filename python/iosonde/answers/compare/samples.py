@@ -112,10 +112,23 @@ def chosen_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
     unknown = next((text for text in sides.levels if text not in by_text), None)
     shown = ", ".join(level_shown(level, unit) for level in known[:20])
     if unknown is not None:
-        raise InputError(f"column '{name}' has no value '{unknown}'", f"its values: {shown}")
+        raise InputError(
+            "unknown-level",
+            "column '{name}' has no value '{level}'",
+            "its values: {levels}",
+            name=name,
+            level=unknown,
+            levels=shown,
+        )
     chosen = tuple(by_text[text] for text in sides.levels) or tuple(known)
     if len(chosen) + len(sides.published) < 2:
-        raise InputError(f"one value of '{name}' cannot be compared with anything", f"its values: {shown}")
+        raise InputError(
+            "too-few-levels",
+            "one value of '{name}' cannot be compared with anything",
+            "its values: {levels}",
+            name=name,
+            levels=shown,
+        )
     return ChosenLevels(chosen, _why(sides, column.numeric, str(chosen[0]) in declared))
 
 
@@ -142,7 +155,13 @@ def pairs_of(part: ComparedPart, wanted: Sequence[Cell], sides: Sides) -> Iterat
     gone = [str(level) for level, rows in zip(wanted, parts, strict=True) if not len(rows)]
     if gone and not part.cell:
         raise DataError(
-            f"{part.rows.source}: no value of {part.column} where {name} is {', '.join(gone)}", "look at the data"
+            "no-values",
+            "{source}: no value of {column} where {name} is {levels}",
+            "look at the data",
+            source=part.rows.source,
+            column=part.column,
+            name=name,
+            levels=", ".join(gone),
         )
     by_name = {str(level): rows for level, rows in zip(wanted, parts, strict=True) if len(rows)}
     keys = shared_by(part.rows, name, (EXPERIMENT, DATA))
@@ -176,14 +195,21 @@ def _matched(
     keyed: list[dict[Key, float]] = []
     for one in both:
         if one.published is not None:
-            raise InputError("a published side cannot be paired", "leave --pair out")
+            raise InputError("conflicting-options", "a published side cannot be paired", "leave {spell.pair} out")
         rows = by_name[one.name]
         groups = rows.groups(pair)
         twice = next(((key, at) for key, at in groups if at.size > 1), None)
         if twice is not None:
             shown = ", ".join(f"{k}={show(v)}" for k, v in zip(pair, twice[0], strict=True))
-            raise DataError(f"{name}={one.name} has {twice[1].size} trials with {shown}: which one is the partner?",
-                            "add a column to --pair")  # fmt: skip
+            raise DataError(
+                "ambiguous-pair",
+                "{column}={level} has {n_trials} trials with {key}: which one is the partner?",
+                "add a column to {spell.pair}",
+                column=name,
+                level=one.name,
+                n_trials=twice[1].size,
+                key=shown,
+            )
         keyed.append(_first_values(rows, column, pair))
     common = [key for key in keyed[0] if key in keyed[1]]
     if held:

@@ -15,6 +15,7 @@ import numpy as np
 from iosonde.answers.caveats import some
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_shown, level_texts
+from iosonde.core.message import spell
 from iosonde.core.table import Cell, Column, Table, column_of
 from iosonde.core.words import counted
 from iosonde.data import factors, roles, stored
@@ -42,10 +43,19 @@ class Two:
 def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
     """The cells of two DATA. Raises InputError, DataError."""
     if sides.group is not None or sides.levels or sides.published:
-        raise InputError("two DATA are A and B themselves", "leave --group, its levels and published sides out")
+        raise InputError(
+            "conflicting-options",
+            "two DATA are A and B themselves",
+            "leave {spell.group}, its levels and published sides out",
+        )
     names = names_of(a, b)
     if several := next((name for name, one in zip(names, (a, b), strict=True) if EXPERIMENT in one.known.names), None):
-        raise InputError(f"{several} holds several experiments, and none is one of the other's", "--experiment last")
+        raise InputError(
+            "ambiguous-experiment",
+            "{name} holds several experiments, and none is one of the other's",
+            "{spell.experiment} last",
+            name=several,
+        )
     known, other = _known(a, b, names, asked)
     known = [name for name in known if name not in sides.pair]
     of_a, of_b = (_responses(source, asked) for source in (a, b))
@@ -54,16 +64,30 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
                                    (names[1], [t for t in of_b if t not in of_a])) if gone]  # fmt: skip
     common = [title for title in of_a if title in of_b]
     if not common:
-        raise DataError(f"{names[0]} and {names[1]} have no response in common", f"{'; '.join(left_out)}")
+        raise DataError(
+            "no-common-response",
+            "{name_a} and {name_b} have no response in common",
+            "{excluded}",
+            name_a=names[0],
+            name_b=names[1],
+            excluded="; ".join(left_out),
+        )
     parts: list[ComparedPart] = []
     for title in common:
         made, alone = _of_response((of_a[title], of_b[title]), names, known, sides, len(common) > 1)
         parts += made
         left_out += [one for one in alone if one not in left_out]
     if not parts:
-        raise DataError(f"{names[0]} and {names[1]} have no setting in common", "; ".join(left_out))
+        raise DataError(
+            "no-common-setting",
+            "{name_a} and {name_b} have no setting in common",
+            "{excluded}",
+            name_a=names[0],
+            name_b=names[1],
+            excluded="; ".join(left_out),
+        )
     guessed = [] if sides.by or not known or a.store or b.store else [
-        Caveat(f"matched on {', '.join(known)}, which look set: --by chooses")]  # fmt: skip
+        Caveat(f"matched on {', '.join(known)}, which look set: {spell.by} chooses")]  # fmt: skip
     return Two(
         tuple(parts),
         names,
@@ -95,8 +119,16 @@ def _of_response(
     """The cells of one response that both have, and in words those of one alone."""
     first = both[0]
     if both[0].unit != both[1].unit:
-        raise DataError(f"{first.title} is in {both[0].unit or 'no unit'} in {names[0]} and in "
-                        f"{both[1].unit or 'no unit'} in {names[1]}", "write both in one unit")  # fmt: skip
+        raise DataError(
+            "unit-mismatch",
+            "{title} is in {unit_a} in {name_a} and in {unit_b} in {name_b}",
+            "write both in one unit",
+            title=first.title,
+            unit_a=both[0].unit or "no unit",
+            name_a=names[0],
+            unit_b=both[1].unit or "no unit",
+            name_b=names[1],
+        )
     table = stacked([one.rows for one in both], names)
     present = [name for name in known if name in table.columns and name != first.title]
     settings = [table.column(name).name for name in sides.by] or present

@@ -12,6 +12,7 @@ from iosonde.answers import path_study
 from iosonde.answers.answer import Answer
 from iosonde.answers.path_study import PathStudy
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict, VerdictState
@@ -147,14 +148,22 @@ def bandwidth_of(text: str | float) -> str | float:
     except ValueError:
         found = -1.0
     if not 0.001 <= found <= 2:
-        raise InputError(f"'{text}' is no bandwidth", f"one of {', '.join(kernel.RULES)}, or a number, as 0.05 for 5 %")
+        raise InputError(
+            "invalid-option-value",
+            "'{bandwidth}' is no bandwidth",
+            "one of {rules}, or a number, as 0.05 for 5 %",
+            bandwidth=text,
+            rules=", ".join(kernel.RULES),
+        )
     return found
 
 
 def check_clock(clock: str) -> None:
     """Raises InputError for any but the default: it is about rates of phases, and here are durations."""
     if clock != LAST_DONE:
-        raise InputError("a clock ends a rate, and operations have durations", "leave --clock out")
+        raise InputError(
+            "conflicting-options", "a clock ends a rate, and operations have durations", "leave {spell.clock} out"
+        )
 
 
 def diagnose(
@@ -190,7 +199,8 @@ def _groups(
     done = [_group(group, kept[group], seen[group], counted[group], level) for group in kept]
     notes = list(found.notes)
     if len(longest) > most:
-        notes.append(f"{most} of {len(longest)} kinds of operations are shown, those that took most time: --metric "
+        notes.append(f"{most} of {len(longest)} kinds of operations are shown, those that took most time: "
+                     f"{spell.metric} "
                      "names others")  # fmt: skip
     done.sort(key=lambda one: -(one.cost.cost_s.value or 0.0))
     return tuple(done), tuple(notes)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from iosonde.core import yaml_text
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import spell
 from iosonde.core.stored import plain
 from iosonde.core.whole_file import replace_file
 from iosonde.data.source import Source
@@ -19,15 +20,19 @@ def write(source: Source, made: OperationCauses, path: Path) -> Path:
     """Its file, which must not be there yet: an experiment may be somebody's work. Raises InputError for one that is,
     DataError as ``confirm_text``."""
     if path.is_file():
-        raise InputError(f"{path} is there already", "name a file that is not")
+        raise InputError("file-exists", "{path} is there already", "name a file that is not", path=path)
     return replace_file(path, confirm_text(source, made).encode())
 
 
 def confirm_text(source: Source, made: OperationCauses) -> str:
     """Of the finding of the class that costs most. Raises DataError where there is none, or no way to measure again."""
     if source.store is None:
-        raise DataError(f"{source.name} is a table: it does not say how it was measured",
-                        "--confirm is for stores that iosonde run wrote")  # fmt: skip
+        raise DataError(
+            "not-a-store",
+            "{name} is a table: it does not say how it was measured",
+            "{spell.confirm} is for stores that iosonde run wrote",
+            name=source.name,
+        )
     group, suspect = _first(source, made)
     setting = dict(group.group.setting)
     names = {plain(name): name for name in source.known.names}
@@ -38,7 +43,7 @@ def confirm_text(source: Source, made: OperationCauses) -> str:
     told = confirmation(experiment.settings, setting, asked.operation, asked.kind, asked.size, suspect)
     head = [f"{suspect.code} of {source.name}: {suspect.cause}", "What it shows if that is right:",
             *(f"  {line}" for line in told.expected),
-            "iosonde run FILE --store confirm; iosonde diagnose confirm"]  # fmt: skip
+            f"iosonde run FILE {spell.store} confirm; iosonde diagnose confirm"]  # fmt: skip
     return yaml_text.written(told.document, head)
 
 
@@ -46,6 +51,11 @@ def _first(source: Source, made: OperationCauses) -> tuple[DiagnosedOperations, 
     found = [(one.shares.cost_s.value or 0.0, place, group, one.reasons[0].suspect)
              for place, group in enumerate(made.groups) for one in group.slow if one.reasons]  # fmt: skip
     if not found:
-        raise DataError(f"{source.name}: nothing was found that could be confirmed", "see what diagnose says of it")
+        raise DataError(
+            "nothing-to-confirm",
+            "{name}: nothing was found that could be confirmed",
+            "see what diagnose says of it",
+            name=source.name,
+        )
     _, _, group, suspect = max(found, key=lambda one: one[:2])
     return group, suspect

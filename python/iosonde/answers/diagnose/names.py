@@ -22,5 +22,11 @@ def named(made: OperationCauses, names: Mapping[str, str]) -> OperationCauses:
     there = dict.fromkeys(key for group in made.groups for at, one in enumerate(group.classes, 1)
                           for key in (f"class {at}", one.label))  # fmt: skip
     if unknown := [key for key in names if key not in there]:
-        raise InputError(f"--name: there is no class '{unknown[0]}'", f"there are {listed(list(there))}")
+        raise InputError(
+            "unknown-class",
+            "{spell.name}: there is no class '{class_name}'",
+            "there are {classes}",
+            class_name=unknown[0],
+            classes=listed(list(there)),
+        )
     return replace(made, groups=groups)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import spell
 from iosonde.core.table import Column, Table
 from iosonde.core.units import parse_size
 from iosonde.data.source import Source
@@ -37,7 +38,9 @@ class TableTrials:
         table = self._table = source.table
         self._name = source.name
         if len(response) > 1:
-            raise InputError("--response names several columns", "name the one with the durations")
+            raise InputError(
+                "ambiguous-response", "{spell.response} names several columns", "name the one with the durations"
+            )
         self._took = table.column(response[0]) if response else _durations(table)
         self._roles = {role: found for role, words in _ROLES.items()
                        if (found := _called(table, words, self._took)) is not None}  # fmt: skip
@@ -70,8 +73,15 @@ class TableTrials:
     def check(self, found: Collection[OperationGroup]) -> None:
         """Raises DataError where nothing was found."""
         if not found:
-            hint = f"column '{self._took.name}' is read as how long each took: --response names another"
-            raise DataError(f"{self._name} has no {LEAST} rows of operations of one kind and size", hint)
+            hint = f"column '{self._took.name}' is read as how long each took: {spell.response} names another"
+            raise DataError(
+                "too-few-operations",
+                "{name} has no {minimum} rows of operations of one kind and size",
+                "{hint}",
+                name=self._name,
+                minimum=LEAST,
+                hint=hint,
+            )
 
     def _parts(self, role: str, rows: npt.NDArray[np.intp]) -> Iterator[tuple[Any, npt.NDArray[np.intp]]]:
         """The rows of each level of a column; all where there is none."""
@@ -126,8 +136,12 @@ def _durations(table: Table) -> Column:
     if found is None and len(timed) == 1:
         found = timed[0]
     if found is None or not found.numeric:
-        raise InputError("no column is seen to say how long operations took",
-                         f"name it by --response; columns: {', '.join(table.names)}")  # fmt: skip
+        raise InputError(
+            "no-time-column",
+            "no column is seen to say how long operations took",
+            "name it by {spell.response}; columns: {names}",
+            names=", ".join(table.names),
+        )
     return found
 
 
@@ -141,12 +155,23 @@ def _called(table: Table, words: Sequence[str], but: Column | None) -> Column | 
 def _nanoseconds(table: Table, column: Column) -> npt.NDArray[np.float64]:
     """A column of times. Raises InputError, DataError."""
     if column.unit not in _NS:
-        raise InputError(f"column '{column.name}' is in {column.unit}, which is no time", "name a column as time_us")
+        raise InputError(
+            "not-a-time",
+            "column '{name}' is in {unit}, which is no time",
+            "name a column as time_us",
+            name=column.name,
+            unit=column.unit,
+        )
     values: npt.NDArray[np.float64] = table.numbers(column.name) * _NS[column.unit]
     bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
     if bad.size:
-        raise DataError(f"{table.place(int(bad[0]))}, column '{column.name}': it is missing or below 0",
-                        f"leave it out: --where '{column.name}>=0'")  # fmt: skip
+        raise DataError(
+            "invalid-number",
+            "{row}, column '{name}': it is missing or below 0",
+            "leave it out: {spell.where:'{name}>=0'}",
+            row=table.place(int(bad[0])),
+            name=column.name,
+        )
     return values
 
 

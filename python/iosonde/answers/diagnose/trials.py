@@ -45,8 +45,13 @@ class StoredTrials:
         self._large: dict[str, LargeRun] = {}
         self.notes: list[str] = []
         if not recorded:
-            raise DataError(f"{source.name} holds no recorded operations", "iosonde run records those of its own "
-                            "engine; of other tools import a trace, or give a .csv with a row for each")  # fmt: skip
+            raise DataError(
+                "no-recorded-operations",
+                "{name} holds no recorded operations",
+                "iosonde run records those of its own engine; of other tools import a trace, or give a "
+                ".csv with a row for each",
+                name=source.name,
+            )
         if left := len(recorded) - len(self._runs):
             self.notes.append(f"{counted(left, 'incomplete run')} left out")
         elif not recorded[0].counts:
@@ -77,8 +82,15 @@ class StoredTrials:
         if not found:
             there = dict.fromkeys(phase.operation for run in self._runs for phase in run.phases if phase.is_step)
             wanted = f" of {listed(sorted(self._only))}" if self._only else ""
-            raise DataError(f"{self._name} holds no {LEAST} recorded operations of one kind and size{wanted}",
-                            f"there are: {', '.join(there)}")  # fmt: skip
+            raise DataError(
+                "too-few-operations",
+                "{name} holds no {minimum} recorded operations of one kind and size{selection}",
+                "there are: {operations}",
+                name=self._name,
+                minimum=LEAST,
+                selection=wanted,
+                operations=", ".join(there),
+            )
 
     def _of_large(self, run: StoredRun) -> LargeRun:
         self._last = ("", [])

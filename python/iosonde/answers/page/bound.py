@@ -17,6 +17,7 @@ from iosonde.answers.bound.waterfall import said as said_of_fall
 from iosonde.answers.bound.words import shown, sources
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.level_text import levels_shown
+from iosonde.core.message import spell
 from iosonde.core.system_words import OPTIONS
 from iosonde.core.units import parse_size
 from iosonde.data.asked import Asked
@@ -109,7 +110,7 @@ def _found(
     if source.store is not None:
         found = [one for one in found if not is_part(one.operation)]
     if not found:
-        raise DataError("nothing in DATA is a rate of bytes", "name the column with --response")
+        raise DataError("no-rate-column", "nothing in DATA is a rate of bytes", "name the column with {spell.response}")
     return sorted(found, key=lambda one: place(one.operation)), inputs, list(notes)
 
 
@@ -185,6 +186,6 @@ def _losses(started: Started) -> tuple[tuple[WaterfallBars, ...], list[str]]:
     except InputError:
         return (), []
     if len(falls) > _MOST_FIGURES:
-        why = [*why, f"the losses of {_MOST_FIGURES} of {len(falls)} cells are drawn: choose with --where"]
+        why = [*why, f"the losses of {_MOST_FIGURES} of {len(falls)} cells are drawn: choose with {spell.where}"]
     items = tuple(WaterfallBars.of(one, title(one.operation), list(said_of_fall(one))) for one in falls[:_MOST_FIGURES])
     return items, why

@@ -35,7 +35,7 @@ def parse(text: str) -> GivenSystem:
         if name not in known:
             near = get_close_matches(name, known, 1)
             hint = f"did you mean {near[0]}?" if near else "the names are the options of iosonde bound"
-            raise InputError(f"--bound: there is no '{name}'", hint)
+            raise InputError("unknown-key", "{spell.bound}: there is no '{key}'", "{hint}", key=name, hint=hint)
     words = words_of(*(found.get(name) for name in _WORDS))
     fields = {_FIELDS[name]: value for name, value in found.items() if name in _FIELDS}
     return GivenSystem(fields, words, {name: found[name] for name in _OTHERS if name in found})

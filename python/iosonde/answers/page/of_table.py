@@ -98,7 +98,12 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
 def _refuse_predictors(seen: Roles, predictors: Sequence[str]) -> None:
     """Raises InputError where a response is one of them."""
     if both := [name for name in seen.responses if name in predictors]:
-        raise InputError(f"'{both[0]}' is both the response and a predictor", "leave it out of --on")
+        raise InputError(
+            "conflicting-roles",
+            "'{column}' is both the response and a predictor",
+            "leave it out of {spell.on}",
+            column=both[0],
+        )
 
 
 def _headlines(table: Table, responses: Sequence[str], cells: Sequence[str]) -> Sequence[str]:

@@ -120,14 +120,22 @@ def _has_one_level(source: Source, word: str, name: str, declared: frozenset[str
         there = f"there are: {', '.join(known)}" if known else "there is none"
         near = nearest(name, known)
         hint = f"{near} {there}" if near.startswith("did") else there
-        raise DataError(f"{word}: there is no factor '{name}'", hint) from error
+        raise DataError(
+            "unknown-factor", "{option}: there is no factor '{name}'", "{hint}", option=word, name=name, hint=hint
+        ) from error
 
 
 def _summary(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
     made = summary(source, asked, one.names("by") or None)
     columns = one.words.get("columns")
     if columns and columns not in made.overview.by:
-        raise InputError(f"columns: {columns}: cells do not differ by it", nearest(str(columns), made.overview.by))
+        raise InputError(
+            "not-a-cell-factor",
+            "columns: {column}: cells do not differ by it",
+            "{suggestion}",
+            column=columns,
+            suggestion=nearest(str(columns), made.overview.by),
+        )
     return made
 
 

@@ -23,22 +23,35 @@ def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[
     n = len(known)
     varying = [name for name in settings if _levels(known, name) > 1]
     if not varying:
-        raise DataError("no setting varies, so nothing can be said about what it depends on", "vary one")
+        raise DataError(
+            "nothing-varies", "no setting varies, so nothing can be said about what it depends on", "vary one"
+        )
     terms = varying_terms(known, settings)
     if not terms:
-        raise DataError(f"{', '.join(varying)}: nearly every trial has a name of its own", "repeat the trials")
+        raise DataError(
+            "near-unique-levels",
+            "{factors}: nearly every trial has a name of its own",
+            "repeat the trials",
+            factors=", ".join(varying),
+        )
     if len(terms) == 1 and _levels(known, terms[0]) == 2:
         raise DataError(
-            f"only {terms[0]} varies, at two levels: a line through two points shows no shape; "
-            "`iosonde compare` says whether they differ",
+            "too-few-levels",
+            "only {term} varies, at two levels: a line through two points shows no shape; `iosonde "
+            "compare` says whether they differ",
             "measure a level between them",
+            term=terms[0],
         )
     parameters = 1 + sum(1 if known.column(t).numeric else _levels(known, t) - 1 for t in terms)
     if n - parameters < LEAST_DF:
         raise DataError(
-            f"{n} trials are too few for a regression on {', '.join(terms)}: "
-            f"{parameters + LEAST_DF} or more would leave an error to judge it by",
+            "too-few-trials",
+            "{n_trials} trials are too few for a regression on {terms}: {needed_trials} or more "
+            "would leave an error to judge it by",
             "repeat the trials",
+            n_trials=n,
+            terms=", ".join(terms),
+            needed_trials=parameters + LEAST_DF,
         )
     return terms
 

@@ -52,25 +52,50 @@ class PlotAsked:
         def alone(word: str, *others: str) -> None:
             for other in others:
                 if said[other]:
-                    raise InputError(f"{spelled(word)} and {spelled(other)} do not go together",
-                                     f"leave {spelled(other)} out")  # fmt: skip
+                    raise InputError(
+                        "conflicting-options",
+                        "{option} and {other} do not go together",
+                        "leave {other} out",
+                        option=spelled(word),
+                        other=spelled(other),
+                    )
 
         if self.on is not None:
             if not self.on:
-                raise InputError(f"{spelled('on')} names no factor", "name one, as nodes")
+                raise InputError(
+                    "empty-option-value", "{option} names no factor", "name one, as nodes", option=spelled("on")
+                )
             alone("on", "kind", "bars", "x", "color", "panel")
         elif self.together:
-            raise InputError(f"{spelled('together')} goes with {spelled('on')}", "name factors, as nodes")
+            raise InputError(
+                "missing-option",
+                "{option} goes with {needed_option}",
+                "name factors, as nodes",
+                option=spelled("together"),
+                needed_option=spelled("on"),
+            )
         if self.bars:
             alone("bars", "kind", "response", "x", "color", "panel")
             if self.clock != LAST_DONE:
-                raise InputError(f"{spelled('bars')} draws the sums that the ranks were timed for",
-                                 f"leave {spelled('clock')} out")  # fmt: skip
+                raise InputError(
+                    "conflicting-options",
+                    "{option} draws the sums that the ranks were timed for",
+                    "leave {other} out",
+                    option=spelled("bars"),
+                    other=spelled("clock"),
+                )
         if not self.by_settings:
             for other in ("response", "x", "color", "panel"):
                 if said[other]:
-                    raise InputError(f"{spelled(other)} does not go with {spelled('kind')} {self.kind}",
-                                     f"leave it out, or draw {spelled('kind')} {BY_SETTINGS[0]}")  # fmt: skip
+                    raise InputError(
+                        "conflicting-options",
+                        "{other} does not go with {option} {kind}",
+                        "leave it out, or draw {option} {by_settings}",
+                        other=spelled(other),
+                        option=spelled("kind"),
+                        kind=self.kind,
+                        by_settings=BY_SETTINGS[0],
+                    )
 
 
 def drawn(source: Source, asked: PlotAsked, fits: Callable[[str], Fits]) -> Drawn:
@@ -121,7 +146,12 @@ def _of_page(source: Source, asked: PlotAsked) -> Drawn:
     from iosonde.answers.page.of_store import figures_of_store
 
     if source.store is None:
-        raise InputError(f"{source.name} is a table, and these figures are of a store", "name factors, as --on nodes")
+        raise InputError(
+            "not-a-store",
+            "{name} is a table, and these figures are of a store",
+            "name factors, as {spell.on} nodes",
+            name=source.name,
+        )
     kinds = OF_PAGE if asked.kind == PAGE else (asked.kind,)
     shown = figures_of_store(source, Asked(clock=asked.clock, level=asked.level), kinds)
     sections: tuple[Section[Any], ...] = (shown.bars, shown.latencies, shown.timelines)
@@ -132,7 +162,9 @@ def _of_page(source: Source, asked: PlotAsked) -> Drawn:
             found += [(kind, one) for one in items]
             gone += [] if items else [_why_missing(kind, section, asked.metric)]
     if not found:
-        raise DataError(f"nothing of {source.name} can be drawn", " ".join(gone))
+        raise DataError(
+            "nothing-to-draw", "nothing of {name} can be drawn", "{reasons}", name=source.name, reasons=" ".join(gone)
+        )
     return Drawn(tuple(found), (), tuple(gone), axis=shown.axis.noun)
 
 

@@ -36,7 +36,9 @@ def responses_by(source: Source, asked: Asked, roles: PlotRoles) -> list[Respons
     by = [_by(one, roles) for one in found if one.title not in roles.named]
     known = [made for made in by if len(made.rows)]
     if not known:
-        raise DataError(f"{source.name} holds no value to draw", "iosonde show says what it holds")
+        raise DataError(
+            "nothing-to-draw", "{name} holds no value to draw", "iosonde show says what it holds", name=source.name
+        )
     return known
 
 

@@ -75,13 +75,27 @@ def panels(source: Source, asked: Asked, together: bool = False) -> Panels:
         except DataError as error:
             left.append(error)
     if not rows:
-        raise left[0] if left else DataError(f"{source.table.source}: no column looks measured", "name --response")
+        raise (
+            left[0]
+            if left
+            else DataError(
+                "no-measured-column",
+                "{source}: no column looks measured",
+                "name {spell.response}",
+                source=source.table.source,
+            )
+        )
     if together:
         rows = [_joined(rows)]
     found = [panel for row in rows for panel in _scaled(row)]
     if len(found) > _MOST_PANELS:
-        raise InputError(f"these are {len(found)} panels, more than {_MOST_PANELS}",
-                         "name fewer with --response, --on, --where")  # fmt: skip
+        raise InputError(
+            "too-many-panels",
+            "these are {n_panels} panels, more than {max_panels}",
+            "name fewer with {spell.response}, {spell.on}, {spell.where}",
+            n_panels=len(found),
+            max_panels=_MOST_PANELS,
+        )
     return Panels(tuple(found), len(on), tuple(error.message for error in left))
 
 
@@ -102,7 +116,12 @@ def _others(source: Source, responses: Sequence[str], columns: Sequence[str]) ->
 def _column(table: Table, term: str) -> str:
     factors = parse_terms([term], table)[0].factors
     if len(factors) > 1:
-        raise InputError(f"'{term}' is an interaction", "name single factors: each has a panel of its own")
+        raise InputError(
+            "interaction-term",
+            "'{term}' is an interaction",
+            "name single factors: each has a panel of its own",
+            term=term,
+        )
     return factors[0].column
 
 
@@ -110,8 +129,12 @@ def _joined(rows: Sequence[Sequence[FactorPanel]]) -> list[FactorPanel]:
     """One panel for each factor, with the series of all responses. Raises InputError where their units differ."""
     units = sorted({panel.unit or "no unit" for row in rows for panel in row})
     if len(units) > 1:
-        raise InputError(f"the responses are in different units: {', '.join(units)}",
-                         "leave --together out, or name responses of one unit")  # fmt: skip
+        raise InputError(
+            "unit-mismatch",
+            "the responses are in different units: {units}",
+            "leave {spell.together} out, or name responses of one unit",
+            units=", ".join(units),
+        )
     return [
         replace(same[0], series=[series for panel in same for series in panel.series])
         for same in zip(*rows, strict=True)

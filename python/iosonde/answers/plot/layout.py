@@ -50,10 +50,19 @@ def layout(
     """The layout of these factors, of which ``settings`` occur. ``hues`` and ``shades``: as many levels of names, and
     of numbers, can be told by colour. Raises InputError for what cannot be."""
     if len(set(asked.named)) < len(asked.named):
-        raise InputError("one factor has two roles", "name each factor once, with --x, --color or --panel")
+        raise InputError(
+            "conflicting-roles",
+            "one factor has two roles",
+            "name each factor once, with --x, {spell.color} or {spell.panel}",
+        )
     if asked.color and len(levels[asked.color]) > shades:
-        raise InputError(f"{asked.color} has {len(levels[asked.color])} levels, more than colours can tell apart",
-                         "name it with --x or --panel, or choose levels with --where")  # fmt: skip
+        raise InputError(
+            "too-many-levels",
+            "{color} has {n_levels} levels, more than colours can tell apart",
+            "name it with --x or {spell.panel}, or choose levels with {spell.where}",
+            color=asked.color,
+            n_levels=len(levels[asked.color]),
+        )
     free = sorted((one for one in levels.values() if one.factor not in asked.named), key=_first)
     x = asked.x or (free.pop(0).factor if free else "")
     fits = (one.factor for one in free if len(one) <= (hues if one.kind == NAMES else shades))

@@ -10,6 +10,7 @@ from iosonde.answers.answer import Answer
 from iosonde.answers.page.axis import place, title
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import setting_text
+from iosonde.core.message import spell
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.words import counted, listed
 from iosonde.data.source import Source
@@ -61,8 +62,13 @@ def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
     """The last complete trial whose operations were recorded; of its phases those of ``names``. Raises DataError."""
     runs = [run for run in source.runs if run.n_operations]
     if source.store is None or not runs:
-        raise DataError(f"{source.name} holds no recorded operations", "iosonde run records those of its own engine; "
-                        "of other tools import a log of operations, as of fio's --write_lat_log")  # fmt: skip
+        raise DataError(
+            "no-recorded-operations",
+            "{name} holds no recorded operations",
+            "iosonde run records those of its own engine; of other tools import a log of operations, "
+            "as of fio's {spell.write}_lat_log",
+            name=source.name,
+        )
     run = [one for one in runs if one.counts][-1:] or runs[-1:]
     return of_run(source, run[0], len(runs), names)
 
@@ -73,7 +79,13 @@ def of_run(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> Ove
     operations = source.store.operations(run.id)
     chosen = [phase for phase in run.phases if not names or {phase.operation, phase.name} & set(names)]
     if not chosen:
-        raise DataError(f"trial {run.id} has no such phase", f"there are: {_titles(run.phases)}")
+        raise DataError(
+            "unknown-phase",
+            "trial {id} has no such phase",
+            "there are: {phases}",
+            id=run.id,
+            phases=_titles(run.phases),
+        )
     made = [(phase, phase_rows(phase, operations, _native.KINDS))
             for phase in sorted(chosen, key=lambda phase: place(phase.operation))]  # fmt: skip
     there = [(phase, one) for phase, one in made if one is not None]
@@ -82,14 +94,19 @@ def of_run(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> Ove
                                  classes_over_time(run, phase, operations, one))
                    for phase, one in there[:MOST_PHASES])  # fmt: skip
     if not phases:
-        raise DataError(f"no operation of {_titles(chosen)} was recorded", "iosonde show STORE RUN says what was")
+        raise DataError(
+            "no-recorded-operations",
+            "no operation of {phases} was recorded",
+            "iosonde show STORE RUN says what was",
+            phases=_titles(chosen),
+        )
     gone = [phase for phase, one in made if one is None]
     left = [f"no operation of {_titles(gone)} was recorded"] if gone else []
     if len(there) > MOST_PHASES:
-        left.append(f"{MOST_PHASES} of {len(there)} phases are drawn: --metric names others")
+        left.append(f"{MOST_PHASES} of {len(there)} phases are drawn: {spell.metric} names others")
     factors = {name: run.level(name) for name in source.known.names}
     said = f"trial {run.id}" + ("" if run.complete else ", incomplete")
-    which = f"{said}, the last of {counted(of, 'trial')} with recorded operations: --where run=ID draws another"
+    which = f"{said}, the last of {counted(of, 'trial')} with recorded operations: {spell.where:run=ID} draws another"
     setting = setting_text(factors, source.units())
     named = ", ".join([said[0].upper() + said[1:], *([setting] if setting else [])])
     return OverTimePlot(run.id, named, phases, (which,) if of > 1 else (), tuple(left))

@@ -44,15 +44,22 @@ def percentiles_plot(source: Source, asked: Asked, roles: PlotRoles, fits: Fits 
     """Percentiles along x, the factors that are known by colour and in panels; ``asked.response`` names operations.
     Raises InputError, DataError."""
     if roles.x:
-        raise InputError("percentiles lie along x", "name a factor with --color or --panel")
+        raise InputError(
+            "conflicting-options", "percentiles lie along x", "name a factor with {spell.color} or {spell.panel}"
+        )
     source, newest = one_experiment(source, roles)
     every = responses_by(source, replace(asked, response=(), metric=(ALL,)), roles)
     wanted = {*asked.response, *asked.metric} - {ALL}
     found = [one for one in (*_recorded(source, every, asked.level), *_stated(every))
              if not wanted or {one.operation, one.metric.name} & wanted]  # fmt: skip
     if not found:
-        raise DataError(f"{source.name} holds no percentiles of {' or '.join(sorted(wanted)) or 'latencies'}",
-                        "record operations, or import what states percentiles (fio)")  # fmt: skip
+        raise DataError(
+            "no-percentiles",
+            "{name} holds no percentiles of {metrics}",
+            "record operations, or import what states percentiles (fio)",
+            name=source.name,
+            metrics=" or ".join(sorted(wanted)) or "latencies",
+        )
     roles = replace(named_in(found, roles), x=PERCENTILE)
     made = plot_of(source, found, asked, roles, fits or Fits(), lambda one: one.setting[PERCENTILE] == _SAID)
     return replace(made, notes=(*([newest] if newest else []), *made.notes))

@@ -17,6 +17,7 @@ from iosonde.answers.summary import pilot_of
 from iosonde.answers.trials import cells_of
 from iosonde.core.factor_levels import NAMES, PERCENTILE, FactorLevels, levels_of
 from iosonde.core.headlines import metric_words
+from iosonde.core.message import spell
 from iosonde.core.stored import fate_of_incomplete
 from iosonde.core.table import Cell
 from iosonde.core.words import counted, listed
@@ -154,11 +155,12 @@ def _panels(
     if len(made) > most:
         names = listed([f"{one.name} {one.metric}" if one.name != one.metric else one.name for one in made[most:]][:4])
         left.append(f"{most} of {len(made)} metrics are drawn, not {names}{' …' if len(made) > most + 4 else ''}: "
-                    "--metric names others")  # fmt: skip
+                    f"{spell.metric} names others")  # fmt: skip
     room = max(1, most // len(shown))
     if len(keys) > room:
-        left.append(f"{room} of {len(keys)} settings of {listed(places.panels)} are drawn: --where chooses others, as "
-                    f"--where '{_where(keys, room, levels, places)}'")  # fmt: skip
+        left.append(f"{room} of {len(keys)} settings of {listed(places.panels)} are drawn: {spell.where} chooses "
+                    "others, as "
+                    f"{spell.where:'{_where(keys, room, levels, places)}'}")  # fmt: skip
     scales = _scales(shown)
     return [
         SettingsPanel(
@@ -266,7 +268,7 @@ def _notes(source: Source, made: Sequence[_Measured]) -> list[str]:
     elif single:
         notes.append(f"{single} of {every} points are of one trial and have no interval")
     for one in made:
-        notes += [text.replace("as --on names none", "as none is named") for text in caveats(one.response)]
+        notes += [text.replace(f"as {spell.on} names none", "as none is named") for text in caveats(one.response)]
     return notes
 
 
@@ -274,8 +276,10 @@ def _rest(places: PlotLayout) -> list[str]:
     if not places.rest:
         return []
     vary, them = ("varies", "it") if len(places.rest) == 1 else ("vary", "them")
-    return [f"{listed(places.rest)} {vary} as well, from point to point: --where holds {them}, --on draws one factor "
-            "after the other"]  # fmt: skip
+    return [
+        f"{listed(places.rest)} {vary} as well, from point to point: {spell.where} holds {them}, "
+        f"{spell.on} draws one factor after the other"
+    ]
 
 
 def _missing(

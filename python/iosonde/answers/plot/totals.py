@@ -26,7 +26,7 @@ def totals(data: str, names: Sequence[str], level: float, experiment: str | None
     items = [one for one in bars(results, level) if not names or one.operation in names]
     if not items:
         there = ", ".join(thesis_results.totals(results))
-        raise DataError(f"{data} has no such metric", f"there are: {there}")
+        raise DataError("unknown-metric", "{data} has no such metric", "there are: {metrics}", data=data, metrics=there)
     return items
 
 

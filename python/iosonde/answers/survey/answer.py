@@ -98,11 +98,17 @@ class SurveyAsked:
             timed = self.seconds is not None and self.until is None
             draws = _DRAWS_IN_TIME if timed else sample_size(self.margin, self.level)
         elif self.files < 2:
-            raise InputError("two files is the least that is drawn: one by count, one by size", "ask for some hundred")
+            raise InputError(
+                "too-few-draws",
+                "two files is the least that is drawn: one by count, one by size",
+                "ask for some hundred",
+            )
         else:
             draws = self.files // 2
         if draws > MOST_DRAWS:
-            raise InputError(f"{draws:,} draws are too many", "ask for less precision, as 1%")
+            raise InputError(
+                "too-many-draws", "{draws:,} draws are too many", "ask for less precision, as 1%", draws=draws
+            )
         return draws
 
 
@@ -219,12 +225,19 @@ def check_asked(asked: SurveyAsked) -> None:
     check_level(asked.level)
     _ = asked.tried
     if asked.by and (asked.files_from or asked.until is not None or asked.seconds is not None):
-        raise InputError("parts of a tree are drawn from in a walk, and in numbers that are known before",
-                         "leave out --by, or --files-from, --until and --for")  # fmt: skip
+        raise InputError(
+            "conflicting-options",
+            "parts of a tree are drawn from in a walk, and in numbers that are known before",
+            "leave out {spell.by}, or {spell.files_from}, {spell.until} and {spell.for}",
+        )
     if not asked.idle_timeout > 0:
-        raise InputError("the idle timeout must be above 0 s", "write --idle-timeout 30s")
+        raise InputError("out-of-range", "the idle timeout must be above 0 s", "write {spell.idle_timeout:30s}")
     if asked.rate < 0 or (asked.rate and asked.files_from):
-        raise InputError("a rate is that of a walk, in looks a second", "write --rate 1000, without --files-from")
+        raise InputError(
+            "conflicting-options",
+            "a rate is that of a walk, in looks a second",
+            "write {spell.rate:1000}, without {spell.files_from}",
+        )
     StopRule(asked.until, asked.seconds)
 
 

@@ -70,7 +70,9 @@ def plan(
     check_level(level)
     if population < 1 or capacity < 1 or rate <= 0 or per_file_s < 0:
         raise InputError(
-            "a plan needs files, a capacity and a rate above 0", "as --population 300000000 --capacity 50PB"
+            "out-of-range",
+            "a plan needs files, a capacity and a rate above 0",
+            "as {spell.population:300000000} {spell.capacity:50PB}",
         )
     rows = []
     for precision in precisions:

@@ -34,7 +34,9 @@ def survey_together(
     began = time.monotonic()
     check_asked(asked)
     if asked.files_from:
-        raise InputError("a list is read by one process", "leave out mpiexec, or --files-from")
+        raise InputError(
+            "single-process-only", "a list is read by one process", "leave out mpiexec, or {spell.files_from}"
+        )
     if asked.nice:
         give_way()
     ranks = mpi.connect(size)
@@ -82,7 +84,12 @@ def _check(ranks: mpi.Ranks, failures: list[_Failure | None]) -> None:
         if failure:
             is_hung, message = failure
             raise (NoAnswerError if is_hung else InputError)(
-                f"on {host.name}: {message}", HINT if is_hung else "name a directory that every node can read"
+                "reraised",
+                "on {host}: {message}",
+                "{hint}",
+                host=host.name,
+                message=message,
+                hint=HINT if is_hung else "name a directory that every node can read",
             )
 
 

@@ -37,8 +37,12 @@ class SurveyStore:
         """Before anything is walked: the place may be a store, and is not in the tree. Raises InputError,
         NoAnswerError."""
         if resolve(self.path, limit_s).is_relative_to(resolve(Path(tree), limit_s)):
-            raise InputError(f"{self.path} is in the tree that is surveyed, where nothing is written",
-                             "name a store elsewhere")  # fmt: skip
+            raise InputError(
+                "store-inside-tree",
+                "{path} is in the tree that is surveyed, where nothing is written",
+                "name a store elsewhere",
+                path=self.path,
+            )
         Store.check_place(self.path)
         Store.check_name(self.experiment)
 

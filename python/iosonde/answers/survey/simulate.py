@@ -45,14 +45,28 @@ class SimulationAsked:
     def __post_init__(self) -> None:
         check_level(self.level)
         if not 2 <= self.repetitions <= 100_000:
-            raise InputError(f"{self.repetitions} repetitions are not possible", "ask for 2 to 100,000")
+            raise InputError(
+                "out-of-range",
+                "{repetitions} repetitions are not possible",
+                "ask for 2 to 100,000",
+                repetitions=self.repetitions,
+            )
         if not self.draws or min(self.draws) < 2:
-            raise InputError("two files are the least that is drawn", "write --draws 64,256,1024")
+            raise InputError(
+                "too-few-draws", "two files are the least that is drawn", "write {spell.draws:64,256,1024}"
+            )
         if self.by and self.until is not None:
-            raise InputError("parts of a tree are drawn from in numbers that are known before",
-                             "leave out --by or --until")  # fmt: skip
+            raise InputError(
+                "conflicting-options",
+                "parts of a tree are drawn from in numbers that are known before",
+                "leave out {spell.by} or {spell.until}",
+            )
         if parse_by(self.by)[0]:
-            raise InputError("a simulation knows the directories, not the owners", "write --by directory")
+            raise InputError(
+                "unsupported-option-value",
+                "a simulation knows the directories, not the owners",
+                "write {spell.by} directory",
+            )
 
     @property
     def depth(self) -> int:
@@ -105,9 +119,13 @@ def simulate(
     how = asked.resampled
     scan, hangs = _scan(asked, on_progress, on_wait)
     if not len(scan.sizes) or not scan.sizes.sum():
-        raise InputError(f"{asked.path}: there is no file with contents that can be read", "name another tree")
+        raise InputError(
+            "no-files", "{path}: there is no file with contents that can be read", "name another tree", path=asked.path
+        )
     if len(scan.sizes) < 2:
-        raise InputError(f"{asked.path}: of one file no samples are drawn", "name a tree with more files")
+        raise InputError(
+            "too-few-files", "{path}: of one file no samples are drawn", "name a tree with more files", path=asked.path
+        )
     shares = tuple(resampled(Population(scan), how))
     return Simulation(asked, len(scan.sizes), int(scan.sizes.sum()), scan.left_out, shares, time.monotonic() - began,
                       hangs)  # fmt: skip
@@ -126,6 +144,10 @@ def _scan(
         return found, tree.hangs()
     kept = load_scan(asked.scan)
     if not set(codecs) <= kept.pieces.keys() or (asked.by and asked.depth != kept.depth):
-        raise InputError(f"{asked.scan} was scanned without these codecs, or with directories of another depth",
-                         "scan anew, into another file")  # fmt: skip
+        raise InputError(
+            "scan-mismatch",
+            "{scan} was scanned without these codecs, or with directories of another depth",
+            "scan anew, into another file",
+            scan=asked.scan,
+        )
     return kept, ()

@@ -31,7 +31,12 @@ def parse_by(text: str | None) -> tuple[bool, int | None]:
         return True, None
     found = re.fullmatch(rf"{DIRECTORY}(?::([1-9]\d{{0,2}}))?", text)
     if not found:
-        raise InputError(f"a tree has no parts by {text!r}", "write --by directory, --by directory:2 or --by owner")
+        raise InputError(
+            "unknown-option-value",
+            "a tree has no parts by {grouping!r}",
+            "write {spell.by} directory, {spell.by} directory:2 or {spell.by} owner",
+            grouping=text,
+        )
     return False, int(found[1] or 1)
 
 

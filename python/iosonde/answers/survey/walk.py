@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.message import spell
 from iosonde.core.words import counted
 from iosonde.engine import _native
 from iosonde.survey.walk import Walked
@@ -139,11 +140,11 @@ def _notes(found: dict[str, Any]) -> Iterator[str]:
     if found["vanished"]:
         yield f"{found['vanished']:,} vanished while they were looked at"
     if found["mounts"]:
-        yield f"{counted(found['mounts'], 'other file system')} in the tree not entered (--other-file-systems)"
+        yield f"{counted(found['mounts'], 'other file system')} in the tree not entered ({spell.other_file_systems})"
     snapshots = {name: many for name, many in found["snapshots"].items() if many}
     if snapshots:
         named = ", ".join(f"{name} {many}" for name, many in snapshots.items())
-        yield f"snapshots not entered: {named} (--snapshots)"
+        yield f"snapshots not entered: {named} ({spell.snapshots})"
     if found["released"]:
         yield (f"{counted(found['released'], 'file')} without a block on disk (on tape, a hole, or in the inode) are "
                "never opened")  # fmt: skip

@@ -68,12 +68,22 @@ def parse_change(text: str) -> StorageChange:
     found = pairs_of(text, "--what-if", _HINT)
     unknown = set(found) - {"compress", "older", "type", "larger", "archive"}
     if unknown or ("compress" in found) == ("archive" in found) or ("archive" in found and len(found) > 1):
-        raise InputError(f"--what-if: '{text}' is not a change that is known", _HINT)
+        raise InputError(
+            "unknown-option-value",
+            "{spell.what_if}: '{change}' is not a change that is known",
+            "{hint}",
+            change=text,
+            hint=_HINT,
+        )
     if "archive" in found:
         size = int(parse_size(found["archive"]))
         if size < 2 or size & (size - 1):
-            raise InputError(f"--what-if: archive={found['archive']} is not a power of two",
-                             "the walk counts files by such sizes: write archive=64KiB")  # fmt: skip
+            raise InputError(
+                "not-power-of-two",
+                "{spell.what_if}: archive={archive} is not a power of two",
+                "the walk counts files by such sizes: write archive=64KiB",
+                archive=found["archive"],
+            )
         return StorageChange(text, archive=size)
     years = re.fullmatch(r"([0-9.]+)y", found.get("older", ""))
     older_s = float(years[1]) * 365 * 86_400 if years else parse_seconds(found.get("older", "0s"))

@@ -11,6 +11,7 @@ from typing import Any
 
 from iosonde.campaign.forecast import stated_work
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.problems import Problem, nearest
 from iosonde.core.schema import BRING_UPS, CENTRE, HEALTH, OBSERVED_FACTORS, PROBE_FACTORS, RESULT_COLUMNS
 from iosonde.core.stored import TARGET
@@ -194,11 +195,11 @@ def _target(document: Document) -> Iterator[Problem]:
         return
     for place, step in _native(data["steps"]):
         what = f"the workload {step['workload']} needs a target"
-        yield _at(document, ("steps", place), what, "give the directory to measure: target, or --target DIR")
+        yield _at(document, ("steps", place), what, f"give the directory to measure: target, or {spell.target:DIR}")
     for path, text in _texts(data):
         if {"TARGET", "TARGET_ROOT"} & set(placeholders.names_in(text)):
             what = "${TARGET} stands for nothing: there is no target"
-            yield _at(document, path, what, "give the directory to measure: target, or --target DIR")
+            yield _at(document, path, what, f"give the directory to measure: target, or {spell.target:DIR}")
 
 
 def _targets(document: Document) -> Iterator[Problem]:

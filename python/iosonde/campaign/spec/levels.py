@@ -30,10 +30,13 @@ def read_levels(given: Any) -> tuple[tuple[FactorValue, ...], str]:
     kinds = list(dict.fromkeys(_kind(level) for level in found))
     if len(kinds) > 1:
         raise InputError(
-            f"the levels are {' and '.join(kinds)} together", "make them all numbers, or put all of them in quotes"
+            "mixed-level-types",
+            "the levels are {kinds} together",
+            "make them all numbers, or put all of them in quotes",
+            kinds=" and ".join(kinds),
         )
     if len(set(found)) < len(found):
-        raise InputError("a level is given twice", "keep one of them")
+        raise InputError("duplicate-level", "a level is given twice", "keep one of them")
     return found, unit
 
 
@@ -45,7 +48,13 @@ def level_of(given: Any, level: Any) -> FactorValue:
     for one, meant in zip(written, read, strict=True):
         if level in (one, meant) and isinstance(level, bool) == isinstance(meant, bool):
             return meant
-    raise InputError(f"'{level}' is not a level", f"there are: {', '.join(map(str, written))}")
+    raise InputError(
+        "unknown-level",
+        "'{level}' is not a level",
+        "there are: {levels}",
+        level=level,
+        levels=", ".join(map(str, written)),
+    )
 
 
 def _unit_of(levels: Sequence[Any]) -> str:

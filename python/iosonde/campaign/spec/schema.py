@@ -29,7 +29,7 @@ def parse_until(text: str) -> float:
     """The half-width in ``ci<5%`` as a fraction of the mean. Raises InputError."""
     found = _UNTIL.fullmatch(text)
     if not found or not 0 < float(found.group(1)) < 100:
-        raise InputError(f"'{text}' is not a rule", "write it like 'ci<5%'")
+        raise InputError("invalid-rule", "'{rule}' is not a rule", "write it like 'ci<5%'", rule=text)
     return float(found.group(1)) / 100
 
 
@@ -58,7 +58,7 @@ def _validator() -> Any:
 def _reads(parse: Callable[[Any], Any]) -> Callable[[Any], bool]:
     def reads(value: Any) -> bool:
         if isinstance(value, str) and parse(value) <= 0:
-            raise InputError(f"'{value}' is nothing", "it must be more than 0")
+            raise InputError("not-positive", "'{quantity}' is nothing", "it must be more than 0", quantity=value)
         return True
 
     return reads

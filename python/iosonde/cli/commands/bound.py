@@ -40,7 +40,7 @@ def command(
     """
     source = asked.open() if asked.data else None
     if source is None and (asked.where or asked.response or asked.by or system.unit):
-        raise InputError("there is no DATA to choose from", "name a store, a .csv or a .parquet")
+        raise InputError("missing-data", "there is no DATA to choose from", "name a store, a .csv or a .parquet")
     inputs = answers.bound.own_probe.read_with_own_probe(system.said, source, asked.level)
     if system.application:
         words = pairs_of(system.application, "--application")

@@ -96,8 +96,15 @@ def _second(source: Source, levels: tuple[str, ...], group: str | None) -> str |
     if len(levels) == 1 and there:
         return there[0]
     if group is None and len(there) == len(levels) > 1:
-        raise InputError(f"{1 + len(there)} DATA are given", "compare takes two: the base and the other")
+        raise InputError(
+            "too-many-sources",
+            "{n_sources} DATA are given",
+            "compare takes two: the base and the other",
+            n_sources=1 + len(there),
+        )
     is_path = source.store is not None or any("/" in text or text.endswith((".csv", ".parquet")) for text in levels)
     if group is None and len(levels) == 1 and is_path:
-        raise InputError(f"{levels[0]} does not exist", "give a store, a .csv or a .parquet file")
+        raise InputError(
+            "no-such-file", "{path} does not exist", "give a store, a .csv or a .parquet file", path=levels[0]
+        )
     return None

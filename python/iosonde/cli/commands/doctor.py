@@ -25,5 +25,8 @@ def command(target: str | None, as_json: bool) -> None:
     emit(made, report.text.doctor.lines(made), as_json)
     if made.missing:
         raise IncompleteError(
-            f"iosonde cannot work here yet: {', '.join(made.missing)}", "see the lines marked MISSING"
+            "requirements-missing",
+            "iosonde cannot work here yet: {missing}",
+            "see the lines marked MISSING",
+            missing=", ".join(made.missing),
         )

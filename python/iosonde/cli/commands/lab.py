@@ -92,7 +92,11 @@ def run(name: str | None, words: tuple[str, ...]) -> None:
         words = lab_campaign.remounting(words, [lab.description.file_system])
         _hand_over(lab, lab.clients[0], labs.run_words(lab, words))
     if name:
-        raise InputError("--lab names a lab that is there, and this experiment brings up its own", "leave one out")
+        raise InputError(
+            "conflicting-options",
+            "{spell.lab} names a lab that is there, and this experiment brings up its own",
+            "leave one out",
+        )
     lab_campaign.measure(words)
 
 
@@ -103,7 +107,7 @@ def down(name: str | None, every: bool) -> None:
     """Take a lab down, whole or half made: nothing of it stays, and nothing else is touched."""
     labs.need_root()
     if every and name:
-        raise InputError("--all and a name are two wishes", "give one of them")
+        raise InputError("conflicting-options", "{spell.all} and a name are two wishes", "give one of them")
     for one in [one for one, _, _ in labs.labs()] if every else [name or labs.only()]:
         labs.down(one)
         talk(f"{one}: nothing of it is left")

@@ -34,4 +34,10 @@ def command(files: tuple[str, ...], form: str | None, columns: str | None, as_js
     if len(errors) == 1:
         raise errors[0]
     if errors:
-        raise DataError("; ".join(error.message for error in errors), errors[0].hint)
+        raise DataError(
+            "reraised",
+            "{messages}",
+            "{hint}",
+            messages="; ".join(error.message for error in errors),
+            hint=errors[0].hint,
+        )

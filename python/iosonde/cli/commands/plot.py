@@ -103,14 +103,30 @@ def _place(path: Path, form: str | None, kind: str) -> Place:
     suffix = path.suffix[1:].lower()
     if suffix and not path.is_dir():
         if form and form != format_of(path):
-            raise InputError(f"--format {form} and {path} do not agree", "leave --format out")
+            raise InputError(
+                "format-mismatch",
+                "{spell.format:{format}} and {path} do not agree",
+                "leave {spell.format} out",
+                format=form,
+                path=path,
+            )
         if kind == ask.PAGE:
             raise InputError(
-                f"--kind {ask.PAGE} is several figures, and {path} is one file", "name a directory with -o"
+                "directory-required",
+                "{spell.kind:{kind}} is several figures, and {path} is one file",
+                "name a directory with -o",
+                kind=ask.PAGE,
+                path=path,
             )
         return Place(path, format_of(path), False)
     try:
         path.mkdir(exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot make the directory {path}: {error.strerror}", "name another one") from error
+        raise InputError(
+            "cannot-create-directory",
+            "cannot make the directory {path}: {reason}",
+            "name another one",
+            path=path,
+            reason=error.strerror,
+        ) from error
     return Place(path, form or FORMATS[0], True)

@@ -29,15 +29,25 @@ def command(
     """
     if describe:
         if settings or data:
-            raise InputError("--describe takes no setting", f"write iosonde predict {shlex.quote(model)} --describe")
+            raise InputError(
+                "conflicting-options",
+                "{spell.describe} takes no setting",
+                "write iosonde predict {model} {spell.describe}",
+                model=shlex.quote(model),
+            )
         told = answers.predict.described(answers.model_file.read_model(model), model)
         emit(told, report.text.describe.lines(told), as_json)
         return
     fitted = answers.model_file.read_model(model)
     if bool(settings) == bool(data):
         words = [model, *(f"{name}={value}" for name, value in answers.model_file.example(fitted).items())]
-        raise InputError("a setting is missing" if not settings else "a setting and --data are both given",
-                         f"write iosonde predict {shlex.join(words)}")  # fmt: skip
+        raise InputError(
+            "missing-or-conflicting-options",
+            "{problem}",
+            "write iosonde predict {command}",
+            problem="a setting is missing" if not settings else "a setting and --data are both given",
+            command=shlex.join(words),
+        )
     if data:
         made = answers.predict.predict_rows(fitted, open_data(data), level)
     else:

@@ -33,13 +33,23 @@ def command(
     """
     if coefficients:
         if asked.data is not None or asked.on or block:
-            raise InputError("--coefficients does not go with DATA, --on or --block", "leave one out")
+            raise InputError(
+                "conflicting-options",
+                "{spell.coefficients} does not go with DATA, {spell.on} or {spell.block}",
+                "leave one out",
+            )
         made = answers.published.rank_published(asked.open(coefficients), asked.asked, levels, split_names(fixed))
     else:
         if levels:
-            raise InputError("--levels goes with --coefficients", "the levels of DATA are in DATA")
+            raise InputError(
+                "option-requires-option",
+                "{spell.levels} goes with {spell.coefficients}",
+                "the levels of DATA are in DATA",
+            )
         if asked.data is None:
-            raise InputError("neither DATA nor --coefficients is given", "name a store, a .csv or a .parquet")
+            raise InputError(
+                "missing-data", "neither DATA nor {spell.coefficients} is given", "name a store, a .csv or a .parquet"
+            )
         ranked = answers.rank.Ranked(tuple(split_names(fixed)), _blocks(block), talk)
         source = asked.open_one(*(name for chosen in ranked.blocks.values() for name in chosen))
         made = answers.rank.rank(source, asked.asked, ranked)
@@ -53,8 +63,18 @@ def _blocks(texts: Sequence[str]) -> dict[str, list[str]]:
     for text in texts:
         name, equals, factors = (part.strip() for part in text.partition("="))
         if not name or not equals or not split_names(factors):
-            raise InputError(f"--block '{text}' names no factors", "write --block 'hardware=network,disk'")
+            raise InputError(
+                "missing-factors",
+                "{spell.block:'{block}'} names no factors",
+                "write {spell.block:'hardware=network,disk'}",
+                block=text,
+            )
         if name in found:
-            raise InputError(f"there are two blocks '{name}'", "name every block once, with all its factors")
+            raise InputError(
+                "duplicate-block",
+                "there are two blocks '{block}'",
+                "name every block once, with all its factors",
+                block=name,
+            )
         found[name] = split_names(factors)
     return found

@@ -43,13 +43,19 @@ def command(
     predicted = answers.regress.AtPoints(points, m, robust)
     if sums:
         if asked.data is not None:
-            raise InputError("DATA and --sums are both given", "leave one out")
+            raise InputError("conflicting-options", "DATA and {spell.sums} are both given", "leave one out")
         if without:
-            raise InputError("--without: sums hold no rows to leave out", "give DATA instead of --sums")
+            raise InputError(
+                "option-requires-data",
+                "{spell.without}: sums hold no rows to leave out",
+                "give DATA instead of {spell.sums}",
+            )
         made = answers.regress.of_sums(answers.regress.read_sums(sums), asked.level, predicted, sums)
     else:
         if asked.data is None:
-            raise InputError("neither DATA nor --sums is given", "name a store, a .csv or a .parquet")
+            raise InputError(
+                "missing-data", "neither DATA nor {spell.sums} is given", "name a store, a .csv or a .parquet"
+            )
         source = asked.open_one()
         tell("least squares", source.table)
         made = answers.regress.regress(source, asked.asked, predicted, split_names(without))

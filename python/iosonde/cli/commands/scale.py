@@ -56,9 +56,18 @@ def command(
         emit(network, report.text.queue.lines(network), asked.as_json)
         return
     if who != answers.queue.Clients(sizes):
-        raise InputError("--arrivals, --operations-per-phase and --spread are for --station", "leave them out")
+        raise InputError(
+            "option-requires-option",
+            "{spell.arrivals}, {spell.operations_per_phase} and {spell.spread} are for {spell.station}",
+            "leave them out",
+        )
     if len(asked.on) > 1:
-        raise InputError(f"--on names {len(asked.on)} columns", "name the one that counts nodes or ranks")
+        raise InputError(
+            "too-many-columns",
+            "{spell.on} names {n_columns} columns",
+            "name the one that counts nodes or ranks",
+            n_columns=len(asked.on),
+        )
     on = asked.on[0] if asked.on else "nodes"
     source = one_experiment(asked.open(), (on, *asked.by) if asked.by else ())
     tell("scaling", source.table)
@@ -70,11 +79,15 @@ def command(
 
 def _check_stations(asked: DataOptions, stations: tuple[str, ...], plot: str | None, as_stations: str | None) -> None:
     if asked.data is not None:
-        raise InputError("DATA and --station are both given", "leave one out")
+        raise InputError("conflicting-options", "DATA and {spell.station} are both given", "leave one out")
     if plot or as_stations:
-        raise InputError(f"{'--plot' if plot else '--as-stations'} is for DATA", "leave it out")
+        raise InputError(
+            "option-requires-data", "{option} is for DATA", "leave it out", option="--plot" if plot else "--as-stations"
+        )
     if not stations:
-        raise InputError("neither DATA nor --station is given", "name a store, a .csv or a .parquet")
+        raise InputError(
+            "missing-data", "neither DATA nor {spell.station} is given", "name a store, a .csv or a .parquet"
+        )
 
 
 def _numbers(text: str | None) -> list[float]:
@@ -84,5 +97,10 @@ def _numbers(text: str | None) -> list[float]:
     except ValueError:
         numbers = [0]
     if any(not 1 <= number <= 10**7 for number in numbers):
-        raise InputError(f"--at {text} is not a list of numbers of nodes", "write it like 64,1024,10000")
+        raise InputError(
+            "not-a-count-list",
+            "{spell.at:{counts}} is not a list of numbers of nodes",
+            "write it like 64,1024,10000",
+            counts=text,
+        )
     return [float(number) for number in dict.fromkeys(numbers)]

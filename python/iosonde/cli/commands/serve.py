@@ -53,9 +53,14 @@ def _token(wanted: bool) -> str | None:
     given = os.environ.get(_VARIABLE, "")
     if given and len(given) < serve.guard.TOKEN_LEAST:
         hint = f"give {serve.guard.TOKEN_LEAST} characters or more, or none: one is made"
-        raise InputError(f"the token in {_VARIABLE} is short", hint)
+        raise InputError("token-too-short", "the token in {variable} is short", "{hint}", variable=_VARIABLE, hint=hint)
     if given and not (given.isascii() and given.replace("-", "").replace("_", "").isalnum()):
-        raise InputError(f"the token in {_VARIABLE} cannot be part of an address", "use A-Z a-z 0-9 - _")
+        raise InputError(
+            "invalid-token",
+            "the token in {variable} cannot be part of an address",
+            "use A-Z a-z 0-9 - _",
+            variable=_VARIABLE,
+        )
     return (given or serve.guard.new_token()) if wanted or given else None
 
 

@@ -66,18 +66,37 @@ class Form:
 
     def __post_init__(self) -> None:
         if self.slowest is not None and (self.form or self.tool or self.printed or self.ranks or self.thesis_json):
-            raise InputError("--slowest is a list of its own", "leave out --export, --as, --printed and --thesis-json")
+            raise InputError(
+                "conflicting-options",
+                "{spell.slowest} is a list of its own",
+                "leave out {spell.export}, {spell.as}, {spell.printed} and {spell.thesis_json}",
+            )
         if self.printed or self.ranks or self.thesis_json:
             if self.form is not None or self.as_json:
-                raise InputError("--printed and --thesis-json have one form", "leave out --export and --json")
+                raise InputError(
+                    "conflicting-options",
+                    "{spell.printed} and {spell.thesis_json} have one form",
+                    "leave out {spell.export} and {spell.json}",
+                )
         elif self.form is None and (self.operations or self.incomplete or self.output):
             name = "--operations" if self.operations else "--incomplete" if self.incomplete else "--output"
-            raise InputError(f"{name} needs --export", "add --export csv, json or parquet")
+            raise InputError(
+                "option-requires-option",
+                "{option} needs {spell.export}",
+                "add {spell.export} csv, json or parquet",
+                option=name,
+            )
         elif self.form is not None and self.as_json:
-            raise InputError("--json and --export cannot be given together", "--export json writes the results as JSON")
+            raise InputError(
+                "conflicting-options",
+                "{spell.json} and {spell.export} cannot be given together",
+                "{spell.export} json writes the results as JSON",
+            )
         elif self.form is not None and self.tool is not None:
             raise InputError(
-                "--as and --export cannot be given together", "--as with --json gives numbers to go on with"
+                "conflicting-options",
+                "{spell.as} and {spell.export} cannot be given together",
+                "{spell.as} with {spell.json} gives numbers to go on with",
             )
 
 
@@ -104,6 +123,11 @@ def _show_printed(chosen: answers.show.ChosenRuns, form: Form) -> None:
     """What commands printed, between lines that a program can find."""
     if chosen.run is None or not form.printed:
         hint = f"'iosonde show {chosen.store.path}' lists the runs"
-        raise InputError("--printed needs a run, and --rank needs --printed", hint)
+        raise InputError(
+            "option-requires-option",
+            "{spell.printed} needs a run, and {spell.rank} needs {spell.printed}",
+            "{hint}",
+            hint=hint,
+        )
     for one in answers.printed.printed(chosen, form.ranks):
         show_printed(f"==> {one.head}, {one.size} bytes <==", one.pieces())

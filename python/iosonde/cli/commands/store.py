@@ -31,9 +31,16 @@ def check(store: str, as_json: bool) -> None:
     serious, incomplete = made.serious, made.incomplete
     if serious or incomplete:
         raise IncompleteError(
-            f"{store}: {len(serious)} damaged or foreign, {len(incomplete)} incomplete of "
-            f"{report.text.store.count(len(made.runs), 'run')}",
-            f"iosonde explain {serious[0].code} says what to do" if serious else f"iosonde show {store} RUN says more",
+            "damaged-store",
+            "{store}: {n_damaged} damaged or foreign, {n_incomplete} incomplete of {n_runs}",
+            "{advice}",
+            store=store,
+            n_damaged=len(serious),
+            n_incomplete=len(incomplete),
+            n_runs=report.text.store.count(len(made.runs), "run"),
+            advice=f"iosonde explain {serious[0].code} says what to do"
+            if serious
+            else f"iosonde show {store} RUN says more",
         )
 
 

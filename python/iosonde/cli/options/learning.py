@@ -44,7 +44,9 @@ def learning_options(command: Command) -> Command:
     @functools.wraps(command)
     def called(plot: str | None, against: str | None, at: tuple[str, ...], **given: Any) -> Any:
         if (against or at) and not plot:
-            raise InputError("--against and --at are of a figure", "name it: --plot FILE")
+            raise InputError(
+                "option-requires-option", "{spell.against} and {spell.at} are of a figure", "name it: {spell.plot:FILE}"
+            )
         names = ("families", "terms", "n_folds", "together", "seed")
         held = pairs_of(at, "--at", "write --at size=4096,fs=nfs") if at else {}
         draw = partial(_draw, plot, against=against, at=held)

@@ -27,7 +27,13 @@ MODULES = {
 def recipe(name: str) -> Recipe:
     """How to bring one up. Raises InputError."""
     if name not in MODULES:
-        raise InputError(f"{name}: no file system that a lab can hold", f"one of {', '.join(MODULES)}")
+        raise InputError(
+            "unknown-file-system",
+            "{file_system}: no file system that a lab can hold",
+            "one of {file_systems}",
+            file_system=name,
+            file_systems=", ".join(MODULES),
+        )
     found: Recipe = importlib.import_module(f"{__name__}.{MODULES[name]}").RECIPE
     return found
 

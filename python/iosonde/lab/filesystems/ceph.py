@@ -84,9 +84,17 @@ class _Ceph(Recipe):
         super().check(n_servers, options)
         size, cache = options.get("size", "2"), options.get("client_cache", "on")
         if not (size.isascii() and size.isdigit() and 1 <= int(size) <= n_servers):
-            raise InputError(f"--set size={size}: there are {n_servers} servers", "a size from 1 to that")
+            raise InputError(
+                "out-of-range",
+                "{spell.set:size={size}}: there are {n_servers} servers",
+                "a size from 1 to that",
+                size=size,
+                n_servers=n_servers,
+            )
         if cache not in ("on", "off"):
-            raise InputError(f"--set client_cache={cache}: neither on nor off")
+            raise InputError(
+                "unknown-option-value", "{spell.set:client_cache={cache}}: neither on nor off", cache=cache
+            )
         ceph_layout.check(options)
 
     def start(self, lab: Lab) -> None:
@@ -236,7 +244,7 @@ def _mounted(lab: Lab) -> LabHost:
     for one in lab.clients:
         if lab.is_mounted(one):
             return one
-    raise LabError("no client has it mounted", "iosonde lab mount")
+    raise LabError("not-mounted", "no client has it mounted", "iosonde lab mount")
 
 
 def _ceph(lab: Lab, host: LabHost, *words: str) -> str:

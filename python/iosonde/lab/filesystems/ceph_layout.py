@@ -45,8 +45,11 @@ def change(lab: Lab, client: LabHost, options: Mapping[str, str]) -> None:
 def _check_fit(whole: Mapping[str, int], given: Mapping[str, str]) -> None:
     if set(NAMES) & set(given) and whole["object_size"] % whole["stripe_unit"]:
         raise InputError(
-            f"object_size {whole['object_size']} is no multiple of stripe_unit {whole['stripe_unit']}",
-            "--set stripe_unit=1MiB --set object_size=4MiB",
+            "not-a-multiple",
+            "object_size {object_size} is no multiple of stripe_unit {stripe_unit}",
+            "{spell.set:stripe_unit=1MiB} {spell.set:object_size=4MiB}",
+            object_size=whole["object_size"],
+            stripe_unit=whole["stripe_unit"],
         )
 
 
@@ -57,9 +60,21 @@ def _values(options: Mapping[str, str]) -> dict[str, int]:
 def _value(name: str, text: str) -> int:
     if name == "stripe_count":
         if not (text.isascii() and text.isdigit() and int(text)):
-            raise InputError(f"--set {name}={text}: not a number of objects", f"--set {name}=2")
+            raise InputError(
+                "invalid-number",
+                "{spell.set:{option}={raw_value}}: not a number of objects",
+                "{spell.set:{option}=2}",
+                option=name,
+                raw_value=text,
+            )
         return int(text)
     size = parse_size(text)
     if size < _LEAST or size % _LEAST:
-        raise InputError(f"--set {name}={text}: not a multiple of 64 KiB", f"--set {name}=1MiB")
+        raise InputError(
+            "not-a-multiple",
+            "{spell.set:{option}={size}}: not a multiple of 64 KiB",
+            "{spell.set:{option}=1MiB}",
+            option=name,
+            size=text,
+        )
     return size

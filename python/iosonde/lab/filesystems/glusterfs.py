@@ -71,20 +71,43 @@ class _Gluster(Recipe):
         """Copies and pieces must fit the servers; options of the volume are for Gluster to know."""
         super().check(n_servers, {name: value for name, value in options.items() if "." not in name})
         if len({"replica", "disperse"} & set(options)) == 2 or ("redundancy" in options and "disperse" not in options):
-            raise InputError("--set: a volume is made of copies, or of pieces with parity",
-                             "--set replica=2, or --set disperse=3 --set redundancy=1")  # fmt: skip
+            raise InputError(
+                "conflicting-options",
+                "{spell.set}: a volume is made of copies, or of pieces with parity",
+                "{spell.set:replica=2}, or {spell.set:disperse=3} {spell.set:redundancy=1}",
+            )
         for name in _MADE_WITH:
             if name in options and not (options[name].isascii() and options[name].isdigit()):
-                raise InputError(f"--set {name}={options[name]}: not a whole number", f"--set {name}=2")
+                raise InputError(
+                    "invalid-number",
+                    "{spell.set:{name}={raw_value}}: not a whole number",
+                    "{spell.set:{name}=2}",
+                    name=name,
+                    raw_value=options[name],
+                )
         for name in ("replica", "disperse"):
             if (count := int(options.get(name, 1))) > 1 and n_servers % count:
-                raise InputError(f"--set {name}={count}: {n_servers} servers cannot be grouped by {count}",
-                                 f"--servers {count * max(1, round(n_servers / count))}")  # fmt: skip
+                raise InputError(
+                    "not-a-multiple",
+                    "{spell.set:{option}={count}}: {n_servers} servers cannot be grouped by {count}",
+                    "{spell.servers:{suggested_servers}}",
+                    option=name,
+                    count=count,
+                    n_servers=n_servers,
+                    suggested_servers=count * max(1, round(n_servers / count)),
+                )
         if (value := options.get("direct_io", "off")) not in ("on", "off"):
-            raise InputError(f"--set direct_io={value}: neither on nor off")
+            raise InputError(
+                "unknown-option-value", "{spell.set:direct_io={direct_io}}: neither on nor off", direct_io=value
+            )
         _check_access(options)
         if _in_pieces(options) and parse_size(options["shard"]) < 4 * 2**20:
-            raise InputError(f"--set shard={options['shard']}: pieces have 4 MiB at least", "--set shard=4MiB")
+            raise InputError(
+                "out-of-range",
+                "{spell.set:shard={shard}}: pieces have 4 MiB at least",
+                "{spell.set:shard=4MiB}",
+                shard=options["shard"],
+            )
 
     def start(self, lab: Lab) -> None:
         """Daemons, one trusted pool, one volume with its options."""
@@ -170,8 +193,13 @@ class _Gluster(Recipe):
         if option in self.of_mounts:
             return super().change(lab, option, value)
         if option in self.options:
-            raise InputError(f"{option}: a volume is made with it, and keeps it",
-                             f"another lab: iosonde lab up glusterfs --set {option}={value}")  # fmt: skip
+            raise InputError(
+                "immutable-option",
+                "{option}: a volume is made with it, and keeps it",
+                "another lab: iosonde lab up glusterfs {spell.set:{option}={new_setting}}",
+                option=option,
+                new_setting=value,
+            )
         volume_options.change(lab, {option: value})
         return None
 
@@ -247,7 +275,9 @@ class _Gluster(Recipe):
         except LabError as error:
             if "is not started" not in error.message:
                 raise
-            raise InputError("the servers do not count their operations", "iosonde lab profile on") from error
+            raise InputError(
+                "profiling-disabled", "the servers do not count their operations", "iosonde lab profile on"
+            ) from error
         return read_answer("gluster volume profile", told, lambda text: glusterfs_profile.of_text(text, lab.servers))
 
 
@@ -269,11 +299,23 @@ def _check_access(options: Mapping[str, str]) -> None:
     """What a volume can be reached by here. Raises InputError, which says of the others why not."""
     access = _access(options)
     if access in _NOT_HERE:
-        raise InputError(f"--set access={access}: {_NOT_HERE[access]}", "native, or nfs")
+        raise InputError(
+            "unsupported-option-value",
+            "{spell.set:access={access}}: {reason}",
+            "native, or nfs",
+            access=access,
+            reason=_NOT_HERE[access],
+        )
     if access not in ("native", "nfs"):
-        raise InputError(f"--set access={access}: no way to a volume", "native, or nfs")
+        raise InputError(
+            "unknown-option-value", "{spell.set:access={access}}: no way to a volume", "native, or nfs", access=access
+        )
     if access == "nfs" and options.get("direct_io", "off") == "on":
-        raise InputError("--set direct_io=on: of the FUSE client, and access=nfs has none", "leave one of them out")
+        raise InputError(
+            "conflicting-options",
+            "{spell.set:direct_io=on}: of the FUSE client, and access=nfs has none",
+            "leave one of them out",
+        )
 
 
 def _in_pieces(options: Mapping[str, str]) -> bool:

@@ -120,7 +120,13 @@ def placement(lab: Lab, file: Path) -> dict[str, int]:
     below = file.relative_to(lab.mount_point)
     number = next((found for found, _ in lab.each(lab.servers, lambda one: _looked(one, below)) if found), "")
     if not number:
-        raise InputError(f"{below}: no brick has such a file", f"name one below {lab.mount_point}")
+        raise InputError(
+            "no-such-file",
+            "{path}: no brick has such a file",
+            "name one below {mount_point}",
+            path=below,
+            mount_point=lab.mount_point,
+        )
     n_bytes = [of for _, of in lab.each(lab.servers, lambda one: _looked(one, below, number))]
     return dict(zip((one.name for one in lab.servers), n_bytes, strict=True))
 

@@ -46,8 +46,18 @@ def _once(server: LabHost, words: Sequence[str], limit_s: float) -> Xml.Element:
     try:
         answer = Xml.fromstring(told)
     except Xml.ParseError as error:
-        raise LabError(f"{server.name}: gluster {' '.join(words)}: {told.strip() or 'no answer'}") from error
+        raise LabError(
+            "unparsable-output",
+            "{host}: gluster {command}: {output}",
+            host=server.name,
+            command=" ".join(words),
+            output=told.strip() or "no answer",
+        ) from error
     if answer.findtext("opRet") != "0":
         said = answer.findtext("opErrstr") or "it does not say why"
-        raise RefusedError("; ".join(line.strip() for line in said.splitlines() if line.strip()))
+        raise RefusedError(
+            "lab-command-failed",
+            "{reason}",
+            reason="; ".join(line.strip() for line in said.splitlines() if line.strip()),
+        )
     return answer

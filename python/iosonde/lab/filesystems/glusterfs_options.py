@@ -47,7 +47,14 @@ def read(server: LabHost, option: str) -> str:
     try:
         told = gluster(server, "volume", "get", VOLUME, option)
     except RefusedError as error:
-        raise InputError(f"{option}: no option of a Gluster volume: {error.message}", _WHICH) from error
+        raise InputError(
+            "unknown-option",
+            "{option}: no option of a Gluster volume: {message}",
+            "{hint}",
+            option=option,
+            message=error.message,
+            hint=_WHICH,
+        ) from error
     values = [(one.findtext("Value") or "").removesuffix(" (DEFAULT)") for one in told.iter("Opt")]
     return ", ".join(dict.fromkeys(values))
 
@@ -60,7 +67,14 @@ def put(server: LabHost, options: Mapping[str, str]) -> None:
         gluster(server, "volume", "set", VOLUME, *(word for pair in options.items() for word in pair))
     except RefusedError as error:
         said = ", ".join(f"{option}={value}" for option, value in options.items())
-        raise InputError(f"{said}: Gluster refuses it: {error.message}", _WHICH) from error
+        raise InputError(
+            "option-rejected",
+            "{options}: Gluster refuses it: {message}",
+            "{hint}",
+            options=said,
+            message=error.message,
+            hint=_WHICH,
+        ) from error
 
 
 def read_all(server: LabHost, options: Collection[str]) -> dict[str, str]:

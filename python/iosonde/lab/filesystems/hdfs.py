@@ -50,10 +50,20 @@ class _Hdfs(Recipe):
         super().check(n_servers, options)
         copies = options.get("replication", "1")
         if not (copies.isascii() and copies.isdigit() and 1 <= int(copies) <= n_servers):
-            raise InputError(f"--set replication={copies}: there are {n_servers} servers", "a number from 1 to that")
+            raise InputError(
+                "out-of-range",
+                "{spell.set:replication={copies}}: there are {n_servers} servers",
+                "a number from 1 to that",
+                copies=copies,
+                n_servers=n_servers,
+            )
         block = parse_size(options.get("block_size", "64MiB"))
         if block < _LEAST_BLOCK or block % _LEAST_BLOCK:
-            raise InputError(f"--set block_size={options['block_size']}: not a multiple of 1 MiB")
+            raise InputError(
+                "not-a-multiple",
+                "{spell.set:block_size={block_size}}: not a multiple of 1 MiB",
+                block_size=options["block_size"],
+            )
 
     def start(self, lab: Lab) -> None:
         """All JVMs at once, as they wait for each other; ready when the name node hears of all data nodes."""

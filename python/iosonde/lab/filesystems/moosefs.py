@@ -53,9 +53,21 @@ class _MooseFs(Recipe):
         super().check(n_servers, options)
         goal, cache = options.get("goal", "1"), options.get("client_cache", "auto")
         if not (goal.isascii() and goal.isdigit() and 1 <= int(goal) <= n_servers):
-            raise InputError(f"--set goal={goal}: there are {n_servers} servers", "a goal from 1 to that")
+            raise InputError(
+                "out-of-range",
+                "{spell.set:goal={goal}}: there are {n_servers} servers",
+                "a goal from 1 to that",
+                goal=goal,
+                n_servers=n_servers,
+            )
         if cache not in _CACHE_MODES:
-            raise InputError(f"--set client_cache={cache}: not a mode", f"one of {', '.join(_CACHE_MODES)}")
+            raise InputError(
+                "unknown-option-value",
+                "{spell.set:client_cache={cache}}: not a mode",
+                "one of {cache_modes}",
+                cache=cache,
+                cache_modes=", ".join(_CACHE_MODES),
+            )
 
     def start(self, lab: Lab) -> None:
         """The master, then its chunk servers; ready when their space is known."""

@@ -43,13 +43,23 @@ class _Nfs(Recipe):
         """One server, and a version that can be mounted here."""
         super().check(n_servers, options)
         if (sync := options.get("sync", "off")) not in ("on", "off"):
-            raise InputError(f"--set sync={sync}: neither on nor off")
+            raise InputError("unknown-option-value", "{spell.set:sync={sync}}: neither on nor off", sync=sync)
         version = _version(options)
         if version not in _VERSIONS:
-            raise InputError(f"--set vers={version}: no version of NFS", f"one of {', '.join(_VERSIONS)}")
+            raise InputError(
+                "unknown-option-value",
+                "{spell.set:vers={version}}: no version of NFS",
+                "one of {versions}",
+                version=version,
+                versions=", ".join(_VERSIONS),
+            )
         if version != "3" and not ganesha.kernel_has_client():
-            raise InputError(f"--set vers={version}: this kernel has no NFS client, and ours speaks version 3",
-                             "leave it out")  # fmt: skip
+            raise InputError(
+                "kernel-feature-missing",
+                "{spell.set:vers={version}}: this kernel has no NFS client, and ours speaks version 3",
+                "leave it out",
+                version=version,
+            )
 
     def start(self, lab: Lab) -> None:
         """Ready when it answers."""

@@ -168,7 +168,7 @@ def _let_everybody_write(server: LabHost) -> None:
     server.run("vos", "dump", "-id", VOLUME, "-file", str(dump), "-noauth")
     content = dump.read_bytes()
     if _ADMINISTRATORS not in content:
-        raise LabError("OpenAFS: the new volume's list of rights is not as expected")
+        raise LabError("unexpected-content", "OpenAFS: the new volume's list of rights is not as expected")
     dump.write_bytes(content.replace(_ADMINISTRATORS, _EVERYBODY))
     server.run("vos", "restore", "-server", server.address, "-partition", "a", "-name", VOLUME, "-file", str(dump),
                "-overwrite", "full", "-noauth")  # fmt: skip

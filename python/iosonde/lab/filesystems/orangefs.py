@@ -59,9 +59,19 @@ class _OrangeFs(Recipe):
         super().check(n_servers, options)
         strip = parse_size(options.get("strip_size", _STRIP))
         if strip < _LEAST_STRIP or strip % _LEAST_STRIP:
-            raise InputError(f"--set strip_size={options['strip_size']}: not a multiple of 4 KiB")
+            raise InputError(
+                "not-a-multiple",
+                "{spell.set:strip_size={strip_size}}: not a multiple of 4 KiB",
+                strip_size=options["strip_size"],
+            )
         if (sync := options.get("sync_data", "no")) not in _SYNC:
-            raise InputError(f"--set sync_data={sync}: not an answer", f"one of {', '.join(_SYNC)}")
+            raise InputError(
+                "unknown-option-value",
+                "{spell.set:sync_data={sync_data}}: not an answer",
+                "one of {sync_modes}",
+                sync_data=sync,
+                sync_modes=", ".join(_SYNC),
+            )
 
     def start(self, lab: Lab) -> None:
         """One file of settings, the same for all; each server makes its storage, and then serves."""

@@ -97,13 +97,24 @@ class Recipe(ABC):
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
         """Refuse what it cannot be; more than the names of options. Raises InputError."""
         if self.fixed_servers and n_servers != self.usual_servers:
-            raise InputError(f"{self.title} has {self.usual_servers} server here, not {n_servers}",
-                             f"--servers {self.usual_servers}")  # fmt: skip
+            raise InputError(
+                "unsupported-server-count",
+                "{file_system} has {required_servers} server here, not {n_servers}",
+                "{spell.servers:{required_servers}}",
+                file_system=self.title,
+                required_servers=self.usual_servers,
+                n_servers=n_servers,
+            )
         for name in options:
             if name not in self.options:
                 known = ", ".join(self.options) or "it has none"
                 raise InputError(
-                    f"--set {name}: no option of {self.title}", f"one of {known}" if self.options else known
+                    "unknown-option",
+                    "{spell.set:{option}}: no option of {file_system}",
+                    "{hint}",
+                    option=name,
+                    file_system=self.title,
+                    hint=f"one of {known}" if self.options else known,
                 )
 
     @abstractmethod
@@ -137,12 +148,26 @@ class Recipe(ABC):
         """The value of a live option now."""
         if option in self.of_mounts:
             return self.of_mount(lab, option)
-        raise InputError(f"{self.title} has no option that can be read: {option}", _one_of(self.live))
+        raise InputError(
+            "unknown-option",
+            "{file_system} has no option that can be read: {option}",
+            "{hint}",
+            file_system=self.title,
+            option=option,
+            hint=_one_of(self.live),
+        )
 
     def change(self, lab: Lab, option: str, value: str) -> None:
         """Change a live option; it is in force at the clients when this returns."""
         if option not in self.of_mounts:
-            raise InputError(f"{self.title} has no option that can be changed live: {option}", _one_of(self.live))
+            raise InputError(
+                "immutable-option",
+                "{file_system} has no option that can be changed live: {option}",
+                "{hint}",
+                file_system=self.title,
+                option=option,
+                hint=_one_of(self.live),
+            )
         self.check(len(lab.servers), {**lab.description.options, option: value})
         mount_options.keep(lab, option, value)
         lab.each(tuple(one for one in lab.clients if lab.is_mounted(one)), lambda one: self.remount(lab, one))
@@ -201,7 +226,11 @@ class Recipe(ABC):
 
     def restart(self, lab: Lab, server: LabHost) -> None:
         """Start again what served there."""
-        raise InputError(f"{self.title}: servers cannot be started again in the lab yet")
+        raise InputError(
+            "unsupported-operation",
+            "{file_system}: servers cannot be started again in the lab yet",
+            file_system=self.title,
+        )
 
     def heal(self, lab: Lab) -> None:
         """Ask for copies to be made equal now, where it would take its time; what came of it is in ``health``."""
@@ -214,11 +243,11 @@ class Recipe(ABC):
 
     def count_operations(self, lab: Lab, on: bool) -> None:
         """Have servers count their operations from now on, or no more."""
-        raise InputError(*self._not_counted)
+        raise self._not_counted
 
     def profile(self, lab: Lab) -> tuple[ServerProfile, ...]:
         """What servers did since they count."""
-        raise InputError(*self._not_counted)
+        raise self._not_counted
 
     @property
     def profiled(self) -> bool:
@@ -231,8 +260,13 @@ class Recipe(ABC):
         return type(self).placement is not Recipe.placement
 
     @property
-    def _not_counted(self) -> tuple[str, str]:
-        return f"{self.title}: its servers do not count their operations", "iosonde lab list says which ones do"
+    def _not_counted(self) -> InputError:
+        return InputError(
+            "no-server-profile",
+            "{title}: its servers do not count their operations",
+            "iosonde lab list says which ones do",
+            title=self.title,
+        )
 
     def _state(self, lab: Lab, server: LabHost) -> ServerState:
         try:

@@ -30,7 +30,9 @@ class _Sshfs(Recipe):
         """One server."""
         super().check(n_servers, options)
         if (value := options.get("direct_io", "off")) not in ("on", "off"):
-            raise InputError(f"--set direct_io={value}: neither on nor off")
+            raise InputError(
+                "unknown-option-value", "{spell.set:direct_io={direct_io}}: neither on nor off", direct_io=value
+            )
 
     def start(self, lab: Lab) -> None:
         """Every host has an sshd already."""

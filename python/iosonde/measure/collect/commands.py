@@ -193,10 +193,15 @@ def _content(path: Path) -> bytes:
     try:
         size = path.stat().st_size
         if size > PARSED_BYTES:
-            raise IosondeError(f"it is {format_size(size)}, more than is read ({format_size(PARSED_BYTES)})")
+            raise IosondeError(
+                "file-too-large",
+                "it is {size}, more than is read ({max_size})",
+                size=format_size(size),
+                max_size=format_size(PARSED_BYTES),
+            )
         return path.read_bytes()
     except OSError as error:
-        raise IosondeError(f"it is gone: {error.strerror}") from error
+        raise IosondeError("unreadable-file", "it is gone: {reason}", reason=error.strerror) from error
 
 
 def on_target(item: Item, target: str) -> bool:

@@ -40,14 +40,20 @@ def balanced(plan: Plan, design: Mapping[str, Any], seed: int) -> tuple[list[Cel
     """(the chosen cells, all allowed ones) over ``plan.over``, crossed with the other factors. Raises InputError."""
     count = whole(design, "cells", 2)
     if count > MOST_CELLS:
-        raise InputError(f"design.cells: {count} is more than {MOST_CELLS}", "take fewer, or the design full")
+        raise InputError(
+            "too-many-cells",
+            "design.cells: {count} is more than {max_cells}",
+            "take fewer, or the design full",
+            count=count,
+            max_cells=MOST_CELLS,
+        )
     if not plan.over:
-        raise InputError("design.kind: no factor varies", "give a factor several levels")
+        raise InputError("no-varying-factor", "design.kind: no factor varies", "give a factor several levels")
     held: Cell = {factor.name: factor.levels[0] for factor in plan.crossed if len(factor.levels) == 1}
     allows = judge(plan.constraints, {factor.name for factor in plan.over} | held.keys())
     allowed = [cell for cell in crossed([held], plan.over, plan.over) if allows(held | cell)]
     if not allowed:
-        raise InputError("design.constraints: no cell is left", "loosen one of them")
+        raise InputError("no-allowed-cells", "design.constraints: no cell is left", "loosen one of them")
     chosen = allowed
     if count < len(allowed):
         # Python's own generator, whose numbers stay the same over versions: a campaign that goes on finds its cells.

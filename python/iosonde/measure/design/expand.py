@@ -78,12 +78,14 @@ class Cells:
 def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> tuple[Plan, Cells]:
     """The shared keys and the cells. Raises InputError with the key that is wrong, or when no cell is left."""
     if not isinstance(design, Mapping):
-        raise InputError(f"design: {design!r} is not a design", "write it like {kind: full}")
+        raise InputError(
+            "invalid-design", "design: {design!r} is not a design", "write it like {{kind: full}}", design=design
+        )
     kind = design.get("kind", "full")
     if not isinstance(kind, str) or kind not in KEYS:
         near = difflib.get_close_matches(str(kind), KEYS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"use one of: {', '.join(KEYS)}"
-        raise InputError(f"design.kind: '{kind}' is not a design", hint)
+        raise InputError("unknown-design", "design.kind: '{kind}' is not a design", "{hint}", kind=kind, hint=hint)
     design = {**design, "kind": kind}
     plan = read(factors, design, KEYS[kind])
     special: dict[str, Any] = {}
@@ -135,8 +137,13 @@ def _allowed(plan: Plan, cells: list[Cell]) -> tuple[list[Cell], tuple[tuple[str
     if not kept:
         worst = max(plan.constraints, key=lambda constraint: dropped[constraint])
         raise InputError(
-            f"{worst.where}: no cell is left: '{worst.text}' forbids {dropped[worst]} of {len(cells)}",
+            "no-allowed-cells",
+            "{key}: no cell is left: '{constraint}' forbids {dropped} of {n_cells}",
             "loosen it, or add levels that it allows",
+            key=worst.where,
+            constraint=worst.text,
+            dropped=dropped[worst],
+            n_cells=len(cells),
         )
     return kept, tuple((constraint.text, n) for constraint, n in dropped.items())
 

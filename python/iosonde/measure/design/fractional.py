@@ -45,11 +45,19 @@ def fraction(plan: Plan, design: Mapping[str, Any]) -> Fraction:
     for factor in factors:
         if len(factor.levels) != 2:
             raise InputError(
-                f"factors.{factor.name}: a fraction 2^(k-p) needs two levels, it has {len(factor.levels)}",
+                "not-two-levels",
+                "factors.{factor}: a fraction 2^(k-p) needs two levels, it has {n_levels}",
                 "name the factors with two levels in design.factors; the others are crossed with the fraction",
+                factor=factor.name,
+                n_levels=len(factor.levels),
             )
     if len(factors) < 3:
-        raise InputError(f"design.kind: {len(factors)} factors of two levels have no fraction", "use a full design")
+        raise InputError(
+            "no-such-fraction",
+            "design.kind: {n_factors} factors of two levels have no fraction",
+            "use a full design",
+            n_factors=len(factors),
+        )
     made = _generators(factors, design)
     words = defining_words(made)
     if resolution(words) < 3:
@@ -70,7 +78,12 @@ def fraction(plan: Plan, design: Mapping[str, Any]) -> Fraction:
 def _refuse(words: Words, factors: Sequence[Factor]) -> None:
     word = min(words, key=int.bit_count)
     names = " and ".join(factor.name for i, factor in enumerate(factors) if word >> i & 1)
-    raise InputError(f"design.generators: they make {names} the same column", "give each a product of its own")
+    raise InputError(
+        "aliased-generators",
+        "design.generators: they make {factors} the same column",
+        "give each a product of its own",
+        factors=names,
+    )
 
 
 def _effect(mask: int, sign: int, factors: Sequence[Factor], times: str = ":") -> str:
@@ -81,21 +94,42 @@ def _generators(factors: Sequence[Factor], design: Mapping[str, Any]) -> tuple[G
     given = [key for key in KEYS if key in design]
     if len(given) != 1:
         said = "it says " + " and ".join(given) if given else "it does not say which fraction"
-        raise InputError(f"design.{given[-1] if given else 'p'}: {said}", f"give one of: {', '.join(KEYS)}")
+        raise InputError(
+            "ambiguous-fraction",
+            "design.{key}: {reason}",
+            "give one of: {keys}",
+            key=given[-1] if given else "p",
+            reason=said,
+            keys=", ".join(KEYS),
+        )
     k = len(factors)
     if given[0] == "generators":
         return _read(design["generators"], factors)
     if given[0] == "p":
         p = whole(design, "p", 1)
         if not aberration.possible(k, p):
-            raise InputError(f"design.p: no fraction 2^({k}-{p}) is known here", _possible(k))
+            raise InputError(
+                "no-such-fraction",
+                "design.p: no fraction 2^({n_factors}-{p}) is known here",
+                "{hint}",
+                n_factors=k,
+                p=p,
+                hint=_possible(k),
+            )
         return aberration.generators(k, p)
     wanted = whole(design, "resolution", 3)
     for p in reversed(_possible_p(k)):
         made = aberration.generators(k, p)
         if resolution(defining_words(made)) >= wanted:
             return made
-    raise InputError(f"design.resolution: no fraction of 2^{k} has resolution {wanted}", _possible(k))
+    raise InputError(
+        "no-such-fraction",
+        "design.resolution: no fraction of 2^{n_factors} has resolution {resolution}",
+        "{hint}",
+        n_factors=k,
+        resolution=wanted,
+        hint=_possible(k),
+    )
 
 
 def _possible_p(k: int) -> list[int]:
@@ -110,7 +144,12 @@ def _possible(k: int) -> str:
 def _read(given: object, factors: Sequence[Factor]) -> tuple[Generator, ...]:
     texts = (given,) if isinstance(given, str) else given
     if not isinstance(texts, (list, tuple)) or not 1 <= len(texts) <= MOST_GENERATORS:
-        raise InputError(f"design.generators: {given!r} is not a list of generators", "write it like [D=ABC, E=BCD]")
+        raise InputError(
+            "invalid-generator",
+            "design.generators: {generators!r} is not a list of generators",
+            "write it like [D=ABC, E=BCD]",
+            generators=given,
+        )
     made: list[Generator] = []
     for place, text in enumerate(texts):
         where = f"design.generators[{place}]"
@@ -119,18 +158,33 @@ def _read(given: object, factors: Sequence[Factor]) -> tuple[Generator, ...]:
         stripped = right.strip()
         sources = _factors(stripped.lstrip("+-"), factors, where)
         if not equals or len(targets) != 1 or len(set(sources)) != len(sources) or len(sources) < 2:
-            raise InputError(f"{where}: '{text}' is not a generator", "write it like D=ABC or cache = stripe * replica")
+            raise InputError(
+                "invalid-generator",
+                "{key}: '{generator}' is not a generator",
+                "write it like D=ABC or cache = stripe * replica",
+                key=where,
+                generator=text,
+            )
         mask = sum(1 << source for source in sources)
         made.append(Generator(targets[0], mask, -1 if stripped.startswith("-") else 1))
     targets_of = [generator.target for generator in made]
     for place, generator in enumerate(made):
         name = factors[generator.target].name
         if targets_of.count(generator.target) > 1:
-            raise InputError(f"design.generators[{place}]: {name} is made twice", "give each factor one generator")
+            raise InputError(
+                "duplicate-generator",
+                "design.generators[{index}]: {factor} is made twice",
+                "give each factor one generator",
+                index=place,
+                factor=name,
+            )
         if used := [factors[t].name for t in targets_of if generator.sources >> t & 1]:
             raise InputError(
-                f"design.generators[{place}]: {used[0]} is itself made by a generator",
+                "chained-generator",
+                "design.generators[{index}]: {factor} is itself made by a generator",
                 "make each from the factors that have no generator",
+                index=place,
+                factor=used[0],
             )
     return tuple(made)
 
@@ -148,5 +202,13 @@ def _factors(text: str, factors: Sequence[Factor], where: str) -> list[int]:
             found += [LETTERS.index(letter) for letter in word]
         else:
             letters = f"{LETTERS[0]} to {LETTERS[len(factors) - 1]}"
-            raise InputError(f"{where}: there is no factor '{word}'", f"use {letters}, or names: {', '.join(names)}")
+            raise InputError(
+                "unknown-factor",
+                "{key}: there is no factor '{factor}'",
+                "use {letters}, or names: {factors}",
+                key=where,
+                factor=word,
+                letters=letters,
+                factors=", ".join(names),
+            )
     return found

@@ -28,8 +28,12 @@ def crossed(parts: list[Cell], rest: Sequence[Factor], factors: Sequence[Factor]
     if n_cells > MOST_CELLS:
         counts = " × ".join(str(len(factor.levels)) for factor in rest)
         raise InputError(
-            f"design: {counts} levels make {n_cells} cells, at most {MOST_CELLS} are planned",
+            "too-many-cells",
+            "design: {level_counts} levels make {n_cells} cells, at most {max_cells} are planned",
             "use a fractional or a latin design, or fewer levels",
+            level_counts=counts,
+            n_cells=n_cells,
+            max_cells=MOST_CELLS,
         )
     cells = []
     for part in parts:
@@ -43,15 +47,30 @@ def one_at_a_time(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
     """A base cell, and each other level of each factor with all the others at the base (default: first levels)."""
     given = design.get("base") or {}
     if not isinstance(given, Mapping):
-        raise InputError(f"design.base: {given!r} is not a cell", "write it like {stripe: 1, cache: on}")
+        raise InputError(
+            "invalid-cell", "design.base: {cell!r} is not a cell", "write it like {{stripe: 1, cache: on}}", cell=given
+        )
     base: Cell = {factor.name: factor.levels[0] for factor in plan.over}
     for name, value in given.items():
         factor = next((factor for factor in plan.over if factor.name == name), None)
         if factor is None:
-            raise InputError(f"design.base: '{name}' is not a factor that varies", f"there are: {', '.join(base)}")
+            raise InputError(
+                "unknown-factor",
+                "design.base: '{factor}' is not a factor that varies",
+                "there are: {factors}",
+                factor=name,
+                factors=", ".join(base),
+            )
         value = level(factor, value)
         if value not in factor.levels:
-            raise InputError(f"design.base: '{value}' is not a level of {name}", f"use one of {list(factor.levels)}")
+            raise InputError(
+                "unknown-level",
+                "design.base: '{level}' is not a level of {factor}",
+                "use one of {levels}",
+                level=value,
+                factor=name,
+                levels=list(factor.levels),
+            )
         base[name] = value
     others = [base | {f.name: other} for f in plan.over for other in f.levels if other != base[f.name]]
     return crossed([base, *others], plan.crossed, plan.factors)
@@ -61,18 +80,35 @@ def listed(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
     """The cells that the file lists; a factor with one level need not be said."""
     given = design.get("cells")
     if not isinstance(given, (list, tuple)) or not given:
-        raise InputError("design.cells: there is no list of cells", "write - {stripe: 1, replica: 2}")
+        raise InputError("missing-key", "design.cells: there is no list of cells", "write - {{stripe: 1, replica: 2}}")
     cells: list[Cell] = []
     for place, cell in enumerate(given):
         where = f"design.cells[{place}]"
         if not isinstance(cell, Mapping):
-            raise InputError(f"{where}: {cell!r} is not a cell", "write it like {stripe: 1, replica: 2}")
+            raise InputError(
+                "invalid-cell",
+                "{key}: {cell!r} is not a cell",
+                "write it like {{stripe: 1, replica: 2}}",
+                key=where,
+                cell=cell,
+            )
         if odd := [name for name in cell if name not in plan.names]:
-            raise InputError(f"{where}: there is no factor '{odd[0]}'", f"there are: {', '.join(sorted(plan.names))}")
+            raise InputError(
+                "unknown-factor",
+                "{key}: there is no factor '{factor}'",
+                "there are: {factors}",
+                key=where,
+                factor=odd[0],
+                factors=", ".join(sorted(plan.names)),
+            )
         made = {factor.name: _said(factor, cell, where) for factor in plan.factors}
         if made in cells:
             raise InputError(
-                f"{where}: the same as cells[{cells.index(made)}]", "list a cell once; repetitions measure it again"
+                "duplicate-cell",
+                "{key}: the same as cells[{first_index}]",
+                "list a cell once; repetitions measure it again",
+                key=where,
+                first_index=cells.index(made),
             )
         cells.append(made)
     return cells
@@ -82,8 +118,22 @@ def _said(factor: Factor, cell: Mapping[str, Any], where: str) -> Any:
     if factor.name not in cell:
         if len(factor.levels) == 1:
             return factor.levels[0]
-        raise InputError(f"{where}: it does not say {factor.name}", "every factor that varies must be in every cell")
+        raise InputError(
+            "missing-factor",
+            "{key}: it does not say {factor}",
+            "every factor that varies must be in every cell",
+            key=where,
+            factor=factor.name,
+        )
     value = level(factor, cell[factor.name])
     if factor.levels and value not in factor.levels:
-        raise InputError(f"{where}: '{value}' is not a level of {factor.name}", f"use one of {list(factor.levels)}")
+        raise InputError(
+            "unknown-level",
+            "{key}: '{level}' is not a level of {factor}",
+            "use one of {levels}",
+            key=where,
+            level=value,
+            factor=factor.name,
+            levels=list(factor.levels),
+        )
     return value

@@ -69,10 +69,19 @@ def hypercube(plan: Plan, design: Mapping[str, Any], seed: int) -> Hypercube:
     points, tries = whole(design, "points", 2), whole(design, "tries", 1, TRIES)
     for key, value, most in (("points", points, MOST_POINTS), ("tries", tries, MOST_TRIES)):
         if value > most:
-            raise InputError(f"design.{key}: {value} is more than {most}", "take fewer")
+            raise InputError(
+                "out-of-range",
+                "design.{key}: {number} is more than {limit}",
+                "take fewer",
+                key=key,
+                number=value,
+                limit=most,
+            )
     ranges = _ranges(plan, design)
     if not plan.over:
-        raise InputError("design.kind: no factor varies", "give a factor several levels or a range")
+        raise InputError(
+            "no-varying-factor", "design.kind: no factor varies", "give a factor several levels or a range"
+        )
     cube, discrepancy = best_of(points, len(plan.over), tries, seed)
     parts: list[Cell] = []
     for point in cube:
@@ -112,30 +121,66 @@ def _value(factor: Factor, u: float, ranges: Mapping[str, Range]) -> FactorValue
 def _ranges(plan: Plan, design: Mapping[str, Any]) -> dict[str, Range]:
     given = design.get("ranges") or {}
     if not isinstance(given, Mapping):
-        raise InputError(f"design.ranges: {given!r} names no ranges", "write {size: {low: 4KiB, high: 1MiB}}")
+        raise InputError(
+            "invalid-range",
+            "design.ranges: {ranges!r} names no ranges",
+            "write {{size: {{low: 4KiB, high: 1MiB}}}}",
+            ranges=given,
+        )
     over = [factor.name for factor in plan.over]
     for name in given:
         if name not in over:
             raise InputError(
-                f"design.ranges.{name}: no such factor is in the hypercube", f"there are: {', '.join(over)}"
+                "unknown-factor",
+                "design.ranges.{factor}: no such factor is in the hypercube",
+                "there are: {factors}",
+                factor=name,
+                factors=", ".join(over),
             )
     return {name: _range(spec, f"design.ranges.{name}") for name, spec in given.items()}
 
 
 def _range(given: object, where: str) -> Range:
     if not isinstance(given, Mapping) or not {"low", "high"} <= set(given) <= {"low", "high", "scale", "step"}:
-        raise InputError(f"{where}: {given!r} is not a range", "it has low, high, and may have scale and step")
+        raise InputError(
+            "invalid-range",
+            "{key}: {range_spec!r} is not a range",
+            "it has low, high, and may have scale and step",
+            key=where,
+            range_spec=given,
+        )
     low, high = _number(given["low"], f"{where}.low"), _number(given["high"], f"{where}.high")
     if not low < high:
-        raise InputError(f"{where}: low is {low:g}, high is {high:g}", "low must be below high")
+        raise InputError(
+            "empty-range",
+            "{key}: low is {low:g}, high is {high:g}",
+            "low must be below high",
+            key=where,
+            low=low,
+            high=high,
+        )
     scale = given.get("scale", "linear")
     if scale not in ("linear", "log"):
-        raise InputError(f"{where}.scale: '{scale}' is not a scale", "use linear or log")
+        raise InputError(
+            "unknown-option-value", "{key}.scale: '{scale}' is not a scale", "use linear or log", key=where, scale=scale
+        )
     if scale == "log" and low <= 0:
-        raise InputError(f"{where}.low: {low:g} has no logarithm", "start above 0, or use a linear scale")
+        raise InputError(
+            "nonpositive-value",
+            "{key}.low: {low:g} has no logarithm",
+            "start above 0, or use a linear scale",
+            key=where,
+            low=low,
+        )
     step = None if given.get("step") is None else _number(given["step"], f"{where}.step")
     if step is not None and (step <= 0 or math.ceil(low / step) > math.floor(high / step)):
-        raise InputError(f"{where}.step: no multiple of {step:g} is in the range", "use a smaller step")
+        raise InputError(
+            "invalid-step",
+            "{key}.step: no multiple of {step:g} is in the range",
+            "use a smaller step",
+            key=where,
+            step=step,
+        )
     return Range(low, high, scale == "log", step)
 
 
@@ -145,7 +190,15 @@ def _number(value: object, where: str) -> float:
         try:
             return parse_size(value)
         except InputError as error:
-            raise InputError(f"{where}: {error.message}", error.hint) from None
+            raise InputError(
+                "reraised", "{key}: {message}", "{hint}", key=where, message=error.message, hint=error.hint
+            ) from None
     if not is_number(value) or not math.isfinite(value):
-        raise InputError(f"{where}: {value!r} is not a number", "write it like 4096 or 4KiB")
+        raise InputError(
+            "invalid-number",
+            "{key}: {raw_value!r} is not a number",
+            "write it like 4096 or 4KiB",
+            key=where,
+            raw_value=value,
+        )
     return value

@@ -108,7 +108,10 @@ def _centres(plan: Plan, made: Cells) -> dict[object, Cell]:
         broken = next((constraint for constraint in plan.constraints if not constraint.holds(cell)), None)
         if broken is not None:
             raise InputError(
-                f"design.centre.cell: '{broken.text}' forbids it", "choose a cell that every constraint allows"
+                "forbidden-cell",
+                "design.centre.cell: '{constraint}' forbids it",
+                "choose a cell that every constraint allows",
+                constraint=broken.text,
             )
         centres[held] = cell
     return centres

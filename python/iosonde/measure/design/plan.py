@@ -58,7 +58,14 @@ def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collect
         if key not in known:
             near = difflib.get_close_matches(str(key), known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"{design['kind']} has: {', '.join(sorted(known))}"
-            raise InputError(f"design.{key}: a {design['kind']} design has no such key", hint)
+            raise InputError(
+                "unknown-key",
+                "design.{key}: a {kind} design has no such key",
+                "{hint}",
+                key=key,
+                kind=design["kind"],
+                hint=hint,
+            )
     names = [factor.name for factor in factors]
     _check_levels(factors, design)
     blocks = tuple(factor.name for factor in factors if factor.role == Role.BLOCKED)
@@ -66,17 +73,27 @@ def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collect
     hard = _names(design, "hard_to_change", names)
     if both := set(blocks) & set(hard):
         raise InputError(
-            f"design.hard_to_change: {sorted(both)[0]} is a block already", "a block is held together anyway"
+            "conflicting-roles",
+            "design.hard_to_change: {factor} is a block already",
+            "a block is held together anyway",
+            factor=sorted(both)[0],
         )
     over = _over(factors, design, blocks, names)
     trials, cell = _centre(design)
     if trials and CENTRE in names:
-        raise InputError(f"design.centre: a factor is called {CENTRE} too", "give the factor another name")
+        raise InputError(
+            "reserved-name",
+            "design.centre: a factor is called {factor} too",
+            "give the factor another name",
+            factor=CENTRE,
+        )
     if cell is not None:
         _check_centre(cell, factors, blocks + hard)
     order = design.get("order", "random")
     if order not in ("random", "given"):
-        raise InputError(f"design.order: '{order}' is not an order", "use random or given")
+        raise InputError(
+            "unknown-option-value", "design.order: '{order}' is not an order", "use random or given", order=order
+        )
     return Plan(
         factors=tuple(factors),
         over=tuple(factor for factor in factors if factor.name in over),
@@ -96,7 +113,14 @@ def whole(design: Mapping[str, Any], key: str, least: int, default: int | None =
     value = design.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         said = "is missing" if value is None else f"'{value}' is not a whole number from {least}"
-        raise InputError(f"design.{key}: {said}", f"write {key}: {max(least, 2)}")
+        raise InputError(
+            "invalid-number",
+            "design.{key}: {reason}",
+            "write {key}: {example}",
+            key=key,
+            reason=said,
+            example=max(least, 2),
+        )
     return value
 
 
@@ -106,21 +130,45 @@ def _check_levels(factors: Sequence[Factor], design: Mapping[str, Any]) -> None:
         seen = [repr(level) for level in factor.levels]
         if len(set(seen)) < len(seen):
             twice = next(level for level in seen if seen.count(level) > 1)
-            raise InputError(f"factors.{factor.name}: the level {twice} is there twice", "name every level once")
+            raise InputError(
+                "duplicate-level",
+                "factors.{factor}: the level {level} is there twice",
+                "name every level once",
+                factor=factor.name,
+                level=twice,
+            )
         if not seen and factor.name not in free and design["kind"] != "list":
-            raise InputError(f"factors.{factor.name}: it has no levels", "list them, or a range in a latin design")
+            raise InputError(
+                "no-levels",
+                "factors.{factor}: it has no levels",
+                "list them, or a range in a latin design",
+                factor=factor.name,
+            )
 
 
 def _names(design: Mapping[str, Any], key: str, names: Collection[str]) -> tuple[str, ...]:
     value = design.get(key) or ()
     listed = (value,) if isinstance(value, str) else value
     if not isinstance(listed, (list, tuple)):
-        raise InputError(f"design.{key}: {value!r} is not a list of factors", "write it like [fs, nodes]")
+        raise InputError(
+            "not-a-list",
+            "design.{key}: {entry!r} is not a list of factors",
+            "write it like [fs, nodes]",
+            key=key,
+            entry=value,
+        )
     for name in listed:
         if name not in names:
             near = difflib.get_close_matches(str(name), names, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
-            raise InputError(f"design.{key}: there is no factor '{name}'", hint)
+            raise InputError(
+                "unknown-factor",
+                "design.{key}: there is no factor '{factor}'",
+                "{hint}",
+                key=key,
+                factor=name,
+                hint=hint,
+            )
     return tuple(dict.fromkeys(listed))
 
 
@@ -129,7 +177,12 @@ def _over(
 ) -> tuple[str, ...]:
     over = _names(design, "factors", names)
     if blocked := set(over) & set(blocks):
-        raise InputError(f"design.factors: {sorted(blocked)[0]} is a block", "blocks are crossed with the design")
+        raise InputError(
+            "block-as-factor",
+            "design.factors: {block} is a block",
+            "blocks are crossed with the design",
+            block=sorted(blocked)[0],
+        )
     # A factor with one level is held; one without levels has a range.
     return over or tuple(f.name for f in factors if len(f.levels) != 1 and f.name not in blocks)
 
@@ -139,7 +192,12 @@ def constraints(design: Mapping[str, Any], names: Collection[str]) -> tuple[expr
     given = design.get("constraints") or ()
     texts = (given,) if isinstance(given, str) else given
     if not isinstance(texts, (list, tuple)):
-        raise InputError(f"design.constraints: {given!r} is not a list of conditions", "write - stripe <= servers")
+        raise InputError(
+            "not-a-list",
+            "design.constraints: {constraints!r} is not a list of conditions",
+            "write - stripe <= servers",
+            constraints=given,
+        )
     return tuple(expression.read(text, names, f"design.constraints[{i}]") for i, text in enumerate(texts))
 
 
@@ -154,10 +212,20 @@ def _centre(design: Mapping[str, Any]) -> tuple[int, Cell | None]:
     if not isinstance(given, Mapping):
         return whole(design, "centre", 0, 0), None
     if odd := set(given) - {"trials", "cell"}:
-        raise InputError(f"design.centre.{sorted(map(str, odd))[0]}: there is no such key", "it has trials and cell")
+        raise InputError(
+            "unknown-key",
+            "design.centre.{key}: there is no such key",
+            "it has trials and cell",
+            key=sorted(map(str, odd))[0],
+        )
     cell = given.get("cell")
     if cell is not None and not isinstance(cell, Mapping):
-        raise InputError(f"design.centre.cell: {cell!r} is not a cell", "write it like {stripe: 2, size: 4096}")
+        raise InputError(
+            "invalid-cell",
+            "design.centre.cell: {cell!r} is not a cell",
+            "write it like {{stripe: 2, size: 4096}}",
+            cell=cell,
+        )
     return whole(given, "trials", 1, 1), dict(cell) if cell is not None else None
 
 
@@ -165,22 +233,42 @@ def _check_centre(cell: Cell, factors: Sequence[Factor], held: Collection[str]) 
     by_name = {factor.name: factor for factor in factors}
     for name, value in cell.items():
         if name not in by_name:
-            raise InputError(f"design.centre.cell: there is no factor '{name}'", f"there are: {', '.join(by_name)}")
+            raise InputError(
+                "unknown-factor",
+                "design.centre.cell: there is no factor '{factor}'",
+                "there are: {factors}",
+                factor=name,
+                factors=", ".join(by_name),
+            )
         if name in held:
             raise InputError(
-                f"design.centre.cell: {name} is held while other factors change",
-                f"leave it out: a centre trial takes the level of {name} that is set at its moment",
+                "hard-to-change-factor",
+                "design.centre.cell: {factor} is held while other factors change",
+                "leave it out: a centre trial takes the level of {factor} that is set at its moment",
+                factor=name,
             )
         levels, value = by_name[name].levels, level(by_name[name], value)
         cell[name] = value
         between = is_number(value) and all(is_number(level) for level in levels)
         if levels and value not in levels and not between:
-            raise InputError(f"design.centre.cell: '{value}' is not a level of {name}", f"use one of {list(levels)}")
+            raise InputError(
+                "unknown-level",
+                "design.centre.cell: '{level}' is not a level of {factor}",
+                "use one of {levels}",
+                level=value,
+                factor=name,
+                levels=list(levels),
+            )
     for name, factor in by_name.items():
         if name in cell or name in held:
             continue
         if len(factor.levels) != 1:
-            raise InputError(f"design.centre.cell: it does not say {name}", "name every factor that varies")
+            raise InputError(
+                "missing-factor-level",
+                "design.centre.cell: it does not say {factor}",
+                "name every factor that varies",
+                factor=name,
+            )
         cell[name] = factor.levels[0]
 
 

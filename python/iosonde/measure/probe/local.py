@@ -39,7 +39,13 @@ def disk(root: Path, size: int) -> dict[str, Any]:
                 return {"write": size / written, "read": size / files.run(1), "way": way or cold}
         except _RefusedError as error:
             refused.append(str(error))
-    raise SystemFaultError(f"the disk below {root} cannot be measured: {refused[-1]}", "try it with: iosonde doctor")
+    raise SystemFaultError(
+        "disk-not-measurable",
+        "the disk below {root} cannot be measured: {reason}",
+        "try it with: iosonde doctor",
+        root=root,
+        reason=refused[-1],
+    )
 
 
 def cpu_per_byte(root: Path, size: int) -> dict[str, float]:
@@ -54,7 +60,9 @@ def cpu_per_byte(root: Path, size: int) -> dict[str, float]:
             files.drop()
             return {"write": writing / size, "read": _cpu_s(files, 1) / size}
     except _RefusedError as error:
-        raise SystemFaultError(f"cannot write and read below {root}: {error}", "look at its space") from error
+        raise SystemFaultError(
+            "io-error", "cannot write and read below {root}: {error}", "look at its space", root=root, error=error
+        ) from error
 
 
 def memory_copy(threads: int, free_bytes: int) -> float:

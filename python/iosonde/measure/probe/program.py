@@ -102,8 +102,11 @@ def _unfit(assignment: ProbeAssignment, ranks: mpi.Ranks, folder: Path) -> Ioson
     here = ranks.hosts[ranks.rank].name
     if ranks.rank == 0 and not (folder / PARENT_MARK).exists():
         return LaunchError(
-            f"rank 0 runs on {here} and cannot see {folder} of the node that started it",
+            "directory-not-shared",
+            "rank 0 runs on {host} and cannot see {folder} of the node that started it",
             "start iosonde on the first of the nodes, or set TMPDIR to a shared directory",
+            host=here,
+            folder=folder,
         )
     try:
         if assignment.target and ranks.local_rank == 0:

@@ -55,14 +55,26 @@ def run(assignment: ServerAssignment) -> list[dict[str, Any]]:
         space.check(place, space.Need(assignment.size, 4), space.Limits())
         other = devices.setdefault(place.stat().st_dev, place)
         if other is not place:
-            raise TargetError(f"{other} and {place} lie on one file system", "give one directory of each disk")
+            raise TargetError(
+                "same-file-system",
+                "{other_path} and {path} lie on one file system",
+                "give one directory of each disk",
+                other_path=other,
+                path=place,
+            )
     return [_disk(place, assignment) for place in places]
 
 
 def _disk(place: Path, assignment: ServerAssignment) -> dict[str, Any]:
     kind = (machine.target_facts(place)["mount"] or {}).get("type")
     if is_network(kind or ""):
-        raise TargetError(f"{place} is {kind}: it lies on no disk of this server", "give a directory on its own disk")
+        raise TargetError(
+            "not-on-disk",
+            "{path} is {file_system}: it lies on no disk of this server",
+            "give a directory on its own disk",
+            path=place,
+            file_system=kind,
+        )
     workspace = Workspace.create(place, assignment.experiment)
     try:
         found = local.disk(workspace.trial(PLACE), assignment.size)

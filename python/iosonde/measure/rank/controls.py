@@ -74,9 +74,12 @@ def apply(control: Control, known: dict[str, FactorValue]) -> None:
         said = _said(control, names, environment)
         if not same_level(level, said):
             raise SystemFaultError(
-                f"factor {control.factor}: level {level_text(level)} did not take, the system says "
-                f"{said[:80] or 'nothing'}",
+                "level-not-set",
+                "factor {factor}: level {level} did not take, the system says {actual}",
                 "try the command that sets it by hand, and look at what the one that reads it prints",
+                factor=control.factor,
+                level=level_text(level),
+                actual=said[:80] or "nothing",
             )
 
 
@@ -104,8 +107,11 @@ def drop_caches(switch: Path = DROP_CACHES) -> None:
         switch.write_text("3\n")
     except OSError as error:
         raise SystemFaultError(
-            f"the kernel's caches cannot be dropped: {error.strerror} ({switch})",
-            "only root may: run as root, or take 'remount', or none with --cache cold of the native workloads",
+            "cache-not-dropped",
+            "the kernel's caches cannot be dropped: {reason} ({path})",
+            "only root may: run as root, or take 'remount', or none with {spell.cache} cold of the native workloads",
+            reason=error.strerror,
+            path=switch,
         ) from error
 
 
@@ -122,8 +128,11 @@ def remount(regime: CacheRegime, known: dict[str, FactorValue], mounts: Path = m
     between = mounted.mount_of(target, mounts.read_text())
     if between == before:
         raise SystemFaultError(
-            f"'{regime.unmount}' ended well, but {before[1]} is still mounted",
+            "still-mounted",
+            "'{command}' ended well, but {mount_point} is still mounted",
             "unmount what the target lies on; somebody may be using it (fuser -m)",
+            command=regime.unmount,
+            mount_point=before[1],
         )
     unmounted_s = time.monotonic()
     hooks.run(placeholders.fill(regime.mount, known), environment, "the command that mounts")
@@ -131,7 +140,10 @@ def remount(regime: CacheRegime, known: dict[str, FactorValue], mounts: Path = m
     after = mounted.mount_of(target, mounts.read_text())
     if after[1] != before[1] or after == between:
         raise SystemFaultError(
-            f"'{regime.mount}' ended well, but nothing is mounted at {before[1]}",
+            "not-mounted",
+            "'{command}' ended well, but nothing is mounted at {mount_point}",
             "mount the target where it was before",
+            command=regime.mount,
+            mount_point=before[1],
         )
     return {"mount": after[1], "at": at, "unmount_s": unmounted_s - began_s, "mount_s": mounted_s - unmounted_s}

@@ -33,7 +33,15 @@ def run(command: str, environment: dict[str, str], what: str = "the hook") -> st
     if result.ended_by:
         ended = f"ran longer than {TIMEOUT_S:.0f} s"
     words = result.fault or said[-300:].strip() or "no output"
-    raise SystemFaultError(f"{what} '{command}' {ended}: {words}", "try it by hand on that node")
+    raise SystemFaultError(
+        "command-failed",
+        "{what} '{command}' {outcome}: {output}",
+        "try it by hand on that node",
+        what=what,
+        command=command,
+        outcome=ended,
+        output=words,
+    )
 
 
 def _end_of(path: Path) -> str:

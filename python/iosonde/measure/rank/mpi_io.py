@@ -57,9 +57,16 @@ class Session:
         try:
             ours = stat.S_ISREG(self._path.lstat().st_mode)
         except OSError as error:
-            raise TargetError(f"{self._path}: {error.strerror}", "mount the target on every node") from error
+            raise TargetError(
+                "io-error", "{path}: {reason}", "mount the target on every node", path=self._path, reason=error.strerror
+            ) from error
         if not ours:
-            raise TargetError(f"{self._path} is not the file that was made", "something else writes below the target")
+            raise TargetError(
+                "file-replaced",
+                "{path} is not the file that was made",
+                "something else writes below the target",
+                path=self._path,
+            )
         access = self._access
         size = min(access.per_call, access.count) * access.piece
         self._buffer = np.random.default_rng().integers(0, 256, size, np.uint8)

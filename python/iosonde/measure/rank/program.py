@@ -40,8 +40,11 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     beats.mkdir(parents=True, exist_ok=True)
     if ranks.rank == 0 and not (folder / PARENT_MARK).exists():
         raise LaunchError(
-            f"rank 0 runs on {ranks.hosts[0].name} and cannot see {folder} of the node that started it",
-            "start iosonde on the first of the nodes, or give a shared directory with --spool",
+            "directory-not-shared",
+            "rank 0 runs on {host} and cannot see {folder} of the node that started it",
+            "start iosonde on the first of the nodes, or give a shared directory with {spell.spool}",
+            host=ranks.hosts[0].name,
+            folder=folder,
         )
     nodes = list(ranks.node_of)
     hosts = [host.name for host in ranks.hosts]
@@ -125,8 +128,12 @@ def _enter_directory(assignment: Assignment) -> None:
         os.chdir(assignment.directory)
     except OSError as error:
         raise LaunchError(
-            f"commands run in {assignment.directory}, which {this_host().name} cannot enter: {error.strerror}",
+            "directory-not-accessible",
+            "commands run in {directory}, which {host} cannot enter: {reason}",
             "start iosonde in a directory that is there on every node",
+            directory=assignment.directory,
+            host=this_host().name,
+            reason=error.strerror,
         ) from error
 
 

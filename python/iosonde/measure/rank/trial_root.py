@@ -47,7 +47,10 @@ def check_visible(root: str) -> None:
     except TargetFaultError as error:
         if isinstance(error.__cause__, FileNotFoundError):
             raise TargetError(
-                f"{root} is not visible on this node", "mount the target at the same path on every node"
+                "directory-not-shared",
+                "{root} is not visible on this node",
+                "mount the target at the same path on every node",
+                root=root,
             ) from None
         raise
 
@@ -55,10 +58,17 @@ def check_visible(root: str) -> None:
 def _why(error: OSError, place: Path) -> TargetFaultError:
     if error.errno in (errno.ENOTDIR, errno.ELOOP):
         return TargetFaultError(
-            f"{place} is no longer the directory that this experiment made: it was replaced", "look who writes there"
+            "directory-replaced",
+            "{path} is no longer the directory that this experiment made: it was replaced",
+            "look who writes there",
+            path=place,
         )
     if error.errno == errno.ENOENT:
         return TargetFaultError(
-            f"{place} is gone: it was removed, or {place.parents[1]} is no longer mounted", "look who did that"
+            "directory-missing",
+            "{path} is gone: it was removed, or {parent} is no longer mounted",
+            "look who did that",
+            path=place,
+            parent=place.parents[1],
         )
     return fault(error, place.parents[1], f"opening {place}")

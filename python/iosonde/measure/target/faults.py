@@ -36,7 +36,7 @@ def fault(error: OSError, target: Path, doing: str = "", left: str = "") -> Targ
     at = f" ({doing})" if doing else ""
     stays = f"; {left} is left behind" if left else ""
     if error.errno in GONE:
-        return TargetFaultError(f"the server or the mount of {target} is gone: {words(error)}{at}{stays}", _MOUNT_IT)
+        return TargetFaultError("target-gone", "the server or the mount of {target} is gone: {error}{operation}{leftovers}", "{hint}", target=target, error=words(error), operation=at, leftovers=stays, hint=_MOUNT_IT)
     again = "; the same iosonde command removes what is left" if left else ""
     hint = _HINTS.get(error.errno or 0, "look at its permissions and its space")
-    return TargetFaultError(f"{target} fails: {words(error)}{at}{stays}", hint + again)
+    return TargetFaultError("io-error", "{target} fails: {error}{operation}{leftovers}", "{hint}{retry_hint}", target=target, error=words(error), operation=at, leftovers=stays, hint=hint, retry_hint=again)

@@ -144,5 +144,5 @@ class KeptWorkspace:
         except TargetFaultError as error:
             self.lost = error.message
             if left and isinstance(error, NoAnswerError):
-                raise TargetFaultError(f"{error.message}; {left} is left there", error.hint) from None
+                raise TargetFaultError("no-response", "{message}; {leftovers} is left there", "{hint}", message=error.message, leftovers=left, hint=error.hint) from None
             raise

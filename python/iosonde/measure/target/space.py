@@ -62,25 +62,13 @@ def check(target: Path, need: Need, limits: Limits, quota: QuotaFree = NO_QUOTA)
         and quota.bytes < need.bytes * SPACE_MARGIN
         and (free is None or quota.bytes < free)
     ):
-        raise TargetError(
-            f"{target}: the quota leaves {format_size(quota.bytes)}, a trial needs {format_size(need.bytes)}",
-            "choose smaller sizes (--large-size, --small-files) or free some of the quota",
-        )
+        raise TargetError("quota-too-small", "{target}: the quota leaves {available_bytes}, a trial needs {needed_bytes}", "choose smaller sizes ({spell.large_size}, {spell.small_files}) or free some of the quota", target=target, available_bytes=format_size(quota.bytes), needed_bytes=format_size(need.bytes))
     if free is not None and free < need.bytes * SPACE_MARGIN:
-        raise TargetError(
-            f"{target}: {format_size(free)} free, a trial needs {format_size(need.bytes)}",
-            "choose smaller sizes (--large-size, --small-files), fewer ranks, or another target",
-        )
+        raise TargetError("target-too-small", "{target}: {free_bytes} free, a trial needs {needed_bytes}", "choose smaller sizes ({spell.large_size}, {spell.small_files}), fewer ranks, or another " "target", target=target, free_bytes=format_size(free), needed_bytes=format_size(need.bytes))
     if quota.files is not None and quota.files < need.files and (inodes is None or quota.files < inodes):
-        raise TargetError(
-            f"{target}: the quota leaves {quota.files} files, a trial needs {need.files}",
-            "choose fewer --small-files or free some of the quota",
-        )
+        raise TargetError("quota-too-small", "{target}: the quota leaves {available_files} files, a trial needs {needed_files}", "choose fewer {spell.small_files} or free some of the quota", target=target, available_files=quota.files, needed_files=need.files)
     if inodes is not None and inodes < need.files:
-        raise TargetError(
-            f"{target}: {inodes} free inodes, a trial needs {need.files}",
-            "choose fewer --small-files or another target",
-        )
+        raise TargetError("too-few-inodes", "{target}: {free_inodes} free inodes, a trial needs {needed_files}", "choose fewer {spell.small_files} or another target", target=target, free_inodes=inodes, needed_files=need.files)
 
 
 def _check_directory(target: Path) -> None:
@@ -90,18 +78,16 @@ def _check_directory(target: Path) -> None:
         if error.errno in GONE:
             raise fault(error, target) from error
         hint = "make the directory first" if error.errno == errno.ENOENT else "run as a user who may see it"
-        raise TargetError(f"{target}: {os.strerror(error.errno or 0)}", hint) from error
+        raise TargetError("unreadable-directory", "{target}: {reason}", "{hint}", target=target, reason=os.strerror(error.errno or 0), hint=hint) from error
     try:
         str(target).encode()
     except UnicodeEncodeError as error:
-        raise TargetError(
-            f"the name of {target} is not UTF-8", "rename it, or mount it elsewhere (mount --bind)"
-        ) from error
+        raise TargetError("invalid-encoding", "the name of {target} is not UTF-8", "rename it, or mount it elsewhere (mount --bind)", target=target) from error
     if not stat.S_ISDIR(mode):
-        raise TargetError(f"{target} is not a directory", "give the directory to measure, not a file in it")
+        raise TargetError("not-a-directory", "{target} is not a directory", "give the directory to measure, not a file in it", target=target)
     _check_access(target)
     if _statvfs(target).f_flag & os.ST_RDONLY:
-        raise TargetError(f"{target} is on a read-only mount", "choose a target that can be written")
+        raise TargetError("read-only-target", "{target} is on a read-only mount", "choose a target that can be written", target=target)
 
 
 def _check_access(target: Path) -> None:
@@ -111,7 +97,7 @@ def _check_access(target: Path) -> None:
         return
     why = ctypes.get_errno()
     if why in (errno.EACCES, errno.EPERM):
-        raise TargetError(f"{target}: no permission to write", "choose a directory that you may write in")
+        raise TargetError("permission-denied", "{target}: no permission to write", "choose a directory that you may write in", target=target)
     if why != errno.EROFS:  # said below
         error = OSError(why, os.strerror(why))
         raise fault(error, target, "asking whether it may be written") from error
@@ -127,17 +113,8 @@ def _statvfs(target: Path) -> os.statvfs_result:
 def check_limits(need: Need, limits: Limits) -> None:
     """Refuse what passes a limit. Raises InputError."""
     if limits.max_bytes is not None and need.bytes > limits.max_bytes:
-        raise InputError(
-            f"a trial needs {format_size(need.bytes)}, --max-bytes is {format_size(limits.max_bytes)}",
-            "choose smaller sizes or raise --max-bytes",
-        )
+        raise InputError("over-limit", "a trial needs {needed_bytes}, {spell.max_bytes} is {max_bytes}", "choose smaller sizes or raise {spell.max_bytes}", needed_bytes=format_size(need.bytes), max_bytes=format_size(limits.max_bytes))
     if limits.max_files is not None and need.files > limits.max_files:
-        raise InputError(
-            f"a trial needs {need.files} files, --max-files is {limits.max_files}",
-            "choose fewer --small-files or raise --max-files",
-        )
+        raise InputError("over-limit", "a trial needs {needed_files} files, {spell.max_files} is {max_files}", "choose fewer {spell.small_files} or raise {spell.max_files}", needed_files=need.files, max_files=limits.max_files)
     if limits.max_seconds is not None and need.seconds > limits.max_seconds:
-        raise InputError(
-            f"the campaign needs about {need.seconds:.0f} s, --max-seconds is {limits.max_seconds:.0f}",
-            "choose fewer repetitions, smaller sizes, or raise --max-seconds",
-        )
+        raise InputError("over-limit", "the campaign needs about {needed_seconds:.0f} s, {spell.max_seconds} is " "{max_seconds:.0f}", "choose fewer repetitions, smaller sizes, or raise {spell.max_seconds}", needed_seconds=need.seconds, max_seconds=limits.max_seconds)

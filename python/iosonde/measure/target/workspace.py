@@ -70,9 +70,7 @@ class Workspace:
                 workspace.made = True
         except OSError as error:
             workspace.let_go()
-            raise TargetError(
-                f"cannot make {workspace.path}: {words(error)}", "check permission and free space of the target"
-            ) from error
+            raise TargetError("io-error", "cannot make {path}: {error}", "check permission and free space of the target", path=workspace.path, error=words(error)) from error
         if not hold:
             workspace.let_go()
         return workspace
@@ -104,9 +102,7 @@ class Workspace:
                 os.mkdir(name, 0o700, dir_fd=here)
             except FileExistsError:
                 if stat.S_ISLNK(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode):
-                    raise TargetError(
-                        f"{self.path / name} is a symbolic link", "somebody planted it: look who writes there"
-                    ) from None
+                    raise TargetError("symbolic-link", "{path} is a symbolic link", "somebody planted it: look who writes there", path=self.path / name) from None
                 _remove(here, name, None, self.path / name)
                 os.mkdir(name, 0o700, dir_fd=here)
             if self._held >= 0:
@@ -125,9 +121,9 @@ class Workspace:
             except FileNotFoundError:
                 if held is None:
                     return  # a command of the user's may remove it: it is theirs
-                raise TargetFaultError(f"{self.path / name} {_REMOVED}", _WHO) from None
+                raise TargetFaultError("directory-removed", "{path} {reason}", "{hint}", path=self.path / name, reason=_REMOVED, hint=_WHO) from None
             if not stat.S_ISDIR(found.st_mode) or (held is not None and _identity(found) != _identity(os.fstat(held))):
-                raise TargetFaultError(f"{self.path / name} {_REPLACED}", _WHO)
+                raise TargetFaultError("directory-replaced", "{path} {reason}", "{hint}", path=self.path / name, reason=_REPLACED, hint=_WHO)
 
     def suspect(self) -> None:
         """Ranks hung on the target: nothing changes for who waits himself."""
@@ -172,9 +168,7 @@ class Workspace:
             with self._target_open() as parent, self._open(parent) as here:
                 yield here
         except FileNotFoundError as error:
-            raise TargetFaultError(
-                f"{self.path} is gone: it was removed, or {self.target} is no longer mounted", "look who did that"
-            ) from error
+            raise TargetFaultError("directory-missing", "{path} is gone: it was removed, or {target} is no longer mounted", "look who did that", path=self.path, target=self.target) from error
         except OSError as error:
             raise fault(error, self.target, doing, str(left) if left else "") from error
 
@@ -231,20 +225,14 @@ class Workspace:
                 os.unlink(MARKER, dir_fd=self._held)
             with suppress(OSError):
                 os.rmdir(self.path.name, dir_fd=parent)
-            raise TargetError(
-                f"cannot write in {self.path}: {words(error)}", "free some space on the target"
-            ) from error
+            raise TargetError("io-error", "cannot write in {path}: {error}", "free some space on the target", path=self.path, error=words(error)) from error
 
     def _remove(self, parent: int, resumed: bool) -> None:
         try:
             here = self._open_in(parent)
         except FileNotFoundError:
             if self._held >= 0 and os.fstat(self._held).st_nlink:
-                raise TargetFaultError(
-                    f"{self.path} is gone: it was moved, or {self.target} is no longer mounted{self._now_at()}; "
-                    "what is in it was not removed",
-                    _WHO,
-                ) from None
+                raise TargetFaultError("directory-missing", "{path} is gone: it was moved, or {target} is no longer mounted{location}; what is in it " "was not removed", "{hint}", path=self.path, target=self.target, location=self._now_at(), hint=_WHO) from None
             return
         try:
             found = os.fstat(here)
@@ -274,12 +262,8 @@ class Workspace:
     def _other(self) -> TargetError | TargetFaultError:
         """The error for a directory (or whatever has the workspace's name) that is not ours."""
         if self.made:
-            return TargetFaultError(
-                f"{self.path} {_REPLACED}{self._now_at()}; what has its name now is not touched", _WHO
-            )
-        return TargetError(
-            f"{self.path} was not made by this experiment, and stays as it is", "remove it yourself if it is not needed"
-        )
+            return TargetFaultError("directory-replaced", "{path} {reason}{location}; what has its name now is not touched", "{hint}", path=self.path, reason=_REPLACED, location=self._now_at(), hint=_WHO)
+        return TargetError("foreign-directory", "{path} was not made by this experiment, and stays as it is", "remove it yourself if it is not needed", path=self.path)
 
     def _now_at(self) -> str:
         """Where the directory that we made is now, in words, as far as the kernel knows."""
@@ -326,5 +310,5 @@ def _remove(directory: int, name: str, wanted: Identity | None, path: Path) -> N
         return
     except OSError as error:
         if error.errno in (errno.ESTALE, errno.ENOTDIR, errno.ELOOP, errno.EXDEV) and _is_another(directory, name, wanted):
-            raise TargetFaultError(f"{path} {_REPLACED}; it stays as it is", _WHO) from error
+            raise TargetFaultError("directory-replaced", "{path} {reason}; it stays as it is", "{hint}", path=path, reason=_REPLACED, hint=_WHO) from error
         raise

@@ -58,7 +58,13 @@ def names() -> list[str]:
 def find(name: str) -> Producer:
     """The producer of this workload. Raises InputError for a name that nobody knows."""
     if name not in _MODULES:
-        raise InputError(f"there is no native workload '{name}'", f"choose one of: {', '.join(names())}")
+        raise InputError(
+            "unknown-workload",
+            "there is no native workload '{workload}'",
+            "choose one of: {workloads}",
+            workload=name,
+            workloads=", ".join(names()),
+        )
     return import_module(f"{__name__}.{_MODULES[name]}")
 
 

@@ -19,12 +19,19 @@ def whole_number(value: int | float | str) -> int:
     if isinstance(value, str):
         return _computed(value)
     if isinstance(value, bool) or value != int(value):
-        raise InputError(f"{value} is not a whole number", "write it like 4096, 64KiB or ${RANK} * 64KiB")
+        raise InputError(
+            "not-an-integer",
+            "{number} is not a whole number",
+            "write it like 4096, 64KiB or ${{RANK}} * 64KiB",
+            number=value,
+        )
     return int(value)
 
 
 def _computed(text: str) -> int:
-    wrong = InputError(f"'{text}' is not a whole number", "write it like 4096, 64KiB or ${RANK} * 64KiB")
+    wrong = InputError(
+        "not-an-integer", "'{text}' is not a whole number", "write it like 4096, 64KiB or ${{RANK}} * 64KiB", text=text
+    )
     if len(text) > 1000:
         raise wrong
     try:

@@ -40,16 +40,31 @@ class Settings:
             object.__setattr__(self, name, read_count(name, getattr(self, name), size=name.endswith("_size")))
         for name in ("shared_writes", "direct", "verify"):
             if not isinstance(getattr(self, name), bool):
-                raise SettingError((name,), f"{name} is {getattr(self, name)!r}", "write true or false")
+                raise SettingError(
+                    (name,),
+                    "not-a-boolean",
+                    "{name} is {setting!r}",
+                    "write true or false",
+                    name=name,
+                    setting=getattr(self, name),
+                )
         if self.large_file_size % self.transfer_size:
             raise SettingError(
                 ("large_file_size",),
-                f"the large file ({self.large_file_size} B) is not a multiple of the transfer size "
-                f"({self.transfer_size} B)",
-                "choose --large-size as a multiple of --transfer-size",
+                "not-a-multiple",
+                "the large file ({large_file_size} B) is not a multiple of the transfer size ({transfer_size} B)",
+                "choose {spell.large_size} as a multiple of {spell.transfer_size}",
+                large_file_size=self.large_file_size,
+                transfer_size=self.transfer_size,
             )
         if self.cache not in ("cold", "warm"):
-            raise SettingError(("cache",), f"cache regime '{self.cache}' is unknown", "use cold or warm")
+            raise SettingError(
+                ("cache",),
+                "unknown-cache-regime",
+                "cache regime '{cache}' is unknown",
+                "use cold or warm",
+                cache=self.cache,
+            )
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for run.json and for the ranks."""

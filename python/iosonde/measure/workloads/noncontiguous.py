@@ -51,21 +51,41 @@ class Settings:
             least = 0 if name == "hole_size" else 1
             object.__setattr__(self, name, read_count(name, getattr(self, name), size=True, least=least))
             if name != "file_size" and getattr(self, name) > MOST_BYTES:
-                raise SettingError((name,), f"{name} is {getattr(self, name)} B", f"it must be at most {MOST_BYTES} B")
+                raise SettingError(
+                    (name,),
+                    "out-of-range",
+                    "{name} is {size_bytes} B",
+                    "it must be at most {limit_bytes} B",
+                    name=name,
+                    size_bytes=getattr(self, name),
+                    limit_bytes=MOST_BYTES,
+                )
         operations = (self.operations,) if isinstance(self.operations, str) else tuple(self.operations)
         object.__setattr__(self, "operations", operations)
         if not operations or len(set(operations)) < len(operations):
             said = f"operations are {list(operations)}"
-            raise SettingError(("operations",), said, f"give {WRITE}, {READ}, or both in one list")
+            raise SettingError(
+                ("operations",),
+                "invalid-operations",
+                "{message}",
+                "give {write}, {read}, or both in one list",
+                message=said,
+                write=WRITE,
+                read=READ,
+            )
         for operation in operations:
             _one_of("operations", operation, (READ, WRITE))
         _one_of("method", self.method, METHODS)
         _one_of("layout", self.layout, LAYOUTS)
         _one_of("cache", self.cache, ("cold", "warm"))
         if not isinstance(self.verify, bool):
-            raise SettingError(("verify",), f"verify is {self.verify!r}", "write true or false")
+            raise SettingError(
+                ("verify",), "not-a-boolean", "verify is {verify!r}", "write true or false", verify=self.verify
+            )
         if not isinstance(self.hints, Mapping):
-            raise SettingError(("hints",), f"hints are {self.hints!r}", "give names with values")
+            raise SettingError(
+                ("hints",), "not-a-mapping", "hints are {hints!r}", "give names with values", hints=self.hints
+            )
         object.__setattr__(self, "hints", _hints(self))
 
     def to_json(self) -> dict[str, Any]:
@@ -101,9 +121,12 @@ def pieces_of(settings: Settings, rank: int, ranks: int) -> Pieces:
     if found.count < 1:
         raise SettingError(
             ("file_size",),
-            f"no piece of {format_size(settings.access_size)} for each of {ranks} ranks fits into a file of "
-            f"{format_size(settings.file_size)}",
+            "file-too-small",
+            "no piece of {access_size} for each of {ranks} ranks fits into a file of {file_size}",
             "make file_size larger, or access_size and hole_size smaller",
+            access_size=format_size(settings.access_size),
+            ranks=ranks,
+            file_size=format_size(settings.file_size),
         )
     return found
 
@@ -263,4 +286,12 @@ def _hints(settings: Settings) -> dict[str, str]:
 
 def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise SettingError((name,), f"{name}: '{value}' is unknown", f"use one of: {', '.join(known)}")
+        raise SettingError(
+            (name,),
+            "unknown-option-value",
+            "{name}: '{choice}' is unknown",
+            "use one of: {choices}",
+            name=name,
+            choice=value,
+            choices=", ".join(known),
+        )

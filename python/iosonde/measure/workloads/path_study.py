@@ -65,11 +65,20 @@ class Settings:
         _one_of("state", self.state, READ_STATES if self.direction == READ else WRITE_STATES)
         if max(self.access_size, 1) > min(self.bytes, _MOST_ACCESS):
             hint = "make bytes larger, or access_size smaller"
-            raise SettingError(("access_size",), f"an access of {self.access_size} B passes bytes", hint)
+            raise SettingError(
+                ("access_size",),
+                "out-of-range",
+                "an access of {access_size} B passes bytes",
+                "{hint}",
+                access_size=self.access_size,
+                hint=hint,
+            )
         try:
             object.__setattr__(self, "time_limit", parse_seconds(self.time_limit))
         except InputError as error:
-            raise SettingError(("time_limit",), f"time_limit: {error.message}", error.hint) from None
+            raise SettingError(
+                ("time_limit",), "reraised", "time_limit: {message}", "{hint}", message=error.message, hint=error.hint
+            ) from None
         if self.machine:
             object.__setattr__(self, "machine", _machine(self.machine))
 
@@ -203,10 +212,20 @@ def _machine(given: str | Mapping[str, Any]) -> dict[str, Any]:
             key: parse_size(value) if isinstance(value, str) else value for key, value in said.items() if key != "kind"
         }
     except InputError as error:
-        raise SettingError(("machine",), f"machine: {error.message}", error.hint) from None
+        raise SettingError(
+            ("machine",), "reraised", "machine: {message}", "{hint}", message=error.message, hint=error.hint
+        ) from None
     return {"kind": kind.replace("-", "_"), **sizes}
 
 
 def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise SettingError((name,), f"{name}: '{value}' is unknown", f"use one of: {', '.join(known)}")
+        raise SettingError(
+            (name,),
+            "unknown-option-value",
+            "{name}: '{choice}' is unknown",
+            "use one of: {choices}",
+            name=name,
+            choice=value,
+            choices=", ".join(known),
+        )

@@ -226,7 +226,7 @@ class PhaseMaker:
                 raise self._error(at, f"the key '{key}' is missing", "see docs/experiment.md")
 
     def _error(self, at: tuple[str | int, ...], message: str, hint: str = "see docs/experiment.md") -> SettingError:
-        return SettingError((*self.path, *at), message, hint)
+        return SettingError((*self.path, *at), "invalid-phase", "{message}", "{hint}", message=message, hint=hint)
 
 
 def kinds_of(steps: tuple[Step, ...]) -> list[str]:

@@ -35,10 +35,16 @@ class Settings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", read_count("parts", self.parts))
         if self.cache not in ("cold", "warm"):
-            raise SettingError(("cache",), f"cache regime '{self.cache}' is unknown", "use cold or warm")
+            raise SettingError(
+                ("cache",),
+                "unknown-cache-regime",
+                "cache regime '{cache}' is unknown",
+                "use cold or warm",
+                cache=self.cache,
+            )
         if not isinstance(self.phases, (list, tuple)) or not self.phases:
             raise SettingError(
-                ("phases",), "there are no phases", "give a list of phases, each with name, files, steps"
+                ("phases",), "no-phases", "there are no phases", "give a list of phases, each with name, files, steps"
             )
         for place, planned in enumerate(plan(self, 0, 2, 1)):
             if isinstance(planned.phase, Phase):
@@ -65,7 +71,9 @@ def _check_by_engine(phase: Phase, backend: dict[str, Any], place: int) -> None:
     except _native.EngineError as error:
         key, _, what = str(error).removeprefix("workers[0].phases[0]").partition(": ")
         at = tuple(int(part) if part.isdecimal() else part for part in re.findall(r"\w+", key))
-        raise SettingError(("phases", place, *at), what, "see docs/workload.md") from None
+        raise SettingError(
+            ("phases", place, *at), "reraised", "{message}", "see docs/workload.md", message=what
+        ) from None
     except OSError:  # this machine lacks something (io_uring); the nodes may have it
         return
 

@@ -13,8 +13,8 @@ Key = tuple[str | int, ...]
 class SettingError(InputError):
     """A setting that a workload refuses; ``path`` leads to it."""
 
-    def __init__(self, path: Key, message: str, hint: str = "") -> None:
-        super().__init__(message, hint)
+    def __init__(self, path: Key, code: str, message: str, hint: str = "", /, **values: object) -> None:
+        super().__init__(code, message, hint, **values)
         self.path = path
 
 
@@ -23,9 +23,27 @@ def read_count(name: str, value: Any, size: bool = False, least: int = 1) -> int
     try:
         number = parse_size(value) if isinstance(value, str) and (size or value.isdecimal()) else value
     except InputError as error:
-        raise SettingError((name,), f"{name}: {error.message}", error.hint) from None
+        raise SettingError(
+            (name,), "reraised", "{name}: {message}", "{hint}", name=name, message=error.message, hint=error.hint
+        ) from None
     if isinstance(number, bool) or not isinstance(number, int):
-        raise SettingError((name,), f"{name} is {value!r}", "give a size as 64KiB" if size else "give a whole number")
+        raise SettingError(
+            (name,),
+            "not-an-integer",
+            "{name} is {setting!r}",
+            "{hint}",
+            name=name,
+            setting=value,
+            hint="give a size as 64KiB" if size else "give a whole number",
+        )
     if number < least:
-        raise SettingError((name,), f"{name} is {number}", f"it must be at least {least}")
+        raise SettingError(
+            (name,),
+            "out-of-range",
+            "{name} is {number}",
+            "it must be at least {minimum}",
+            name=name,
+            number=number,
+            minimum=least,
+        )
     return number

@@ -43,8 +43,14 @@ def by_chance(system: System, level: float = 0.95) -> tuple[float, float, float]
         _copies(system),
     )
     if max(files, servers) > _MOST:
-        raise InputError(f"the placement of {files:g} files on {servers:g} servers by chance is not computed beyond "
-                         f"{_MOST:g}", "leave --placement out, or give fewer")  # fmt: skip
+        raise InputError(
+            "over-limit",
+            "the placement of {files:g} files on {servers:g} servers by chance is not computed beyond {limit:g}",
+            "leave {spell.placement} out, or give fewer",
+            files=files,
+            servers=servers,
+            limit=_MOST,
+        )
     if system.placement == "groups" and servers % copies == 0:
         groups = servers // copies
         return random_share(files, min(stripes, groups), groups, level)

@@ -86,7 +86,12 @@ class Ceiling:
         """T = D/S for so many bytes. Raises InputError where that is beyond any number."""
         seconds = data / self.s
         if not math.isfinite(seconds):
-            raise InputError(f"{data:g} bytes take longer than any number says", "look at the units")
+            raise InputError(
+                "number-overflow",
+                "{data_bytes:g} bytes take longer than any number says",
+                "look at the units",
+                data_bytes=data,
+            )
         return seconds
 
 
@@ -103,13 +108,20 @@ def ceiling(system: System, share: float | None = None) -> Ceiling:
     values = _values(system, moved, share)
     if not values:
         raise NothingKnownError(
+            "no-limiting-term",
             "nothing is known that could limit",
-            "give at least a network, a disk or a CPU time, or "
-            "measure them into the store of the results: iosonde probe --store STORE",
+            "give at least a network, a disk or a CPU time, or measure them into the store of the "
+            "results: iosonde probe {spell.store:STORE}",
         )
     wild = next((name for name, value in values.items() if not 0 < value < math.inf), None)
     if wild is not None:
-        raise InputError(f"the term {wild} ({TERMS[wild][0]}) is beyond any number", "look at the units")
+        raise InputError(
+            "number-overflow",
+            "the term {term} ({description}) is beyond any number",
+            "look at the units",
+            term=wild,
+            description=TERMS[wild][0],
+        )
     terms = tuple(BoundTerm(name, values[name], *_said(name, moved, share)) for name in TERMS if name in values)
     links = ("network_clients", "network_servers") if system.path == "network" else ()
     classical = (*links, "disks")

@@ -11,6 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from iosonde.core.message import spell
+
 Document = Mapping[str, Any]
 Ends = tuple[float, float, float]  # value, worst, best
 
@@ -37,7 +39,7 @@ def probed_system(document: Document, operation: str, given: Collection[str]) ->
     if links:
         found["network"] = _slowest(links)
     elif pairs:
-        notes.append("the probe saw no network between its ranks: give --net")
+        notes.append(f"the probe saw no network between its ranks: give {spell.net}")
     notes += _disks(document, found, words, given)
     if nodes and all(node.get("memory_copy_all_cores") for node in nodes):
         found["memory_copy"] = _slowest([node["memory_copy_all_cores"] for node in nodes])
@@ -49,7 +51,7 @@ def probed_system(document: Document, operation: str, given: Collection[str]) ->
         if worst <= 0:  # an interval of few repetitions, cut at zero: no system has a rate of nothing
             found[name] = (value, value, best)
             notes.append(f"the probe's interval of {name.replace('_', ' ')} reaches 0 and is left out below its mean: "
-                         "probe with more --repetitions")  # fmt: skip
+                         f"probe with more {spell.repetitions}")  # fmt: skip
     _of_clients_alone(found, words, given)
     return ProbedSystem(found, words, tuple(dict.fromkeys(notes)))
 
@@ -74,7 +76,11 @@ def _disks(document: Document, found: dict[str, Ends], words: dict[str, Any], gi
         words |= {name: count for name, count in counted.items() if name not in given}
         taken = " and ".join(f"{count} {name if count > 1 else name[:-1]}" for name, count in counted.items()
                              if name not in given)  # fmt: skip
-        return [f"{taken} were probed, and are taken for all: --servers and --disks say otherwise"] if taken else []
+        return (
+            [f"{taken} were probed, and are taken for all: {spell.servers} and {spell.disks} say otherwise"]
+            if taken
+            else []
+        )
     own = own_disk(document)
     if own is False or not nodes or not all(node.get("disk_write") for node in nodes):
         return []
@@ -85,7 +91,7 @@ def _disks(document: Document, found: dict[str, Ends], words: dict[str, Any], gi
     words["disks"] = 1
     if own and not {"network", "client_network", "server_network"} & {*given}:
         words["path"] = "local"
-    return ["the disk that the probe measured is taken for the only one: --disks says otherwise"]
+    return [f"the disk that the probe measured is taken for the only one: {spell.disks} says otherwise"]
 
 
 def _of_clients_alone(found: dict[str, Ends], words: Mapping[str, Any], given: Collection[str]) -> None:

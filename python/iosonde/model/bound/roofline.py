@@ -75,7 +75,13 @@ def rooflines(
 def _field(against: str) -> str:
     """The field of a System that the axis shows. Raises InputError."""
     if against not in AGAINST:
-        raise InputError(f"'{against}' is not an axis of a roofline", f"take {', '.join(AGAINST)}")
+        raise InputError(
+            "unknown-axis",
+            "'{axis}' is not an axis of a roofline",
+            "take {axes}",
+            axis=against,
+            axes=", ".join(AGAINST),
+        )
     return AGAINST[against]
 
 
@@ -94,7 +100,9 @@ def _setting(one: MeasuredShare, field: str) -> str:
 def _x(made: Ceiling, field: str) -> float:
     value = getattr(made.system, field)
     if value is None:
-        raise InputError("there is no request size to draw against", "give --request, a value or a column")
+        raise InputError(
+            "missing-option", "there is no request size to draw against", "give {spell.request}, a value or a column"
+        )
     return float(value)
 
 

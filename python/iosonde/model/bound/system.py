@@ -94,7 +94,13 @@ def with_settings(system: System, settings: Mapping[str, Any]) -> System:
     for name in settings:
         if name not in FIELDS:
             near = get_close_matches(name, FIELDS, 1)
-            raise InputError(f"a system has no '{name}'", f"did you mean {near[0]}?" if near else ", ".join(FIELDS))
+            raise InputError(
+                "unknown-system-field",
+                "a system has no '{field}'",
+                "{hint}",
+                field=name,
+                hint=f"did you mean {near[0]}?" if near else ", ".join(FIELDS),
+            )
     return replace(system, **settings) if settings else system
 
 
@@ -104,24 +110,50 @@ def check(system: System) -> System:
         value = getattr(system, name)
         if name in _WORDS:
             if value not in _WORDS[name]:
-                raise InputError(f"{name} '{value}' is unknown", f"one of {', '.join(_WORDS[name])}")
+                raise InputError(
+                    "unknown-option-value",
+                    "{name} '{choice}' is unknown",
+                    "one of {choices}",
+                    name=name,
+                    choice=value,
+                    choices=", ".join(_WORDS[name]),
+                )
         elif value is not None and not (value > 0 or (value == 0 and name in _MAY_BE_ZERO)):
-            raise InputError(f"{name} {value:g} must be above 0", "leave out what you do not know")
+            raise InputError(
+                "not-positive",
+                "{name} {number:g} must be above 0",
+                "leave out what you do not know",
+                name=name,
+                number=value,
+            )
         elif value is not None and not math.isfinite(value):
-            raise InputError(f"{name} must be finite", "leave out what you do not know")
+            raise InputError("not-finite", "{name} must be finite", "leave out what you do not know", name=name)
     if system.disks is not None and system.disks < system.servers:
         raise InputError(
-            f"{system.disks:g} disks for {system.servers:g} servers: every server needs one (P/M must be >= 1)",
+            "too-few-disks",
+            "{disks:g} disks for {servers:g} servers: every server needs one (P/M must be >= 1)",
             "count the disks of all servers together",
+            disks=system.disks,
+            servers=system.servers,
         )
     if system.stripe_count is not None and system.stripe_count > system.servers:
         raise InputError(
-            f"a stripe over {system.stripe_count:g} of {system.servers:g} servers", "stripe over as many as there are"
+            "stripe-too-wide",
+            "a stripe over {stripe_count:g} of {servers:g} servers",
+            "stripe over as many as there are",
+            stripe_count=system.stripe_count,
+            servers=system.servers,
         )
     for name in ("servers", "stripe_count", "files", "replicas", "data_chunks", "parity_chunks"):
         value = getattr(system, name)
         if system.stripe_count is not None and value is not None and value != int(value):
-            raise InputError(f"{name} {value:g} is not a whole number", "stripes lie on whole servers")
+            raise InputError(
+                "not-an-integer",
+                "{name} {number:g} is not a whole number",
+                "stripes lie on whole servers",
+                name=name,
+                number=value,
+            )
     _check_redundancy(system)
     return system
 
@@ -130,14 +162,26 @@ def _check_redundancy(system: System) -> None:
     """Raises InputError for copies that nobody makes, and for more of them than disks."""
     if system.replicas > 1 and system.redundancy not in ("client", "chained"):
         raise InputError(
-            f"{system.replicas:g} replicas, but redundancy is {system.redundancy}",
+            "conflicting-options",
+            "{replicas:g} replicas, but redundancy is {redundancy}",
             "say who makes them: client or chained",
+            replicas=system.replicas,
+            redundancy=system.redundancy,
         )
     if (system.data_chunks > 1 or system.parity_chunks) and system.redundancy != "erasure":
-        raise InputError(f"an erasure code, but redundancy is {system.redundancy}", "set redundancy to erasure")
+        raise InputError(
+            "conflicting-options",
+            "an erasure code, but redundancy is {redundancy}",
+            "set redundancy to erasure",
+            redundancy=system.redundancy,
+        )
     pieces = system.data_chunks + system.parity_chunks if system.redundancy == "erasure" else system.replicas
     if system.disks is not None and pieces > system.disks:
         raise InputError(
-            f"{pieces:g} {'chunks' if system.redundancy == 'erasure' else 'copies'} on {system.disks:g} disks: each "
-            "needs a disk of its own", "count the disks of all servers together"
-        )  # fmt: skip
+            "too-few-disks",
+            "{pieces:g} {piece_kind} on {disks:g} disks: each needs a disk of its own",
+            "count the disks of all servers together",
+            pieces=pieces,
+            piece_kind="chunks" if system.redundancy == "erasure" else "copies",
+            disks=system.disks,
+        )

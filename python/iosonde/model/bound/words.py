@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from iosonde.core.message import spell
 from iosonde.core.words import listed
 
 from .bound import Ceiling
@@ -37,9 +38,9 @@ NAMES = {
 
 # Term that a bound should have → the options that make it known.
 _KNOWN_BY = {
-    "network_clients": "--net, or iosonde probe --hosts FILE",
-    "network_servers": "--servers and --net",
-    "disks": "--disks and --disk, or iosonde probe --servers HOSTS --disk-dir DIR",
+    "network_clients": f"{spell.net}, or iosonde probe {spell.hosts:FILE}",
+    "network_servers": f"{spell.servers} and {spell.net}",
+    "disks": f"{spell.disks} and {spell.disk}, or iosonde probe {spell.servers:HOSTS} {spell.disk_dir:DIR}",
 }
 
 
@@ -65,7 +66,7 @@ def assumptions(made: Ceiling) -> list[str]:
     if system.path == "local":
         found = ["data is processed where the disks are"]
     elif system.stripe_count is None:
-        found.append("load is spread evenly over servers and disks (--stripe says how it really is)")
+        found.append(f"load is spread evenly over servers and disks ({spell.stripe} says how it really is)")
     elif system.placement != "round_robin":
         who = "servers are" if system.placement == "random" else "groups of servers with the same copies are"
         found.append(f"{who} chosen at random: S is the mean over placements, the busiest server limits")
@@ -73,7 +74,7 @@ def assumptions(made: Ceiling) -> list[str]:
         found.append("servers are dealt out in turn: the best case of a stripe")
     if system.redundancy == "erasure" and system.operation != READ and None in (
         system.chunk_size, system.request_size):  # fmt: skip
-        found.append("only full stripes are written (--chunk and --request say what they are)")
+        found.append(f"only full stripes are written ({spell.chunk} and {spell.request} say what they are)")
     pieces = system.data_chunks + system.parity_chunks if system.redundancy == "erasure" else system.replicas
     if pieces > system.servers and "network_servers" not in made.missing:
         found.append(f"{pieces:g} chunks or copies share {system.servers:g} servers: one that fails takes several")

@@ -47,7 +47,13 @@ def note(name: str, rows: int) -> tuple[str, ...]:
 def family(name: str) -> Family:
     """The module of this name. Raises InputError."""
     if name not in NAMES:
-        raise InputError(f"there is no model family '{name}'", f"families: {', '.join(NAMES)}")
+        raise InputError(
+            "unknown-family",
+            "there is no model family '{family}'",
+            "families: {families}",
+            family=name,
+            families=", ".join(NAMES),
+        )
     return importlib.import_module(f"{__name__}.{name}")
 
 
@@ -58,8 +64,22 @@ def checked(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     for option in options:
         if option not in known:
             has = f"its options: {', '.join(known)}" if known else "it has none"
-            raise InputError(f"the family {name} has no option '{option}'", has)
+            raise InputError(
+                "unknown-family-option",
+                "the family {family} has no option '{option}'",
+                "{hint}",
+                family=name,
+                option=option,
+                hint=has,
+            )
         if option in MOST and not 0 < options[option] <= MOST[option]:
-            raise InputError(f"{name} {option}={options[option]} is out of range",
-                             f"use a number above 0, {MOST[option]:g} at most")  # fmt: skip
+            raise InputError(
+                "out-of-range",
+                "{family} {option}={number} is out of range",
+                "use a number above 0, {limit:g} at most",
+                family=name,
+                option=option,
+                number=options[option],
+                limit=MOST[option],
+            )
     return {**known, **options}

@@ -43,8 +43,11 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         else:
             columns.append({"field": field, "factor": feature.name, "scale": _scale(field, feature)})
     if not system and not columns:
-        raise InputError("the bound knows nothing of the system",
-                         "write --family 'bound network=117MB/s disk=25MB/s disks=8 clients=nodes'")  # fmt: skip
+        raise InputError(
+            "missing-system",
+            "the bound knows nothing of the system",
+            "write {spell.family:'bound network=117MB/s disk=25MB/s disks=8 clients=nodes'}",
+        )
     form = {"bytes_per_s": _unit(examples, str(options.get("unit") or "")), "system": system, "columns": columns,
             "factors": factors_json(examples.features)}  # fmt: skip
     predict(form, examples.x[:1])  # refuses a system that cannot be
@@ -82,14 +85,21 @@ def _read(field: str, text: str) -> Any:
     try:
         return _whole(field, parse(text))
     except InputError as error:
-        raise InputError(f"bound {field}: {error.message}", f"{error.hint}, or name a factor") from error
+        raise InputError(
+            "reraised",
+            "bound {field}: {message}",
+            "{hint}, or name a factor",
+            field=field,
+            message=error.message,
+            hint=error.hint,
+        ) from error
 
 
 def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"'{text}' is not a number", "write it like 4") from None
+        raise InputError("not-a-number", "'{text}' is not a number", "write it like 4", text=text) from None
 
 
 def _whole(field: str, value: Any) -> Any:
@@ -110,6 +120,11 @@ def _unit(examples: Examples, given: str) -> float:
     found = bytes_per_s(unit)
     if not found:
         said = f"in {unit}, which is" if unit else "without a unit:"
-        raise DataError(f"{examples.response} is {said} no rate of bytes that a bound could be held against",
-                        "say it: --family 'bound … unit=MB/s'")  # fmt: skip
+        raise DataError(
+            "not-a-rate",
+            "{response} is {fact} no rate of bytes that a bound could be held against",
+            "say it: {spell.family:'bound … unit=MB/s'}",
+            response=examples.response,
+            fact=said,
+        )
     return found[0]

@@ -32,7 +32,12 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     from sklearn.tree import DecisionTreeClassifier
 
     if examples.y.min() < 0:
-        raise DataError(f"{examples.response} is below 0 in places: it has no speed classes", "use --family tree")
+        raise DataError(
+            "negative-response",
+            "{response} is below 0 in places: it has no speed classes",
+            "use {spell.family} tree",
+            response=examples.response,
+        )
     bounds, names = _classes(options, float(options.get("maximum") or examples.y.max()))
     seen_classes, middles = speed_classes.classify(examples.y, bounds), speed_classes.middles(bounds)
     factors = factors_json(examples.features)
@@ -63,13 +68,26 @@ def _classes(options: Mapping[str, Any], maximum: float) -> tuple[Array, list[st
         try:
             ends = [float(text) for text in str(options["ends"]).split(",")]
         except ValueError:
-            raise InputError(f"classes ends={options['ends']} are not numbers", "write ends=25,75") from None
+            raise InputError(
+                "not-a-number", "classes ends={ends} are not numbers", "write ends=25,75", ends=options["ends"]
+            ) from None
         bounds = np.array([*ends, maximum])
         if not (np.diff(bounds, prepend=0.0) > 0).all():
-            raise InputError(f"classes end at {options['ends']}, not rising from 0 to below {maximum:g}",
-                             "write them in order, without the last")  # fmt: skip
+            raise InputError(
+                "class-ends-not-rising",
+                "classes end at {ends}, not rising from 0 to below {maximum:g}",
+                "write them in order, without the last",
+                ends=options["ends"],
+                maximum=maximum,
+            )
     if names and len(names) != len(bounds):
-        raise InputError(f"{len(names)} names for {len(bounds)} classes", "give each a name")
+        raise InputError(
+            "class-count-mismatch",
+            "{names} names for {classes} classes",
+            "give each a name",
+            names=len(names),
+            classes=len(bounds),
+        )
     return bounds, names
 
 

@@ -32,8 +32,13 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     Raises DataError for more settings than it is meant for."""
     settings, inverse, counts = np.unique(examples.x, axis=0, return_inverse=True, return_counts=True)
     if len(settings) > MOST_SETTINGS:
-        raise DataError(f"{len(settings)} settings are too many for a Gaussian process: {MOST_SETTINGS} at most",
-                        "use --family tree or forest")  # fmt: skip
+        raise DataError(
+            "too-many-settings",
+            "{settings} settings are too many for a Gaussian process: {limit} at most",
+            "use {spell.family} tree or forest",
+            settings=len(settings),
+            limit=MOST_SETTINGS,
+        )
     means = np.bincount(inverse.reshape(-1), examples.y) / counts
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.gaussian_process import GaussianProcessRegressor

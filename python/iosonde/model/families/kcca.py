@@ -30,8 +30,13 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     settings than it is meant for."""
     settings, inverse, counts = np.unique(examples.x, axis=0, return_inverse=True, return_counts=True)
     if len(settings) > MOST_SETTINGS:
-        raise DataError(f"{len(settings)} settings are too many for kcca: {MOST_SETTINGS} at most",
-                        "use --family tree or forest")  # fmt: skip
+        raise DataError(
+            "too-many-settings",
+            "{settings} settings are too many for kcca: {limit} at most",
+            "use {spell.family} tree or forest",
+            settings=len(settings),
+            limit=MOST_SETTINGS,
+        )
     chosen = {**OPTIONS, **options}
     means = np.bincount(inverse.reshape(-1), examples.y) / counts
     factors = factors_json(examples.features)

@@ -89,7 +89,11 @@ def expand_terms(text: str) -> list[str]:
         parts = [part.strip() for part in written.split("*") if part.strip()]
         if len(parts) > _MAX_CROSSED:
             raise InputError(
-                f"{len(parts)} terms crossed with * are 2^{len(parts)} terms", f"cross at most {_MAX_CROSSED} of them"
+                "too-many-terms",
+                "{terms} terms crossed with * are 2^{terms} terms",
+                "cross at most {limit} of them",
+                terms=len(parts),
+                limit=_MAX_CROSSED,
             )
         for size in range(1, len(parts) + 1):
             found += [":".join(chosen) for chosen in itertools.combinations(parts, size)]

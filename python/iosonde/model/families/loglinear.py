@@ -23,7 +23,12 @@ OPTIONS: dict[str, Any] = {"terms": ""}
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """The form of ``linear``, fitted to ln(response). Raises DataError where the response is not above 0."""
     if examples.y.min() <= 0:
-        raise DataError(f"{examples.response} is not above 0 everywhere: it has no logarithm", "use --family linear")
+        raise DataError(
+            "response-not-positive",
+            "{response} is not above 0 everywhere: it has no logarithm",
+            "use {spell.family} linear",
+            response=examples.response,
+        )
     return linear.fit_to(examples, np.log(examples.y), options)
 
 

@@ -27,7 +27,12 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     there are too many settings to compare with."""
     settings, inverse, counts = np.unique(examples.x, axis=0, return_inverse=True, return_counts=True)
     if len(settings) > MOST_SETTINGS:
-        raise DataError(f"{len(settings)} settings are too many neighbours", "use --family tree or forest")
+        raise DataError(
+            "too-many-settings",
+            "{settings} settings are too many neighbours",
+            "use {spell.family} tree or forest",
+            settings=len(settings),
+        )
     means = np.bincount(inverse.reshape(-1), examples.y) / counts
     kept = [{"at": at.tolist(), "value": float(value), "n": int(n)}
             for at, value, n in zip(settings, means, counts, strict=True)]  # fmt: skip

@@ -86,8 +86,11 @@ def choose(
     """The choice among candidates (from the simplest), and the model of all rows; ``tell`` hears how far it is. Raises
     DataError where none can be fitted."""
     if together.n < 2:
-        raise DataError("all rows are of one setting, or copies of each other: nothing can be learned from them",
-                        "measure other settings")  # fmt: skip
+        raise DataError(
+            "too-few-settings",
+            "all rows are of one setting, or copies of each other: nothing can be learned from them",
+            "measure other settings",
+        )
     examples = with_own_classes(examples, candidates)
     folds = standard_folds(together, n_folds, seed)
     part, group = examples, together
@@ -111,7 +114,9 @@ def choose(
         judged = judge(examples, winner, folds, together, level, seed, work)
     baseline = judge(examples, Candidate("mean"), folds, together, level, seed)
     if judged.refused:
-        raise DataError(f"{winner.name}: {judged.refused}", "choose another family")
+        raise DataError(
+            "fit-failed", "{family}: {reason}", "choose another family", family=winner.name, reason=judged.refused
+        )
     tried[chosen] = judged
     noise = noise_of(examples)
     calibration = calibrate(examples.y[judged.rows], judged.predicted, together.independent[judged.rows])
@@ -168,7 +173,12 @@ def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list
     values = [one.mae.value for one in tried]
     known = [value for value in values if value is not None]
     if not known:
-        raise DataError(f"no model could be fitted: {tried[-1].refused}", "use fewer factors, or measure more")
+        raise DataError(
+            "fit-failed",
+            "no model could be fitted: {reason}",
+            "use fewer factors, or measure more",
+            reason=tried[-1].refused,
+        )
     best = tried[values.index(min(known))]
     off = np.abs(best.predicted - examples.y[best.rows])
     limit = min(known) + standard_error(off, group.independent[best.rows])

@@ -44,8 +44,13 @@ def to_text(model: Model) -> str:
     content["sha256"] = _hash(content)
     text = _laid_out(content)
     if len(text.encode()) > MOST_BYTES:
-        raise InputError(f"the {model.name} model is larger than {MOST_BYTES >> 20} MiB",
-                         "limit it: --family 'forest depth=8', or fewer trees")  # fmt: skip
+        raise InputError(
+            "model-too-large",
+            "the {family} model is larger than {limit_mib} MiB",
+            "limit it: {spell.family:'forest depth=8'}, or fewer trees",
+            family=model.name,
+            limit_mib=MOST_BYTES >> 20,
+        )
     return text
 
 
@@ -55,32 +60,70 @@ def from_text(text: bytes, source: str) -> Model:
     version = content.get("iosonde_model")
     if version is None:
         raise DataError(
-            f"{source} is not a model of iosonde", "make one: iosonde fit DATA --response Y --on a,b -o FILE"
+            "not-a-model",
+            "{source} is not a model of iosonde",
+            "make one: iosonde fit DATA {spell.response} Y {spell.on} a,b -o FILE",
+            source=source,
         )
     if isinstance(version, int) and version > VERSION:
-        raise SchemaTooNewError(f"{source} is a model of version {version}; this iosonde reads {VERSION}",
-                                "update iosonde, or fit it again")  # fmt: skip
+        raise SchemaTooNewError(
+            "unsupported-version",
+            "{source} is a model of version {version}; this iosonde reads {supported_version}",
+            "update iosonde, or fit it again",
+            source=source,
+            version=version,
+            supported_version=VERSION,
+        )
     if version != VERSION:
-        raise DataError(f"{source} is a model of version {version}; this iosonde reads {VERSION}", _AGAIN)
+        raise DataError(
+            "unsupported-version",
+            "{source} is a model of version {version}; this iosonde reads {supported_version}",
+            "{hint}",
+            source=source,
+            version=version,
+            supported_version=VERSION,
+            hint=_AGAIN,
+        )
     said = content.pop("sha256", None)
     if not said or said != _hash(content):
-        raise DataError(f"{source} was changed after it was fitted: its content does not have its hash", _AGAIN)
+        raise DataError(
+            "hash-mismatch",
+            "{source} was changed after it was fitted: its content does not have its hash",
+            "{hint}",
+            source=source,
+            hint=_AGAIN,
+        )
     _check({**content, "sha256": said}, source)
     return _tried(_model(content), source)
 
 
 def _parsed(text: bytes, source: str) -> dict[str, Any]:
     if len(text) > MOST_BYTES:
-        raise DataError(f"{source} is larger than {MOST_BYTES >> 20} MiB: no model is", "name a model file")
+        raise DataError(
+            "file-too-large",
+            "{source} is larger than {limit_mib} MiB: no model is",
+            "name a model file",
+            source=source,
+            limit_mib=MOST_BYTES >> 20,
+        )
     try:
         content = json.loads(text.decode("utf-8"), parse_constant=_no_constant, parse_int=_whole)
     except RecursionError as error:
-        raise DataError(f"{source} is nested deeper than any model", "name a model file") from error
+        raise DataError(
+            "nested-too-deep", "{source} is nested deeper than any model", "name a model file", source=source
+        ) from error
     except ValueError as error:
         where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise DataError(f"{source} is not whole JSON ({where})", _AGAIN) from error
+        raise DataError(
+            "invalid-json",
+            "{source} is not whole JSON ({position})",
+            "{hint}",
+            source=source,
+            position=where,
+            hint=_AGAIN,
+        ) from error
     if not isinstance(content, dict):
-        raise DataError(f"{source} holds no JSON object", "name a model file")
+        raise DataError("not-a-model", "{source} holds no JSON object", "name a model file", source=source)
     return content
 
 
@@ -110,7 +153,15 @@ def _check(content: Mapping[str, Any], source: str) -> None:
     wrong = best_match(Draft202012Validator(_schema()).iter_errors(content))
     if wrong is not None:
         key = ".".join(str(part) for part in wrong.absolute_path) or "the file"
-        raise DataError(f"{source}, {key}: {wrong.message[:200]}", _AGAIN)
+        raise DataError(
+            "damaged-file",
+            "{source}, {key}: {message}",
+            "{hint}",
+            source=source,
+            key=key,
+            message=wrong.message[:200],
+            hint=_AGAIN,
+        )
 
 
 @cache
@@ -140,9 +191,23 @@ def _tried(model: Model, source: str) -> Model:
         with np.errstate(all="ignore"):
             said = module.predict(model.form, ends.T)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, MemoryError, ArithmeticError) as error:
-        raise DataError(f"{source} holds no {model.family} model", _AGAIN) from error
+        raise DataError(
+            "damaged-file",
+            "{source} holds no {family} model",
+            "{hint}",
+            source=source,
+            family=model.family,
+            hint=_AGAIN,
+        ) from error
     if np.shape(said) != (2,):
-        raise DataError(f"{source} holds no {model.family} model", _AGAIN)
+        raise DataError(
+            "damaged-file",
+            "{source} holds no {family} model",
+            "{hint}",
+            source=source,
+            family=model.family,
+            hint=_AGAIN,
+        )
     return model
 
 

@@ -48,7 +48,9 @@ def errors_of(observed: Array, predicted: Array, bounds: Array | None) -> Errors
         r2 = r2_of_predictions(observed, predicted) if observed.size > 1 and np.ptp(observed) > 0 else None
         relative = float(np.mean(off[there] / np.abs(observed[there]))) if there.any() else None
     if r2 is not None and not math.isfinite(r2) or relative is not None and not math.isfinite(relative):
-        raise DataError("it is wrong beyond all numbers on rows that it has not seen", "use another family")
+        raise DataError(
+            "prediction-not-finite", "it is wrong beyond all numbers on rows that it has not seen", "use another family"
+        )
     apart = None
     if bounds is not None:
         steps = speed_classes.classify(predicted, bounds) - speed_classes.classify(observed, bounds)

@@ -95,27 +95,53 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     columns = [table.column(name) for name in on]
     names = [column.name for column in columns]
     if not names:
-        raise InputError("no factor is named", f"--on takes columns: {', '.join(table.names)}")
+        raise InputError(
+            "missing-option",
+            "no factor is named",
+            "{spell.on} takes columns: {columns}",
+            columns=", ".join(table.names),
+        )
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f"'{name}' is named twice", "leave one out")
+            raise InputError("duplicate-factor", "'{factor}' is named twice", "leave one out", factor=name)
         if name == measured.name:
-            raise InputError(f"'{name}' is the response", "a factor is another column")
+            raise InputError(
+                "response-as-factor", "'{column}' is the response", "a factor is another column", column=name
+            )
     kept = ~np.isnan(y)
     for column in columns:
         kept &= ~column.missing
     left = int(kept.sum())
     if not left:
-        raise DataError(f"{table.source}: no row has {response} and all of {', '.join(names)}", "look at empty cells")
+        raise DataError(
+            "no-complete-rows",
+            "{source}: no row has {response} and all of {columns}",
+            "look at empty cells",
+            source=table.source,
+            response=response,
+            columns=", ".join(names),
+        )
     part = table.take(kept)
     if np.ptp(y[kept]) == 0:
-        raise DataError(f"{measured.name} is {tidy(y[kept][0])} in all rows", "what never varies cannot be explained")
+        raise DataError(
+            "constant-response",
+            "{response} is {constant} in all rows",
+            "what never varies cannot be explained",
+            response=measured.name,
+            constant=tidy(y[kept][0]),
+        )
     coded = [part.column(name).codes() for name in names]
     for name, (_, levels) in zip(names, coded, strict=True):
         if len(levels) < 2:
             several = len(table.column(name).codes()[1]) > 1
             which = f"values of {measured.name} at one level only" if several else "one level"
-            raise DataError(f"column '{name}' has {which}: it cannot explain anything", "leave it out of --on")
+            raise DataError(
+                "constant-factor",
+                "column '{column}' has {reason}: it cannot explain anything",
+                "leave it out of {spell.on}",
+                column=name,
+                reason=which,
+            )
     numeric = [column.numeric for column in columns]
     features = tuple(
         Feature(column.name, column.level_unit, tuple(levels), column.numeric)
@@ -159,11 +185,17 @@ def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:
         if name not in names:
             near = difflib.get_close_matches(name.lower(), {n.lower(): n for n in names}, 1)
             hint = next((f"did you mean {n}?" for n in names if n.lower() in near), f"its factors: {', '.join(names)}")
-            raise InputError(f"the model has no factor '{name}'", hint)
+            raise InputError("unknown-factor", "the model has no factor '{factor}'", "{hint}", factor=name, hint=hint)
     row = []
     for feature in features:
         if feature.name not in setting:
-            raise InputError(f"no value for {feature.name}", f"give it as {feature.name}={feature.levels[0]}")
+            raise InputError(
+                "missing-factor-level",
+                "no value for {factor}",
+                "give it as {factor}={example}",
+                factor=feature.name,
+                example=feature.levels[0],
+            )
         row.append(encode_one(feature, setting[feature.name]))
     return np.array(row)
 
@@ -173,11 +205,26 @@ def encode_one(feature: Feature, value: Cell) -> float:
     if feature.numeric:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             unit = f", in {feature.unit}" if feature.unit else ", without a unit"
-            raise InputError(f"{feature.name}={value} is not a number", f"tried were {_shown(feature)}{unit}")
+            raise InputError(
+                "not-a-number",
+                "{factor}={level} is not a number",
+                "tried were {levels}{unit}",
+                factor=feature.name,
+                level=value,
+                levels=_shown(feature),
+                unit=unit,
+            )
         return float(value)
     if value in feature.levels:
         return float(feature.levels.index(value))
-    raise InputError(f"{feature.name}={value} was never tried", f"tried were {_shown(feature)}")
+    raise InputError(
+        "unknown-level",
+        "{factor}={level} was never tried",
+        "tried were {levels}",
+        factor=feature.name,
+        level=value,
+        levels=_shown(feature),
+    )
 
 
 def outside(features: Sequence[Feature], row: Array) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError, IosondeError
+from iosonde.core.message import spell
 from iosonde.core.table import Cell, tidy
 from iosonde.core.types import Estimate
 
@@ -192,12 +193,23 @@ def _answer(
 ) -> Prediction:
     value = float(value)
     if not np.isfinite(value):
-        raise DataError(f"the {model.name} model predicts no number there", "stay within what was tried")
+        raise DataError(
+            "prediction-not-finite",
+            "the {family} model predicts no number there",
+            "stay within what was tried",
+            family=model.name,
+        )
     if value < 0 <= model.low:
         raise InputError(
-            f"the {model.name} model predicts {model.response} = {value:.4g} there, which cannot be: "
-            f"it was never below {tidy(model.low)}",
-            f"fit --family {'loglinear or tree, which stay' if model.low > 0 else 'tree, which stays'} above 0",
+            "prediction-out-of-range",
+            "the {family} model predicts {response} = {predicted:.4g} there, which cannot be: it was "
+            "never below {minimum}",
+            "fit {spell.family:{advice}} above 0",
+            family=model.name,
+            response=model.response,
+            predicted=value,
+            minimum=tidy(model.low),
+            advice="loglinear or tree, which stay" if model.low > 0 else "tree, which stays",
         )
     at = {feature.name: setting[feature.name] for feature in model.features}
     beyond = outside(model.features, row)
@@ -235,9 +247,13 @@ def _refuse_far(features: Sequence[Feature], row: Array) -> None:
         width = feature.high - feature.low
         if not feature.low - width <= value <= feature.high + width:
             raise InputError(
-                f"{feature.name}={tidy(float(value))} is far outside {tidy(feature.low)} to {tidy(feature.high)}: "
-                "nothing that was measured speaks of it",
-                f"measure there, or stay between {tidy(feature.low)} and {tidy(feature.high)}",
+                "extrapolation-too-far",
+                "{factor}={level} is far outside {low} to {high}: nothing that was measured speaks of it",
+                "measure there, or stay between {low} and {high}",
+                factor=feature.name,
+                level=tidy(float(value)),
+                low=tidy(feature.low),
+                high=tidy(feature.high),
             )
 
 
@@ -248,7 +264,7 @@ def _no_interval(model: Model, row: Array, beyond: Sequence[str], level: float) 
     if between := [feature.name for feature in _never_tried(model, row)]:
         return (
             f"no interval: this {' and '.join(between)} was never tried; "
-            f"validate --leave-out '{between[0]}' says how wrong models are at such levels",
+            f"validate {spell.leave_out:'{between[0]}'} says how wrong models are at such levels",
         )
     if model.calibration is None:
         return ("no interval: the model was fitted without validation",)

@@ -66,7 +66,13 @@ def groups(examples: Examples, together: str = "twins") -> Groups:
     """What must stay together: ``twins`` (repeats, and copies in other settings), ``cells`` (repeats), and in both
     cases what shares a bring-up; ``rows`` (nothing)."""
     if together not in TOGETHER:
-        raise InputError(f"rows cannot be kept together by '{together}'", f"use {', '.join(TOGETHER)}")
+        raise InputError(
+            "unknown-option-value",
+            "rows cannot be kept together by '{choice}'",
+            "use {choices}",
+            choice=together,
+            choices=", ".join(TOGETHER),
+        )
     if together == "rows":
         return Groups(np.arange(len(examples)))
     pairs = _twins(examples) if together == "twins" else []
@@ -123,10 +129,15 @@ def k_folds(together: Groups, k: int, seed: int) -> list[Fold]:
     """k folds of whole groups, as even as the groups allow; each row is judged once. Crossed with bring-ups they are
     about as many, blocks of both. Raises InputError, DataError."""
     if k < 2:
-        raise InputError(f"{k} folds leave nothing to be judged by", "use 2 folds or more")
+        raise InputError("too-few-folds", "{folds} folds leave nothing to be judged by", "use 2 folds or more", folds=k)
     if together.n < k:
         raise DataError(
-            f"{together.n} settings cannot make {k} folds", f"use {max(2, together.n)} or fewer, or measure more"
+            "too-few-settings",
+            "{settings} settings cannot make {folds} folds",
+            "use {limit} or fewer, or measure more",
+            settings=together.n,
+            folds=k,
+            limit=max(2, together.n),
         )
     if together.crossed is not None:
         return _blocks(together.of, together.crossed, k, seed)
@@ -160,7 +171,11 @@ def _blocks(group: Rows, crossed: Rows, k: int, seed: int) -> list[Fold]:
     ]
     found = [block for block in blocks if block.train.size and block.test.size]
     if not found:
-        raise DataError("no setting has a bring-up of its own and another one to learn from", "repeat whole bring-ups")
+        raise DataError(
+            "too-few-bring-ups",
+            "no setting has a bring-up of its own and another one to learn from",
+            "repeat whole bring-ups",
+        )
     return found
 
 
@@ -173,15 +188,20 @@ def split(together: Groups, train: float, seed: int) -> Fold:
     """One split at random: whole groups, until ``train`` of the rows are there to learn from; crossed with bring-ups
     about as many, and what shares neither with them is judged. Raises InputError, DataError."""
     if not 0 < train < 1:
-        raise InputError(f"a share of {train:g} to learn from is not between 0 and 1", "write --split 0.75")
+        raise InputError(
+            "out-of-range",
+            "a share of {fraction:g} to learn from is not between 0 and 1",
+            "write {spell.split:0.75}",
+            fraction=train,
+        )
     if together.n < 2:
-        raise DataError("one setting cannot be split", "measure more settings")
+        raise DataError("too-few-settings", "one setting cannot be split", "measure more settings")
     if together.crossed is None:
         inside = _learned(together.of, train, seed)
         return Fold(np.flatnonzero(inside), np.flatnonzero(~inside))
     a, b = _learned(together.of, math.sqrt(train), seed), _learned(together.crossed, math.sqrt(train), seed + 1)
     if not (a & b).any() or not (~a & ~b).any():
-        raise DataError("too few bring-ups for one split", "take folds, or repeat whole bring-ups")
+        raise DataError("too-few-bring-ups", "too few bring-ups for one split", "take folds, or repeat whole bring-ups")
     return Fold(np.flatnonzero(a & b), np.flatnonzero(~a & ~b))
 
 
@@ -200,7 +220,13 @@ def leave_out(examples: Examples, factor: str) -> list[Fold]:
     """A fold for every level of a factor: what a model says of a level that it has never seen. Raises InputError."""
     names = [feature.name for feature in examples.features]
     if factor not in names:
-        raise InputError(f"'{factor}' is not a factor of the model", f"factors: {', '.join(names)}")
+        raise InputError(
+            "unknown-factor",
+            "'{factor}' is not a factor of the model",
+            "factors: {factors}",
+            factor=factor,
+            factors=", ".join(names),
+        )
     index = names.index(factor)
     feature, column = examples.features[index], examples.x[:, index]
     folds = []

@@ -22,9 +22,20 @@ _SLACK = 1e-9
 def upper_bounds(maximum: float, reading: str = "width") -> Array:
     """The upper ends of the classes; the last is ``maximum``. Raises InputError."""
     if reading not in READINGS:
-        raise InputError(f"there is no reading '{reading}' of the classes", f"use {' or '.join(READINGS)}")
+        raise InputError(
+            "unknown-option-value",
+            "there is no reading '{choice}' of the classes",
+            "use {choices}",
+            choice=reading,
+            choices=" or ".join(READINGS),
+        )
     if not maximum > 0 or not np.isfinite(maximum):
-        raise InputError(f"classes need a maximum above 0, not {maximum:g}", "use --family tree")
+        raise InputError(
+            "not-positive",
+            "classes need a maximum above 0, not {maximum:g}",
+            "use {spell.family} tree",
+            maximum=maximum,
+        )
     width = maximum * _PART / _EQUAL
     bounds = [width * number for number in range(1, _EQUAL + 1)]
     while bounds[-1] < maximum:

@@ -61,9 +61,17 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, held: Mappin
     names = [one.name for one in examples.features]
     for name in (factor, *held):
         if name not in names:
-            raise InputError(f"there is no factor '{name}' to draw against", f"factors: {', '.join(names)}")
+            raise InputError(
+                "unknown-factor",
+                "there is no factor '{factor}' to draw against",
+                "factors: {factors}",
+                factor=name,
+                factors=", ".join(names),
+            )
     if factor in held:
-        raise InputError(f"{factor} is held, and the axis", "hold the other factors")
+        raise InputError(
+            "conflicting-options", "{factor} is held, and the axis", "hold the other factors", factor=factor
+        )
     kept = np.ones(judged.rows.size, dtype=bool)
     x = examples.x[judged.rows]
     for name, level in held.items():
@@ -71,10 +79,17 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, held: Mappin
         feature = examples.features[place]
         code = encode_one(feature, level)
         if not (x[:, place] == code).any():
-            raise InputError(f"no row has {name}={level}", f"there are {_levels(feature)}")
+            raise InputError(
+                "no-matching-rows",
+                "no row has {factor}={level}",
+                "there are {levels}",
+                factor=name,
+                level=level,
+                levels=_levels(feature),
+            )
         kept &= x[:, place] == code
     if not kept.any():
-        raise DataError("no row has all of what is held", "hold fewer factors")
+        raise DataError("no-matching-rows", "no row has all of what is held", "hold fewer factors")
     axis = examples.features[names.index(factor)]
     levels = tuple(_level(axis, float(value)) for value in x[kept, names.index(factor)])
     units = {one.name: one.unit for one in examples.features}

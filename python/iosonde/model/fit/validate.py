@@ -114,7 +114,9 @@ def judge(
             with np.errstate(all="ignore"):
                 predicted = module.predict(form, examples.x[fold.test])
             if not np.isfinite(predicted).all():
-                raise DataError("its predictions on unseen rows are not finite", "use another family")
+                raise DataError(
+                    "prediction-not-finite", "its predictions on unseen rows are not finite", "use another family"
+                )
             # Least squares of points on a line misses them by their last bits: that is not an error.
             observed = examples.y[fold.test]
             predicted = np.where(np.abs(predicted - observed) <= _LAST_BITS * largest, observed, predicted)
@@ -181,7 +183,12 @@ def learning_curve(
         judged = [judge(examples, candidate, folds, together, level, seed) for candidate in candidates]
         points.append(CurvePoint(n_train, tuple(one.errors.mae if one.errors else None for one in judged)))
     if not points:
-        raise DataError(f"{together.n} settings are too few for a learning curve", "measure 4 settings or more")
+        raise DataError(
+            "too-few-settings",
+            "{settings} settings are too few for a learning curve",
+            "measure 4 settings or more",
+            settings=together.n,
+        )
     return points
 
 
@@ -217,8 +224,17 @@ def groups_for(examples: Examples, together: str, k: int) -> Groups:
     """The groups, refused with the cure where there are fewer than ``k``. Raises InputError, DataError."""
     found = groups(examples, together)
     if found.n < 2:
-        raise InputError("all rows are of one setting, or copies of each other: nothing can be learned from them",
-                         "measure other settings")  # fmt: skip
+        raise InputError(
+            "too-few-settings",
+            "all rows are of one setting, or copies of each other: nothing can be learned from them",
+            "measure other settings",
+        )
     if found.n < k:
-        raise DataError(f"{found.n} settings cannot make {k} folds", f"use --folds {found.n} or fewer")
+        raise DataError(
+            "too-few-settings",
+            "{settings} settings cannot make {folds} folds",
+            "use {spell.folds:{settings}} or fewer",
+            settings=found.n,
+            folds=k,
+        )
     return found

@@ -84,11 +84,25 @@ def check(stations: Sequence[Station]) -> None:
     names = [station.name for station in stations]
     for station in stations:
         if names.count(station.name) > 1:
-            raise InputError(f"station '{station.name}' is named twice", "give each a name of its own")
+            raise InputError(
+                "duplicate-station",
+                "station '{station}' is named twice",
+                "give each a name of its own",
+                station=station.name,
+            )
         if not 0 <= station.demand_s < math.inf or station.servers < 1:
-            raise InputError(f"station '{station.name}' has no demand that can be computed with", "as disk=2ms:4")
+            raise InputError(
+                "invalid-demand",
+                "station '{station}' has no demand that can be computed with",
+                "as disk=2ms:4",
+                station=station.name,
+            )
     if not any(station.kind != Kind.DELAY and station.demand_s > 0 for station in stations):
-        raise InputError("no station is a queue", "add one where operations wait, as --station disk=2ms:4")
+        raise InputError(
+            "no-queueing-station",
+            "no station is a queue",
+            "add one where operations wait, as {spell.station:disk=2ms}:4",
+        )
 
 
 def solve(stations: Sequence[Station], clients: int) -> Solution:

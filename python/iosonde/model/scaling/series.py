@@ -47,12 +47,26 @@ def series_of(
     """
     column = table.column(response)
     if len(table) == 0:
-        raise DataError(f"{table.source or 'the table'} holds no rows", "give a table with measurements")
+        raise DataError(
+            "empty-table",
+            "{source} holds no rows",
+            "give a table with measurements",
+            source=table.source or "the table",
+        )
     if len({column.name, table.column(on).name, *(table.column(name).name for name in by)}) < 2 + len(by):
-        raise InputError("a column is named twice among --response, --on and --by", "name each once")
+        raise InputError(
+            "duplicate-column",
+            "a column is named twice among {spell.response}, {spell.on} and {spell.by}",
+            "name each once",
+        )
     sizes, rates = table.numbers(on), table.numbers(response)
     if column.unit in TIME_UNITS and not of_time:
-        raise InputError(f"'{column.name}' is a time, not a rate", "if every trial did the same work, add --of-time")
+        raise InputError(
+            "not-a-rate",
+            "'{column}' is a time, not a rate",
+            "if every trial did the same work, add {spell.of_time}",
+            column=column.name,
+        )
     known = ~np.isnan(sizes) & ~np.isnan(rates)
     _check(table, sizes, rates, known, column.name, table.column(on).name)
     warnings = [] if known.all() else [f"{int((~known).sum())} of {len(table)} rows lack a value and are left out"]
@@ -73,14 +87,33 @@ def series_of(
 def _check(table: Table, sizes: Any, rates: Any, known: Any, response: str, on: str) -> None:
     """Raises DataError at the first row whose size or rate has no meaning here."""
     if not known.any():
-        raise DataError(f"no row has both {response} and {on}", "look at empty cells")
+        raise DataError(
+            "no-complete-rows",
+            "no row has both {response} and {column}",
+            "look at empty cells",
+            response=response,
+            column=on,
+        )
     wrong = known & ((sizes < 1) | (sizes != np.floor(sizes)) | (sizes > _MOST))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        raise DataError(f"{table.place(row)}, column '{on}': {tidy(sizes[row])} is not a number of nodes or ranks",
-                        f"name with --on a column of whole numbers from 1 to {_MOST:,}")  # fmt: skip
+        raise DataError(
+            "invalid-node-count",
+            "{row}, column '{column}': {size} is not a number of nodes or ranks",
+            "name with {spell.on} a column of whole numbers from 1 to {limit:,}",
+            row=table.place(row),
+            column=on,
+            size=tidy(sizes[row]),
+            limit=_MOST,
+        )
     wrong = known & (rates <= 0)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        raise DataError(f"{table.place(row)}, column '{response}': {tidy(rates[row])} is not a rate",
-                        f"leave such trials out, as --where '{response}>0'")  # fmt: skip
+        raise DataError(
+            "not-a-rate",
+            "{row}, column '{response}': {rate} is not a rate",
+            "leave such trials out, as {spell.where:'{response}>0'}",
+            row=table.place(row),
+            response=response,
+            rate=tidy(rates[row]),
+        )

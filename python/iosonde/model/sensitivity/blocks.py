@@ -75,8 +75,14 @@ def enter(
     wide = sum(matrix.shape[1] for matrix in made.values())
     most = min(_MOST_COLUMNS, design.n_cells - 1 - (LEAST_DF if design.kind == SCATTERED else 0))
     if wide > most:
-        raise DataError(f"--block: the levels of all factors take {wide} columns, and {design.n_cells} settings allow "
-                        f"{most}", "name fewer factors, or measure more settings")  # fmt: skip
+        raise DataError(
+            "too-few-settings",
+            "{spell.block}: the levels of all factors take {columns} columns, and {settings} settings allow {limit}",
+            "name fewer factors, or measure more settings",
+            columns=wide,
+            settings=design.n_cells,
+            limit=most,
+        )
     known = np.zeros((design.n_cells, 0))
     ends = [0]
     for matrix in made.values():

@@ -104,8 +104,13 @@ def design_of(data: Examples) -> Design:
     """The design behind the rows. Raises DataError where there are no more rows than factors."""
     n, k = data.x.shape
     if n <= k:
-        raise DataError(f"{k} factors and {n} rows: their effects cannot be told apart",
-                        "name fewer factors with --on, or measure more settings")  # fmt: skip
+        raise DataError(
+            "too-few-settings",
+            "{factors} factors and {rows} rows: their effects cannot be told apart",
+            "name fewer factors with {spell.on}, or measure more settings",
+            factors=k,
+            rows=n,
+        )
     order = np.argsort(data.cells, kind="stable")
     _, starts, counts = np.unique(data.cells[order], return_index=True, return_counts=True)
     y, x = data.y[order], data.x[order][starts]

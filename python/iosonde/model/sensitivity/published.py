@@ -32,18 +32,37 @@ def rank_line(
     names = [name for name in coefficients if name in levels]
     for name in levels:
         if name not in coefficients:
-            raise InputError(f"--levels: there is no feature '{name}'", f"features: {', '.join(coefficients)}")
+            raise InputError(
+                "unknown-feature",
+                "{spell.levels}: there is no feature '{name}'",
+                "features: {features}",
+                name=name,
+                features=", ".join(coefficients),
+            )
         if len(set(levels[name])) < 2:
-            raise InputError(f"--levels: {name} has one level", "leave it out: a factor that never varies has no share")
+            raise InputError(
+                "single-level-factor",
+                "{spell.levels}: {name} has one level",
+                "leave it out: a factor that never varies has no share",
+                name=name,
+            )
     for name in fixed:
         if name not in names:
-            raise InputError(f"--fixed: '{name}' has no levels", f"features with levels: {', '.join(names)}")
+            raise InputError(
+                "feature-without-levels",
+                "{spell.fixed}: '{name}' has no levels",
+                "features with levels: {features}",
+                name=name,
+                features=", ".join(names),
+            )
     if not names:
-        raise InputError("no feature has levels", "give each its levels, as --levels 'Network=0,1'")
+        raise InputError("no-levels", "no feature has levels", "give each its levels, as {spell.levels:'Network=0,1'}")
     b = np.array([coefficients[name] for name in names])
     spread = np.array([float(np.var(levels[name])) for name in names])
     if not np.any(b):
-        raise DataError(f"{response}: all coefficients are 0", "look at the file")
+        raise DataError(
+            "zero-coefficients", "{response}: all coefficients are 0", "look at the file", response=response
+        )
     drawn = None
     if errors is not None:
         error = np.array([errors[name] for name in names])
@@ -53,7 +72,9 @@ def rank_line(
     held = [names.index(name) for name in fixed]
     rest = [i for i in everything if i not in held]
     if not rest:
-        raise InputError("every factor is fixed", "leave one out of --fixed: nothing is left to choose")
+        raise InputError(
+            "no-free-factor", "every factor is fixed", "leave one out of {spell.fixed}: nothing is left to choose"
+        )
     within = dict(zip(rest, _shares(b, drawn, spread, rest, level), strict=True)) if held else {}
     total = float(b**2 @ spread)
     factors = []

@@ -165,7 +165,9 @@ def rank(
     names = [feature.name for feature in design.features]
     held: Groups = frozenset(_numbers(fixed, names, "--fixed"))
     if len(held) == len(names):
-        raise InputError("every factor is fixed", "leave one out of --fixed: nothing is left to choose")
+        raise InputError(
+            "no-free-factor", "every factor is fixed", "leave one out of {spell.fixed}: nothing is left to choose"
+        )
     ordered = _blocks(blocks or {}, names)
     rng = np.random.default_rng(seed)
     tested = effects or correct([effects_of_examples(data, level)])[0]
@@ -243,7 +245,14 @@ def _numbers(chosen: Sequence[str], names: Sequence[str], option: str) -> list[i
     """The factors' numbers. Raises InputError."""
     for name in chosen:
         if name not in names:
-            raise InputError(f"{option}: '{name}' is not a factor", f"factors: {', '.join(names)}")
+            raise InputError(
+                "unknown-factor",
+                "{option}: '{name}' is not a factor",
+                "factors: {factors}",
+                option=option,
+                name=name,
+                factors=", ".join(names),
+            )
     return [names.index(name) for name in chosen]
 
 
@@ -253,7 +262,12 @@ def _blocks(blocks: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[s
     placed = [i for factors in found.values() for i in factors]
     for i in placed:
         if placed.count(i) > 1:
-            raise InputError(f"--block: '{names[i]}' is in two blocks", "leave it in the first that may explain it")
+            raise InputError(
+                "duplicate-factor",
+                "{spell.block}: '{name}' is in two blocks",
+                "leave it in the first that may explain it",
+                name=names[i],
+            )
     rest = [i for i in range(len(names)) if i not in placed]
     return {**found, REST: rest} if found and rest else found
 

@@ -42,8 +42,13 @@ def within(design: Design, made: Resampled, held: Groups, level: float, rng: np.
         return Within(made, shares, made.estimate(VarianceShare(held), level, design.n))
     of = basis(design, joint_columns(design, sorted(held), LEAST_ROWS))
     if of.shape[1] > _MOST_COLUMNS * design.n_cells:
-        raise DataError(f"the fixed factors take {of.shape[1]} columns, of {design.n_cells} settings: nothing is left "
-                        "to rank the others in", "fix fewer factors, or measure more settings")  # fmt: skip
+        raise DataError(
+            "too-few-settings",
+            "the fixed factors take {n_columns} columns, of {n_cells} settings: nothing is left to rank the others in",
+            "fix fewer factors, or measure more settings",
+            n_columns=of.shape[1],
+            n_cells=design.n_cells,
+        )
     left = residuals(design, of)
     moved = np.repeat(design.means - left, design.counts.astype(int))
     rest_of = replace(design, means=left, y=design.y - moved)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from iosonde.core.errors import InputError, IosondeError, LaunchError
+from iosonde.core.message import spell
 from iosonde.ranks import launch, rollcall, temporary, watchdog
 from iosonde.ranks.launch import local, mpiexec, mpirun, slurm
 from iosonde.ranks.machine import reading
@@ -79,7 +80,7 @@ def slurm_job() -> Ability:
 
 def other_hosts() -> Ability:
     """What mpiexec calls to start something on another host: ssh, or the program that a variable names."""
-    needed_for = "ranks on the hosts of --hosts, or of a reserve script"
+    needed_for = f"ranks on the hosts of {spell.hosts}, or of a reserve script"
     named = {name: os.environ[name] for name in mpirun.AGENT_VARIABLES if os.environ.get(name)}
     for name, agent in named.items():
         program = agent.split()[0]

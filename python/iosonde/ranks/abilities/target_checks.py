@@ -108,7 +108,12 @@ def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = Non
         except TargetFaultError as error:
             return [Ability("target", False, f"failed: {error.message}", "measuring it", error.hint, required=True)]
         if not there:
-            raise TargetError(f"{target} is not a directory", "give --target a directory that exists")
+            raise TargetError(
+                "not-a-directory",
+                "{target} is not a directory",
+                "give {spell.target} a directory that exists",
+                target=target,
+            )
         if not whole.isascii() and any(0xD800 <= ord(char) < 0xE000 for char in whole):
             return [Ability("target", False, f"the name of {target} is not UTF-8", "measuring it",
                             "rename it, or mount it elsewhere (mount --bind)")]  # fmt: skip

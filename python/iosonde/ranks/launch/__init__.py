@@ -51,7 +51,12 @@ def find(name: str | None = None, hosts: Sequence[str] = (), env: Mapping[str, s
 
     chosen = name or _fitting(hosts, env)
     if hosts and chosen in ("local", "slurm"):
-        raise InputError(f"the {chosen} launcher takes no hosts", "leave out --hosts, or take --launcher mpirun")
+        raise InputError(
+            "conflicting-options",
+            "the {launcher} launcher takes no hosts",
+            "leave out {spell.hosts}, or take {spell.launcher} mpirun",
+            launcher=chosen,
+        )
     if chosen == "local":
         return local.Local()
     if chosen == "slurm":
@@ -59,15 +64,25 @@ def find(name: str | None = None, hosts: Sequence[str] = (), env: Mapping[str, s
     if chosen == "mpirun":
         hosts = tuple(hosts) or mpirun.scheduler_hosts(env)
         return mpirun.MpiRun(tuple(hosts))
-    raise InputError(f"there is no launcher '{name}'", f"take one of: {', '.join(NAMES)}")
+    raise InputError(
+        "unknown-option-value",
+        "there is no launcher '{name}'",
+        "take one of: {launchers}",
+        name=name,
+        launchers=", ".join(NAMES),
+    )
 
 
 def check_nodes(launcher: Launcher, nodes: int) -> None:
     """Raise InputError if the launcher has fewer nodes."""
     if launcher.max_nodes is not None and nodes > launcher.max_nodes:
         raise InputError(
-            f"{nodes} nodes were asked for, but {launcher.name} has {launcher.max_nodes}",
-            "ask for fewer with --nodes, or get a larger allocation or host list",
+            "too-few-nodes",
+            "{nodes} nodes were asked for, but {launcher} has {max_nodes}",
+            "ask for fewer with {spell.nodes}, or get a larger allocation or host list",
+            nodes=nodes,
+            launcher=launcher.name,
+            max_nodes=launcher.max_nodes,
         )
 
 

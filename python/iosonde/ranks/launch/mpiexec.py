@@ -63,9 +63,11 @@ def library() -> Library:
         done = run_program([sys.executable, "-c", _PROBE], _PROBE_S, environment={**os.environ, "PYTHONPATH": path})
         answer = json.loads(done.stdout)
     except (OSError, subprocess.TimeoutExpired, ValueError) as error:
-        raise LaunchError("the MPI library could not be asked for its version", INSTALL) from error
+        raise LaunchError(
+            "mpi-probe-failed", "the MPI library could not be asked for its version", "{install}", install=INSTALL
+        ) from error
     if "error" in answer:
-        raise LaunchError(answer["error"], INSTALL)
+        raise LaunchError("reraised", "{error}", "{install}", error=answer["error"], install=INSTALL)
     return Library(flavour_of(answer["version"]), answer["version"], tuple(answer["paths"]))
 
 
@@ -93,10 +95,20 @@ def _belonging(wanted: Library, who: str, path: str) -> Mpiexec:
             others.append(f"{candidate} is {found.version}")
     if others:
         raise LaunchError(
-            f"no mpiexec belongs to {wanted.version}, which {who} loads ({'; '.join(others)})",
+            "mpi-mismatch",
+            "no mpiexec belongs to {version}, which {loader} loads ({candidates})",
             "put its bin directory first on PATH, or load one MPI module only",
+            version=wanted.version,
+            loader=who,
+            candidates="; ".join(others),
         )
-    raise LaunchError(f"there is no mpiexec on PATH for {wanted.version}", INSTALL)
+    raise LaunchError(
+        "tool-missing",
+        "there is no mpiexec on PATH for {version}",
+        "{install}",
+        version=wanted.version,
+        install=INSTALL,
+    )
 
 
 def describe(path: str) -> Mpiexec | None:

@@ -45,8 +45,11 @@ class MpiRun:
         """mpiexec with the options of its family before the program. Raises LaunchError."""
         if nodes > len(self.hosts):
             raise LaunchError(
-                f"{nodes} nodes were asked for, but the host list has {len(self.hosts)}",
-                "name more in the file of --hosts, or ask for fewer nodes",
+                "too-few-nodes",
+                "{nodes} nodes were asked for, but the host list has {n_hosts}",
+                "name more in the file of {spell.hosts}, or ask for fewer nodes",
+                nodes=nodes,
+                n_hosts=len(self.hosts),
             )
         found = mpiexec.find()
         return [*prefix(found, self.hosts[:nodes], ranks_per_node), *program]
@@ -108,17 +111,29 @@ def read_hostfile(path: Path) -> tuple[str, ...]:
         text = path.read_text("utf-8", "backslashreplace")
     except OSError as error:
         raise InputError(
-            f"cannot read the host file {path}: {error.strerror}", f"a file with one host name per line, or {_NAMES}"
+            "unreadable-file",
+            "cannot read the host file {path}: {reason}",
+            "a file with one host name per line, or {alternative}",
+            path=path,
+            reason=error.strerror,
+            alternative=_NAMES,
         ) from error
     return _checked(parse_hosts(text), f"the host file {path}", "give one host name per line")
 
 
 def _checked(hosts: tuple[str, ...], where: str, hint: str) -> tuple[str, ...]:
     if not hosts:
-        raise InputError(f"{where} names no host", hint)
+        raise InputError("no-hosts", "{source} names no host", "{hint}", source=where, hint=hint)
     for host in hosts:
         if not HOST_NAME.fullmatch(host):  # launchers pass names on to ssh, which takes "-o…" for an option
-            raise InputError(f"{where}: '{host}' is not a host name", hint)
+            raise InputError(
+                "invalid-host-name",
+                "{source}: '{host}' is not a host name",
+                "{hint}",
+                source=where,
+                host=host,
+                hint=hint,
+            )
     return hosts
 
 
@@ -131,5 +146,7 @@ def parse_hosts(text: str) -> tuple[str, ...]:
 def scheduler_hosts(env: Mapping[str, str]) -> tuple[str, ...]:
     """The nodes of this PBS job. Raises InputError outside of one."""
     if not env.get("PBS_NODEFILE"):
-        raise InputError("the mpirun launcher has no hosts", "name them in a file, one a line, with --hosts FILE")
+        raise InputError(
+            "no-hosts", "the mpirun launcher has no hosts", "name them in a file, one a line, with {spell.hosts:FILE}"
+        )
     return read_hostfile(Path(env["PBS_NODEFILE"]))

@@ -107,10 +107,24 @@ def check(launcher: Launcher, nodes: int, library: Library, env: Mapping[str, st
     started = words[0] if words else "the program alone"
     if outcome.timed_out or outcome.exit_code:
         why = f"no answer within {CHECK_S:.0f} s" if outcome.timed_out else outcome.last_words()
-        raise LaunchError(f"{started} does not start a job of {library.version}: {why}", _CURE)
+        raise LaunchError(
+            "launch-failed",
+            "{program} does not start a job of {version}: {reason}",
+            "{cure}",
+            program=started,
+            version=library.version,
+            reason=why,
+            cure=_CURE,
+        )
     if library.paths and tasks != [nodes]:
         raise LaunchError(
-            f"{started} and {library.version} do not belong together: of {nodes} tasks each believes to be alone", _CURE
+            "mpi-mismatch",
+            "{program} and {version} do not belong together: of {nodes} tasks each believes to be alone",
+            "{cure}",
+            program=started,
+            version=library.version,
+            nodes=nodes,
+            cure=_CURE,
         )
     return outcome.seconds
 

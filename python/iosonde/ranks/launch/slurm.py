@@ -94,8 +94,10 @@ def from_environment(env: Mapping[str, str]) -> Slurm:
     if not srun or not env.get("SLURM_JOB_ID"):
         missing = "srun is not on PATH" if not srun else "this is not a Slurm job"
         raise LaunchError(
-            f"the slurm launcher cannot start ranks: {missing}",
+            "launcher-unavailable",
+            "the slurm launcher cannot start ranks: {reason}",
             "get an allocation first: salloc -N 4, or write the command into an sbatch script",
+            reason=missing,
         )
     return Slurm(srun, job_nodes(env))
 
@@ -112,9 +114,12 @@ def choose_pmi(flavour: str, available: Sequence[str]) -> str:
             if offered == wanted or offered.startswith(f"{wanted}_"):
                 return offered
     raise LaunchError(
-        f"srun offers {', '.join(available) or 'no MPI types'}, and {flavour or 'this MPI library'} needs "
-        f"{' or '.join(_PMI_OF.get(flavour, ('another',)))}",
-        "take --launcher mpirun, or the MPI library that your site built for Slurm",
+        "pmi-mismatch",
+        "srun offers {available}, and {mpi_library} needs {needed}",
+        "take {spell.launcher} mpirun, or the MPI library that your site built for Slurm",
+        available=", ".join(available) or "no MPI types",
+        mpi_library=flavour or "this MPI library",
+        needed=" or ".join(_PMI_OF.get(flavour, ("another",))),
     )
 
 

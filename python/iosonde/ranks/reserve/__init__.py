@@ -23,9 +23,19 @@ def parse(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise InputError(f"--reserve {text!r}: {error}", "close the quotation mark") from error
+        raise InputError(
+            "unclosed-quote",
+            "{spell.reserve:{command!r}}: {error}",
+            "close the quotation mark",
+            command=text,
+            error=error,
+        ) from error
     if not words:
-        raise InputError("--reserve is empty", "name a script, or write 'salloc' or 'sbatch' with options")
+        raise InputError(
+            "empty-option-value",
+            "{spell.reserve} is empty",
+            "name a script, or write 'salloc' or 'sbatch' with options",
+        )
     return words
 
 

@@ -38,8 +38,14 @@ def run(words: Sequence[str], nodes: int, limit_s: float) -> tuple[str, ...]:
         if code:
             how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
             lines = _text(err.fileno()).strip().splitlines()
-            raise LaunchError(f"{said} {how}: {_short(lines[-1] if lines else 'no message')}",
-                              "run it yourself and see; nothing was measured")  # fmt: skip
+            raise LaunchError(
+                "reserve-script-failed",
+                "{script} {outcome}: {last_line}",
+                "run it yourself and see; nothing was measured",
+                script=said,
+                outcome=how,
+                last_line=_short(lines[-1] if lines else "no message"),
+            )
         return _names(_text(out.fileno()), said, nodes)
 
 
@@ -49,7 +55,14 @@ def _start(words: Sequence[str], nodes: int, out: int, err: int) -> subprocess.P
                                 start_new_session=True)  # fmt: skip
     except OSError as error:
         hint = f"chmod +x {words[0]}" if isinstance(error, PermissionError) else "look at its path and its first line"
-        raise InputError(f"cannot start the reserve script {words[0]}: {error.strerror}", hint) from error
+        raise InputError(
+            "launch-failed",
+            "cannot start the reserve script {script}: {reason}",
+            "{hint}",
+            script=words[0],
+            reason=error.strerror,
+            hint=hint,
+        ) from error
 
 
 def _wait(process: subprocess.Popen[bytes], outputs: Sequence[int], said: str, limit_s: float) -> int:
@@ -59,9 +72,22 @@ def _wait(process: subprocess.Popen[bytes], outputs: Sequence[int], said: str, l
         with suppress(subprocess.TimeoutExpired):
             return process.wait(LOOK_S)
         if any(os.fstat(output).st_size > MOST_BYTES for output in outputs):
-            raise InputError(f"{said} printed more than {format_size(MOST_BYTES)} and was ended", _PRINTS)
+            raise InputError(
+                "too-much-output",
+                "{script} printed more than {limit} and was ended",
+                "{prints}",
+                script=said,
+                limit=format_size(MOST_BYTES),
+                prints=_PRINTS,
+            )
         if time.monotonic() > give_up:
-            raise LaunchError(f"{said} did not end within {limit_s:.0f} s", "run it yourself and see what it waits for")
+            raise LaunchError(
+                "timed-out",
+                "{script} did not end within {limit_s:.0f} s",
+                "run it yourself and see what it waits for",
+                script=said,
+                limit_s=limit_s,
+            )
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -78,15 +104,35 @@ def _names(text: str, said: str, nodes: int) -> tuple[str, ...]:
     for number, line in enumerate(text.splitlines(), 1):
         for word in line.split():
             if not HOST_NAME.fullmatch(word):
-                raise InputError(f"{said} printed '{_short(word)}' in line {number}, which is not the name of a node",
-                                 _PRINTS)  # fmt: skip
+                raise InputError(
+                    "invalid-host-name",
+                    "{script} printed '{host}' in line {line}, which is not the name of a node",
+                    "{prints}",
+                    script=said,
+                    host=_short(word),
+                    line=number,
+                    prints=_PRINTS,
+                )
             if word in names:
-                raise InputError(f"{said} printed the node {_short(word)} twice, in lines {names[word]} and {number}",
-                                 "each node once: end it with: | sort -u")  # fmt: skip
+                raise InputError(
+                    "duplicate-node",
+                    "{script} printed the node {node} twice, in lines {first_line} and {line}",
+                    "each node once: end it with: | sort -u",
+                    script=said,
+                    node=_short(word),
+                    first_line=names[word],
+                    line=number,
+                )
             names[word] = number
     if len(names) < nodes:
-        raise InputError(f"{said} printed {len(names) or 'no'} nodes, and {nodes} are needed",
-                         "let it wait until it has them all, or ask for fewer with --nodes")  # fmt: skip
+        raise InputError(
+            "too-few-nodes",
+            "{script} printed {n_printed} nodes, and {nodes} are needed",
+            "let it wait until it has them all, or ask for fewer with {spell.nodes}",
+            script=said,
+            n_printed=len(names) or "no",
+            nodes=nodes,
+        )
     return tuple(names)[:nodes]
 
 

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 
 from iosonde.core import nodelist
 from iosonde.core.errors import InputError, LaunchError
+from iosonde.core.message import spell
 from iosonde.core.parent_death import signal_on_parent_death
 from iosonde.core.program_output import run_program
 from iosonde.ranks.machine import reading
@@ -30,7 +31,7 @@ SUBMIT_S = 60.0
 _HOLD = "env -0; echo; exec cat"
 _END_OF_ENVIRONMENT = b"\0\n"
 _TALK_BYTES = 1 << 16
-_OPTIONS_HINT = "look at: sinfo; options for Slurm follow the word, as in --reserve 'salloc --partition=long'"
+_OPTIONS_HINT = f"look at: sinfo; options for Slurm follow the word, as in {spell.reserve:'salloc --partition=long'}"
 # Reasons of squeue(1) that waiting does not cure, or that only an administrator does.
 _HOPELESS = {
     "PartitionConfig": "the partition has not so many nodes, or not for so long",
@@ -84,9 +85,20 @@ def submit(options: Sequence[str], nodes: int, command: Sequence[str]) -> str:
     try:
         done = run_program([*words, f"--wrap=exec {shlex.join(command)}"], SUBMIT_S)
     except OSError as error:
-        raise LaunchError(f"sbatch cannot be used: {error.strerror}", _OPTIONS_HINT) from error
+        raise LaunchError(
+            "launch-failed",
+            "sbatch cannot be used: {reason}",
+            "{options_hint}",
+            reason=error.strerror,
+            options_hint=_OPTIONS_HINT,
+        ) from error
     except subprocess.TimeoutExpired:
-        raise LaunchError(f"sbatch gave no answer within {SUBMIT_S:.0f} s", "look whether Slurm is up: sinfo") from None
+        raise LaunchError(
+            "no-response",
+            "sbatch gave no answer within {limit_s:.0f} s",
+            "look whether Slurm is up: sinfo",
+            limit_s=SUBMIT_S,
+        ) from None
     job = done.stdout.strip().partition(";")[0]  # ID, or ID;CLUSTER
     if done.returncode or not job.isdigit():
         raise _refused(nodes, done.stderr)
@@ -117,8 +129,13 @@ def _granted(
     granted = {name: value for name, _, value in pairs if name.startswith("SLURM_")}
     count = len(nodelist.expand(granted.get("SLURM_JOB_NODELIST", "")))
     if count < nodes:
-        raise InputError(f"Slurm gave {count} nodes, and {nodes} are needed",
-                         "leave the number of nodes out of --reserve: --nodes decides it")  # fmt: skip
+        raise InputError(
+            "too-few-nodes",
+            "Slurm gave {granted_nodes} nodes, and {nodes} are needed",
+            "leave the number of nodes out of {spell.reserve}: {spell.nodes} decides it",
+            granted_nodes=count,
+            nodes=nodes,
+        )
     return granted
 
 
@@ -142,11 +159,26 @@ def _refused(nodes: int, talk: str) -> LaunchError:
     errors = [line for line in lines if "error:" in line] or lines or ["no message"]
     why = errors[-1].rpartition("error: ")[2].removeprefix("Job submit/allocate failed: ")
     why = why.removeprefix("Batch job submission failed: ")
-    return LaunchError(f"Slurm gives no {nodes} nodes: {why}", _OPTIONS_HINT)
+    return LaunchError(
+        "allocation-refused",
+        "Slurm gives no {nodes} nodes: {reason}",
+        "{options_hint}",
+        nodes=nodes,
+        reason=why,
+        options_hint=_OPTIONS_HINT,
+    )
 
 
 def _hopeless(nodes: int, reason: str) -> LaunchError:
-    return LaunchError(f"Slurm gives no {nodes} nodes: {_HOPELESS[reason]} ({reason})", _OPTIONS_HINT)
+    return LaunchError(
+        "allocation-refused",
+        "Slurm gives no {nodes} nodes: {explanation} ({reason})",
+        "{options_hint}",
+        nodes=nodes,
+        explanation=_HOPELESS[reason],
+        reason=reason,
+        options_hint=_OPTIONS_HINT,
+    )
 
 
 def _reason(job: str) -> str:
@@ -161,6 +193,10 @@ def _talk(err: int) -> str:
 def _program(name: str) -> str:
     path = shutil.which(name)
     if not path:
-        raise LaunchError(f"Slurm cannot be asked for nodes: {name} is not on PATH",
-                          "log in where its clients are, or reserve by a script of your own")  # fmt: skip
+        raise LaunchError(
+            "tool-missing",
+            "Slurm cannot be asked for nodes: {tool} is not on PATH",
+            "log in where its clients are, or reserve by a script of your own",
+            tool=name,
+        )
     return path

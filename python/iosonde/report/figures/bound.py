@@ -21,11 +21,19 @@ KINDS = ("roofline", "waterfall")
 def figure(answer: Bounds, kind: str = "roofline", against: str = "clients") -> Figure:
     """The first panels of the roofline against clients, servers or request, or of the waterfall. Raises InputError."""
     if kind not in KINDS:
-        raise InputError(f"there is no figure '{kind}' of a bound", f"take {' or '.join(KINDS)}")
+        raise InputError(
+            "unknown-option-value",
+            "there is no figure '{kind}' of a bound",
+            "take {kinds}",
+            kind=kind,
+            kinds=" or ".join(KINDS),
+        )
     if kind == "waterfall":
         items = [waterfall_figure(WaterfallBars.of(one)) for one in answer.falls[:MOST_PANELS]]
     else:
         items = [roofline_figure(Roofline(**vars(one))) for one in answer.rooflines(against)[:MOST_PANELS]]
     if not items:
-        raise InputError("no losses were computed", "ask for the waterfall of a store: waterfall=True")
+        raise InputError(
+            "losses-not-computed", "no losses were computed", "ask for the waterfall of a store: waterfall=True"
+        )
     return together(items, columns=2)

@@ -22,7 +22,14 @@ def format_of(path: str | Path) -> str:
     """The format that a file's name ends with. Raises InputError for a name that ends otherwise."""
     form = Path(path).suffix.lower().lstrip(".")
     if form not in FORMATS:
-        raise InputError(f"{path} is not a figure's name", f"end it in .{', .'.join(FORMATS[:-1])} or .{FORMATS[-1]}")
+        raise InputError(
+            "unknown-file-format",
+            "{path} is not a figure's name",
+            "end it in .{formats} or .{last_format}",
+            path=path,
+            formats=", .".join(FORMATS[:-1]),
+            last_format=FORMATS[-1],
+        )
     return form
 
 
@@ -57,8 +64,13 @@ def _check_size(svg: str) -> None:
     """Raises InputError for a figure whose pixels would take so much memory that the library ends the process."""
     found = re.search(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)
     if found and float(found[1]) * float(found[2]) * _SCALE**2 > _MOST_PIXELS:
-        raise InputError(f"the figure is {found[1]} by {found[2]} points, which is too much for a PNG",
-                         "write it as .svg, or choose fewer metrics")  # fmt: skip
+        raise InputError(
+            "figure-too-large",
+            "the figure is {width_points} by {height_points} points, which is too much for a PNG",
+            "write it as .svg, or choose fewer metrics",
+            width_points=found[1],
+            height_points=found[2],
+        )
 
 
 def numbered(svg: str) -> str:

@@ -28,8 +28,11 @@ _DARK = 0.5  # of the reach of colours, beyond which text is light
 def heatmap_figure(plot: SettingsPlot) -> Figure:
     """One figure of all panels. Raises InputError where there are no two factors."""
     if plot.color is None or not plot.joined:
-        raise InputError("a heat map is of settings of two factors", "name them with --x and --color, or draw "
-                         "--kind settings")  # fmt: skip
+        raise InputError(
+            "missing-factors",
+            "a heat map is of settings of two factors",
+            "name them with --x and {spell.color}, or draw {spell.kind} settings",
+        )
     across, scales = columns_of(plot), scales_of(plot.panels, True)
     width, _ = _size(plot, across)
     reaches = {name: _reach([one for one in plot.panels if one.scale == name], scales[name]) for name in scales}

@@ -29,7 +29,13 @@ def figure(answer: LeastSquares, kind: str | None = None) -> Figure:
     """The four diagnostic plots of a regression, or the one of ``kind``. Raises InputError where only sums are
     known, and for another kind."""
     if kind is not None and kind not in KINDS:
-        raise InputError(f"there is no figure '{kind}' of a regression", f"take {', '.join(KINDS)}")
+        raise InputError(
+            "unknown-option-value",
+            "there is no figure '{kind}' of a regression",
+            "take {kinds}",
+            kind=kind,
+            kinds=", ".join(KINDS),
+        )
     return together(regression_figures(ModelPlots(**answer.plots()), "", kind), columns=2)
 
 

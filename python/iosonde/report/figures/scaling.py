@@ -66,7 +66,12 @@ class ScalingPlot:
 def figure(answer: ScalingLaws) -> Figure:
     """A panel for each series. Raises InputError where they are too many to read."""
     if len(answer.items) > _MOST_PANELS:
-        raise InputError(f"{len(answer.items)} series are too many for one figure", "choose some with --where")
+        raise InputError(
+            "too-many-series",
+            "{n_series} series are too many for one figure",
+            "choose some with {spell.where}",
+            n_series=len(answer.items),
+        )
     return together([scaling_figure(_content(one)) for one in answer.items], columns=2)
 
 

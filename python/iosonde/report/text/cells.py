@@ -53,10 +53,15 @@ def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
 def check_unit(made: Overview, unit: str | None) -> None:
     """Raises InputError for a unit that is no rate of bytes, or where nothing is one."""
     if unit and not bytes_per_s(unit):
-        raise InputError(f"--unit {unit}: this is no rate of bytes", "as KB/s, KiB/s, MB/s, MiB/s")
+        raise InputError(
+            "unknown-unit", "{spell.unit:{unit}}: this is no rate of bytes", "as KB/s, KiB/s, MB/s, MiB/s", unit=unit
+        )
     if unit and not any(_in_bytes_per_s(row.unit) for row in made.rows):
         raise InputError(
-            f"--unit {unit}: nothing here is a rate of bytes", "say a column's unit in its name: write_MB/s"
+            "no-rate-column",
+            "{spell.unit:{unit}}: nothing here is a rate of bytes",
+            "say a column's unit in its name: write_MB/s",
+            unit=unit,
         )
 
 

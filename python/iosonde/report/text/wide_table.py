@@ -24,7 +24,13 @@ PARTS = " parts for want of room"
 def check_column(made: Overview, column: str) -> str:
     """The factor of this name. Raises InputError where cells do not differ by it."""
     if column not in made.by:
-        raise InputError(f"--columns {column}: cells do not differ by it", nearest(column, made.by or ["nothing"]))
+        raise InputError(
+            "unknown-factor",
+            "{spell.columns:{column}}: cells do not differ by it",
+            "{suggestion}",
+            column=column,
+            suggestion=nearest(column, made.by or ["nothing"]),
+        )
     return column
 
 

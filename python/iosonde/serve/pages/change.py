@@ -22,7 +22,7 @@ def _made(shelf: Shelf, asked: Address) -> WebPage:
     series, run = asked.one("series"), asked.one("run")
     change = next((one for one in history.changes if (one.series.title, one.first_after.run) == (series, run)), None)
     if change is None:
-        raise InputError("this history has no such change now", "look at the history again")
+        raise InputError("unknown-change", "this history has no such change now", "look at the history again")
     made = answers.watch_compare.compare_sides(change)
     drawn = report.figures.ratios.ratios_figure(made)
     point = "experiment, the mean of its trials" if change.series.nightly else "trial"

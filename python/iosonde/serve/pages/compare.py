@@ -46,10 +46,18 @@ def _side(shelf: Shelf, asked: Address, side: str) -> tuple[Source, bool]:
     shelved, said = shelf.at(asked.one(side)), asked.many(f"where_{side}")
     part, total = shelf.part(shelved, parse_where(said), MOST)
     if not total:
-        raise InputError(f"no run is on the side {side.upper()}", "correct its conditions")
+        raise InputError(
+            "no-matching-runs", "no run is on the side {side}", "correct its conditions", side=side.upper()
+        )
     if total > MOST:
-        raise InputError(f"the side {side.upper()} has {total} runs, and at most {MOST} are compared here",
-                         "narrow it by conditions, or use iosonde compare")  # fmt: skip
+        raise InputError(
+            "too-many-runs",
+            "the side {side} has {n_runs} runs, and at most {limit} are compared here",
+            "narrow it by conditions, or use iosonde compare",
+            side=side.upper(),
+            n_runs=total,
+            limit=MOST,
+        )
     only = said[0].removeprefix("experiment=") if len(said) == 1 else ", ".join(said)
     source, note = by_itself(replace(open_data(part), name=only or shelved.name), alike=True)
     return source, bool(note)

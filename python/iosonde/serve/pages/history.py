@@ -31,7 +31,7 @@ def watched(shelf: Shelf, asked: Address, place: str) -> tuple[Watch, int]:
     """The history of the runs that are asked for, and how many there are. Raises InputError, DataError."""
     part, total = shelf.part(shelf.at(place), asked.where, asked.number("last", NEWEST, MOST))
     if not total:
-        raise InputError("no run fulfils the conditions", "correct the conditions above")
+        raise InputError("no-matching-runs", "no run fulfils the conditions", "correct the conditions above")
     return answers.watch.watch(open_data(part), Numbers(tuple(asked.many("response"))), Watching()), total
 
 

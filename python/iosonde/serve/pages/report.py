@@ -22,12 +22,25 @@ def _made(shelf: Shelf, asked: Address) -> bytes:
     shelved, experiment, run = shelf.at(asked.one("store")), asked.one("experiment"), asked.one("run")
     chosen = Condition("run", "=", run) if run else Condition("experiment", "=", experiment)
     if not chosen.value:
-        raise InputError("a page is of an experiment or of a run", "follow a link of the list")
+        raise InputError("missing-parameter", "a page is of an experiment or of a run", "follow a link of the list")
     part, total = shelf.part(shelved, [chosen], MOST)
     if not total:
-        raise InputError(f"there is no {chosen.column} {chosen.value} in {shelved.name}", "it may have been removed")
+        raise InputError(
+            "unknown-record",
+            "there is no {column} {id} in {store}",
+            "it may have been removed",
+            column=chosen.column,
+            id=chosen.value,
+            store=shelved.name,
+        )
     if total > MOST:
-        raise InputError(f"{chosen.value} has {total} runs: its page takes minutes", "use iosonde report")
+        raise InputError(
+            "too-many-runs",
+            "{id} has {n_runs} runs: its page takes minutes",
+            "use iosonde report",
+            id=chosen.value,
+            n_runs=total,
+        )
     again = ["iosonde", "report", str(shelved.store.path)]
     again += ["--where", f"run={run}"] if run else ["--experiment", experiment]
     made = answers.report.report(answers.report.Wanted(str(shelved.store.path), part=part, again=tuple(again)))

@@ -41,7 +41,13 @@ class Address:
         """A whole number from 1 to ``most``. Raises InputError."""
         text = self.one(name) or str(default)
         if not (text.isascii() and text.isdigit() and 1 <= int(text[:12]) <= most):
-            raise InputError(f"{name} is no number from 1 to {most}", "correct the address")
+            raise InputError(
+                "out-of-range",
+                "{parameter} is no number from 1 to {maximum}",
+                "correct the address",
+                parameter=name,
+                maximum=most,
+            )
         return int(text)
 
     @property

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
+from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
@@ -67,7 +68,12 @@ def of_table(
     """Everything that is suspicious in a plain table. ``ignored`` are columns that number or date the rows, or hold
     remarks. Raises DataError."""
     if len(table) == 0:
-        raise DataError(f"{table.source or 'the table'} holds no rows", "give a table with at least one measurement")
+        raise DataError(
+            "empty-table",
+            "{source} holds no rows",
+            "give a table with at least one measurement",
+            source=table.source or "the table",
+        )
     ordered = _in_time(table, ignored)
     cells = [cell for cell in cells_of(ordered, responses, by) if cell.values.size]
     hidden = hidden_factors(ordered, cells, [*responses, *ignored])
@@ -129,7 +135,7 @@ def _unbounded(subject: checks.Subject) -> list[str]:
     found = (
         []
         if (subject.bound, subject.limit) != (None, None) or subject.probes
-        else ["values above what the hardware can carry need --bound"]
+        else [f"values above what the hardware can carry need {spell.bound}"]
     )
     if not subject.runs:
         found.append("caches, loads and clocks of a table's machines are not known")

@@ -21,6 +21,7 @@ What to do
 
 from __future__ import annotations
 
+from iosonde.core.message import spell
 from iosonde.core.stored import fate_of_incomplete
 from iosonde.core.types import Finding, Severity
 
@@ -36,7 +37,7 @@ def check(subject: Subject) -> list[Finding]:
     if not incomplete:
         return []
     first = incomplete[0].missing[0]
-    cure = "" if incomplete[0].counts else "; --incomplete takes them in as they are"
+    cure = "" if incomplete[0].counts else f"; {spell.incomplete} takes them in as they are"
     return [
         Finding(
             CODE,

@@ -21,6 +21,7 @@ What to do
 
 from __future__ import annotations
 
+from iosonde.core.message import spell
 from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject, some
@@ -40,6 +41,6 @@ def check(subject: Subject) -> list[Finding]:
             Severity.WARNING,
             f"trials of one cell differ in {', '.join(columns)} ({some(cells)})",
             {"columns": columns[:SHOWN], "cells": {name: cells[:SHOWN] for name, cells in subject.hidden.items()}},
-            "hold it fixed with --where, or make it a factor with --by",
+            f"hold it fixed with {spell.where}, or make it a factor with {spell.by}",
         )
     ]

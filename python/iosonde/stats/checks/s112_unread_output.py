@@ -22,6 +22,7 @@ What to do
 
 from __future__ import annotations
 
+from iosonde.core.message import spell
 from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject
@@ -52,6 +53,7 @@ def check(subject: Subject) -> list[Finding]:
             Severity.WARNING if partly else Severity.INFO,
             f"of {first} only the time is known in {unread[first]} of {trials[first]} trials: {why[first]}{more}",
             {"trials": dict(list(unread.items())[:SHOWN])},
-            "name its tool with parse: TOOL, or say parse: none; iosonde show STORE RUN --printed shows the output",
+            f"name its tool with parse: TOOL, or say parse: none; iosonde show STORE RUN {spell.printed} shows the "
+            "output",
         )
     ]

@@ -21,6 +21,7 @@ What to do
 
 from __future__ import annotations
 
+from iosonde.core.message import spell
 from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject, some
@@ -46,6 +47,6 @@ def check(subject: Subject) -> list[Finding]:
             f"{some(sorted(trials))} {'are' if len(trials) > 1 else 'is'} of each rank alone in {most} of {len(runs)} "
             "trials: percentiles of several ranks cannot be combined",
             {"trials": dict(sorted(trials.items())[:SHOWN])},
-            "iosonde show STORE --export csv writes them with a column rank; or let the tool start its own jobs",
+            f"iosonde show STORE {spell.export} csv writes them with a column rank; or let the tool start its own jobs",
         )
     ]

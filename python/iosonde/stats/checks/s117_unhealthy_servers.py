@@ -25,6 +25,7 @@ What to do
 
 from __future__ import annotations
 
+from iosonde.core.message import spell
 from iosonde.core.schema import HEALTH, WELL
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
@@ -59,7 +60,7 @@ def check(subject: Subject) -> list[Finding]:
                 "health": {level: [run.id for run in runs][:SHOWN] for level, runs in troubled.items()},
                 "at": {run.id: _times(run) for runs in troubled.values() for run in runs[:SHOWN]},
             },
-            "bring it back and measure again; --where health=ok leaves these trials out",
+            f"bring it back and measure again; {spell.where:health=ok} leaves these trials out",
         )
     ]
 

@@ -27,6 +27,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from iosonde.core.message import spell
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
@@ -80,7 +81,7 @@ def _no_spread(name: str, cells: Sequence[TrialCell]) -> Finding:
     return Finding(
         CODE, Severity.WARNING, f"all {n} values of {name} are {significant(value)}: nothing measured has no spread",
         {"operation": cells[0].operation, "metric": cells[0].metric, "value": value, "n": n},
-        "write the values with all their digits, or leave the column out with --response")  # fmt: skip
+        f"write the values with all their digits, or leave the column out with {spell.response}")  # fmt: skip
 
 
 def _coarse(cells: Sequence[TrialCell]) -> tuple[float, float, list[TrialCell]] | None:

@@ -22,6 +22,7 @@ What to do
 
 from __future__ import annotations
 
+from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 from iosonde.core.words import counted
@@ -52,7 +53,7 @@ def check(subject: Subject) -> list[Finding]:
             f"{len(both)} of {counted(len(nodes), 'client node')} also served the file system: {named}; what was "
             "written and read there need not have gone over the network",
             {"nodes": {name: several[:SHOWN] for name, several in both.items()}, "n_runs": len(runs)},
-            "run the ranks on nodes that serve nothing (--hosts), or make it a factor and compare",
+            f"run the ranks on nodes that serve nothing ({spell.hosts}), or make it a factor and compare",
         )
     ]
 

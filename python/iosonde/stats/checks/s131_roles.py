@@ -22,6 +22,7 @@ What to do
 
 from __future__ import annotations
 
+from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 
@@ -48,6 +49,6 @@ def check(subject: Subject) -> list[Finding]:
                 CODE, Severity.WARNING if wrong else Severity.INFO, "; ".join(said),
                 {"experiment": name, "runs": [run.id for run in runs[:SHOWN]], "said": said,
                  "roles": cluster.by_role()},
-                "mend the cluster file, or choose other nodes with --hosts",
+                f"mend the cluster file, or choose other nodes with {spell.hosts}",
             ))  # fmt: skip
     return found

@@ -20,6 +20,7 @@ What to do
 
 from __future__ import annotations
 
+from iosonde.core.message import spell
 from iosonde.core.types import Finding, Severity
 
 from ..regression.types import FitSubject
@@ -43,6 +44,6 @@ def check_fit(subject: FitSubject) -> list[Finding]:
             Severity.WARNING,
             f"the residuals' spread is not the same everywhere (p={p:.2g}): standard errors are not right",
             {"breusch_pagan_p": seen.breusch_pagan_p, "brown_forsythe_p": seen.brown_forsythe_p},
-            "use --robust, or the log of the response",
+            f"use {spell.robust}, or the log of the response",
         )
     ]

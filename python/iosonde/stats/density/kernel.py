@@ -48,7 +48,13 @@ def rule(histogram: LogHistogram, name: str) -> float:
         return max(1.06 * sd * math.pow(histogram.n, -0.2), WIDTH)
     if name == ISJ:
         return improved_sheather_jones(histogram)
-    raise InputError(f"there is no bandwidth '{name}'", f"one of {', '.join(RULES)}, or a number as 0.05")
+    raise InputError(
+        "unknown-option-value",
+        "there is no bandwidth '{bandwidth}'",
+        "one of {rules}, or a number as 0.05",
+        bandwidth=name,
+        rules=", ".join(RULES),
+    )
 
 
 def improved_sheather_jones(histogram: LogHistogram) -> float:

@@ -153,7 +153,13 @@ def group(name: str, values: npt.ArrayLike) -> Group:
     x = np.asarray(values, dtype=float)
     if x.size < 2:
         n = "no trial" if x.size == 0 else "one trial"
-        raise DataError(f"'{name}' has {n}: there is no spread to compare with", "give at least 2, better 6 or more")
+        raise DataError(
+            "too-few-trials",
+            "'{side}' has {n}: there is no spread to compare with",
+            "give at least 2, better 6 or more",
+            side=name,
+            n=n,
+        )
     return Group(name, side(x), x)
 
 
@@ -207,13 +213,15 @@ def check_margin(level: float, margin: float) -> None:
     """Raises InputError for a level or a margin that cannot be."""
     check_level(level)
     if not margin >= 0:
-        raise InputError("the margin of practical equality is below 0", "write it like 2%")
+        raise InputError("out-of-range", "the margin of practical equality is below 0", "write it like 2%")
 
 
 def _ratio(a: Group, b: Group, level: float, *, pairs: bool, base: float | None) -> tuple[Estimate | None, str]:
     """The ratio of B to A, and what made it; None where the values have none."""
     if pairs and (a.values is None or b.values is None or a.values.size != b.values.size):
-        raise InputError("only trials can be paired, and as many on either side", "leave --pair out")
+        raise InputError(
+            "unpaired-trials", "only trials can be paired, and as many on either side", "leave {spell.pair} out"
+        )
     if base is not None or not (_positive(a) and _positive(b)):
         return None, "paired t" if pairs else WELCH
     found, method = (_paired_ratio(a, b, level), PAIRS) if pairs else ratio_and_method(b.side, a.side, level)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from iosonde.core.level_text import setting_text
+from iosonde.core.message import spell
 from iosonde.core.metrics import changed, is_speed
 from iosonde.core.table import show
 from iosonde.core.types import Estimate, Metric
@@ -143,7 +144,7 @@ def _margin(one: Comparison, words: Wording) -> str:
 
 def _cure(one: Comparison) -> str:
     if one.cells_differ:
-        return " Its cells disagree beyond chance, which more trials would not change: compare each with --by."
+        return f" Its cells disagree beyond chance, which more trials would not change: compare each with {spell.by}."
     if one.n_needed is None:
         return ""
     if one.n_more is None:

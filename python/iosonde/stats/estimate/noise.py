@@ -109,7 +109,9 @@ def passport(
     positive = [cell for cell in cells if cell.values.size and np.all(cell.values > 0)]
     if not any(cell.values.size > 1 for cell in positive):
         raise DataError(
-            "no cell has two trials (above 0): there is no noise to look at", "repeat every cell, 6 times or more"
+            "too-few-trials",
+            "no cell has two trials (above 0): there is no noise to look at",
+            "repeat every cell, 6 times or more",
         )
     families: dict[tuple[str, str], list[TrialCell]] = {}
     for cell in positive:

@@ -24,9 +24,15 @@ def detectable_effect(n: int, level: float, power: float) -> float:
 
     check_level(level)
     if n < 2:
-        raise InputError(f"{n} trial a side shows no spread", "give at least 2")
+        raise InputError("too-few-trials", "{n} trial a side shows no spread", "give at least 2", n=n)
     if not 1 - level < power < 1:
-        raise InputError(f"the power {power:g} is not between {1 - level:g} and 1", "use a fraction such as 0.8")
+        raise InputError(
+            "out-of-range",
+            "the power {power:g} is not between {minimum:g} and 1",
+            "use a fraction such as 0.8",
+            power=power,
+            minimum=1 - level,
+        )
     df, critical = 2 * n - 2, t_critical(level, 2 * n - 2)
 
     def missed(noncentrality: float) -> float:

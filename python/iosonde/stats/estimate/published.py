@@ -32,20 +32,29 @@ class PublishedSummary:
     def spread(self) -> float:
         """The standard deviation of a trial. Raises InputError where it cannot be told."""
         if self.n < 2:
-            raise InputError(f"a summary of {self.n} trial has no spread", "give n of at least 2")
+            raise InputError("too-few-trials", "a summary of {n} trial has no spread", "give n of at least 2", n=self.n)
         if self.sd is not None:
             return self.sd
         if self.low is None or self.high is None or self.level is None:
             raise InputError(
-                "a summary needs sd, or low, high and level", "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9"
+                "incomplete-summary",
+                "a summary needs sd, or low, high and level",
+                "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9",
             )
         if not self.low <= self.mean <= self.high:
             raise InputError(
-                f"the mean {self.mean:g} is not between {self.low:g} and {self.high:g}", "look at the summary again"
+                "inconsistent-summary",
+                "the mean {mean:g} is not between {low:g} and {high:g}",
+                "look at the summary again",
+                mean=self.mean,
+                low=self.low,
+                high=self.high,
             )
         check_level(self.level)
         if self.kind not in ("t", "z"):
-            raise InputError(f"an interval of kind '{self.kind}' is not known", "use t or z")
+            raise InputError(
+                "unknown-interval-kind", "an interval of kind '{kind}' is not known", "use t or z", kind=self.kind
+            )
         by_student = self.kind == "t"
         critical = t_critical(self.level, self.n - 1) if by_student else normal_quantile(0.5 + self.level / 2)
         return (self.high - self.low) / 2 * math.sqrt(self.n) / critical

@@ -53,7 +53,13 @@ def interval(logs: Values, level: float, most: int = MOST) -> Estimate:
     x = np.asarray(logs, dtype=float)
     n = int(x.size)
     if n > most:
-        raise InputError(f"{n} pairs are more than the {most} that were planned", "the plan is sealed")
+        raise InputError(
+            "too-many-pairs",
+            "{n} pairs are more than the {limit} that were planned",
+            "the plan is sealed",
+            n=n,
+            limit=most,
+        )
     value = math.exp(float(np.mean(x))) if n else None
     if n < LEAST:
         pairs = "1 pair is" if n == 1 else f"{n} pairs are"

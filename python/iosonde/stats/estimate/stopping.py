@@ -35,16 +35,24 @@ def stein(pilot: Values, relative_half_width: float, level: float) -> int:
     check_level(level)
     x = np.asarray(pilot, dtype=float)
     if x.size < PILOT:
-        raise InputError(f"a pilot of {x.size} trials is too small to fix the number", f"make at least {PILOT}")
+        raise InputError(
+            "too-few-trials",
+            "a pilot of {n_trials} trials is too small to fix the number",
+            "make at least {minimum}",
+            n_trials=x.size,
+            minimum=PILOT,
+        )
     if not relative_half_width > 0:
-        raise InputError("the half-width must be above 0", "write it as ci<5%")
+        raise InputError("out-of-range", "the half-width must be above 0", "write it as ci<5%")
     wanted = relative_half_width * abs(float(np.mean(x)))
     s = standard_deviation(x)
     if s == 0:
         return int(x.size)
     if wanted == 0:
         raise InputError(
-            "the pilot's mean is 0: a half-width relative to it cannot be reached", "fix the number of trials"
+            "zero-mean",
+            "the pilot's mean is 0: a half-width relative to it cannot be reached",
+            "fix the number of trials",
         )
     return max(int(x.size), math.ceil((t_critical(level, x.size - 1) * s / wanted) ** 2 - 1e-9))
 
@@ -54,7 +62,13 @@ def stein_interval(values: Values, n_pilot: int, level: float) -> Estimate:
     check_level(level)
     x = np.asarray(values, dtype=float)
     if not 2 <= n_pilot <= x.size:
-        raise InputError(f"a pilot of {n_pilot} does not fit {x.size} trials", "give the pilot that fixed the number")
+        raise InputError(
+            "pilot-mismatch",
+            "a pilot of {n_pilot} does not fit {n_trials} trials",
+            "give the pilot that fixed the number",
+            n_pilot=n_pilot,
+            n_trials=x.size,
+        )
     half = t_critical(level, n_pilot - 1) * standard_deviation(x[:n_pilot]) / math.sqrt(x.size)
     center = float(np.mean(x))
     return Estimate(center, center - half, center + half, level, int(x.size))

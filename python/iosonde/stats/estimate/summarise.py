@@ -176,9 +176,16 @@ def _finite(values: Values, level: float) -> npt.NDArray[np.float64]:
     check_level(level)
     x = np.asarray(values, dtype=float).ravel()
     if not np.all(np.isfinite(x)):
-        raise DataError("a value is not a finite number", "leave the cell empty where a value is missing")
+        raise DataError(
+            "non-finite-value", "a value is not a finite number", "leave the cell empty where a value is missing"
+        )
     if x.size and np.abs(x).max() > _LARGEST:
-        raise DataError(f"squares of {np.abs(x).max():g} cannot be computed with", "write the values in another unit")
+        raise DataError(
+            "value-too-large",
+            "squares of {largest:g} cannot be computed with",
+            "write the values in another unit",
+            largest=np.abs(x).max(),
+        )
     return x
 
 

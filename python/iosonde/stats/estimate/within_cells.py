@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import spell
 from iosonde.core.types import Estimate
 
 from .coarse import Rounding, coarse_text, rounding
@@ -275,5 +276,6 @@ def _unlike(made: CellEffect, logs: bool) -> tuple[str, ...]:
     low, high = (f"{math.exp(x) if logs else x:.3g}" for x in made.spread)
     what = "ratio" if logs else "difference"
     return (
-        f"the {what} is not the same in all cells ({low} to {high}, p = {made.p_same:.2g}): compare each with --by",
+        f"the {what} is not the same in all cells ({low} to {high}, p = {made.p_same:.2g}): compare each with "
+        f"{spell.by}",
     )

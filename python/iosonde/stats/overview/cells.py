@@ -149,7 +149,12 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
     Raises DataError for an empty table, a response that is not numeric, a response that is grouped by.
     """
     if len(table) == 0:
-        raise DataError(f"{table.source or 'the table'} holds no rows", "give a table with at least one measurement")
+        raise DataError(
+            "empty-table",
+            "{source} holds no rows",
+            "give a table with at least one measurement",
+            source=table.source or "the table",
+        )
     columns = [table.column(name) for name in by]
     grid = Grid({column.name: column.codes() for column in columns})
     units = table.level_units(grid.columns)
@@ -159,10 +164,19 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
     for response in responses:
         column, values = table.column(response), table.numbers(response)
         if column.name in grid.columns:
-            raise DataError(f"column '{column.name}' is both the response and grouped by", "leave it out of --by")
+            raise DataError(
+                "response-as-factor",
+                "column '{column}' is both the response and grouped by",
+                "leave it out of {spell.by}",
+                column=column.name,
+            )
         if np.all(np.isnan(values)):
             raise DataError(
-                f"{table.source or 'the table'}: column '{column.name}' holds no value", "choose another column"
+                "empty-column",
+                "{source}: column '{column}' holds no value",
+                "choose another column",
+                source=table.source or "the table",
+                column=column.name,
             )
         known, order = ~np.isnan(values), measured_order(table, (column.name, *grid.columns))
         whole = bool(known.all())

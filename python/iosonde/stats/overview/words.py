@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.level_text import setting_text
+from iosonde.core.message import spell
 from iosonde.core.types import Estimate
 from iosonde.core.units import percent, significant
 
@@ -33,7 +34,7 @@ def relative_half_width(estimate: Estimate) -> float | None:
 
 def _precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
     if not rows:
-        return "Nothing to summarise: no complete trial (--incomplete takes the others)."
+        return f"Nothing to summarise: no complete trial ({spell.incomplete} takes the others)."
     widths = [(relative_half_width(row.mean), row) for row in rows]
     known = [(width, row) for width, row in widths if width is not None]
     unsure = len(rows) - len(known)

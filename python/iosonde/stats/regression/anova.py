@@ -129,7 +129,12 @@ def anova(
     """
     check_level(level)
     if kind not in (1, 2, 3):
-        raise InputError(f"sums of squares of type {kind} are not offered", "use 1 (sequential), 2 or 3")
+        raise InputError(
+            "unknown-option-value",
+            "sums of squares of type {kind} are not offered",
+            "use 1 (sequential), 2 or 3",
+            kind=kind,
+        )
     asked = _read(table, response, on, block, (level, kind))
     data, pure = _compressed(asked.taken, asked.y, list(asked.factors))
     balanced, warnings = _balance(data, asked.factors, kind)
@@ -139,8 +144,11 @@ def anova(
     residual = _residual(data, asked.terms, asked.y)
     shared = shared_errors(asked.taken, asked.y, asked.terms, level)
     if weights and shared is not None:
-        raise InputError("trials that share bring-ups are not weighted: their error has several parts",
-                         "leave the weights out")  # fmt: skip
+        raise InputError(
+            "conflicting-options",
+            "trials that share bring-ups are not weighted: their error has several parts",
+            "leave the weights out",
+        )
     judged = (_by_trials(asked, data, residual, contrasts) if shared is None
               else _by_strata(asked, data, residual.total, shared, contrasts))  # fmt: skip
     assumptions, findings = (
@@ -198,7 +206,12 @@ def _read(table: Table, response: str, on: Sequence[str], block: str | Block | N
     names = _names(on, block, table)
     factors = {name: _factor(table, name) for name in dict.fromkeys(part for term in names for part in term)}
     if table.column(response).name in factors:
-        raise InputError(f"'{response}' is both the response and a factor", "leave it out of --on")
+        raise InputError(
+            "response-as-factor",
+            "'{response}' is both the response and a factor",
+            "leave it out of {spell.on}",
+            response=response,
+        )
     y = table.numbers(response)
     keep = ~np.isnan(y)
     for name in factors:
@@ -206,8 +219,15 @@ def _read(table: Table, response: str, on: Sequence[str], block: str | Block | N
     rows = np.flatnonzero(keep)
     if same := alike(y[rows]):
         where = f"{table.source}: " if table.source else ""
-        raise DataError(f"{where}'{response}' {same} in all {rows.size} rows: there is nothing to explain",
-                        "choose another response")  # fmt: skip
+        raise DataError(
+            "constant-response",
+            "{prefix}'{response}' {variation} in all {n_rows} rows: there is nothing to explain",
+            "choose another response",
+            prefix=where,
+            response=response,
+            variation=same,
+            n_rows=rows.size,
+        )
     terms = [Term(tuple(factors[part] for part in term)) for term in names]
     named = table.column(block or "").name if block or weighted else ""
     return _Asked(*how, rows, table.take(rows), y[rows], factors, terms, named, weighted)
@@ -217,8 +237,11 @@ def _residual(data: CellMeans, terms: Sequence[Term], y: Array) -> _Residual:
     """What all terms leave. Raises DataError where that is nothing."""
     sse, rank = data.explained(terms)
     if data.n - rank < 1:
-        raise DataError("the terms use up every degree of freedom: nothing is left to judge them by",
-                        "repeat the measurements, or leave the highest interaction out")  # fmt: skip
+        raise DataError(
+            "no-degrees-of-freedom",
+            "the terms use up every degree of freedom: nothing is left to judge them by",
+            "repeat the measurements, or leave the highest interaction out",
+        )
     return _Residual(beyond_rounding(sse, y), data.n - rank, data.explained([])[0], data.n)
 
 
@@ -286,7 +309,12 @@ def _in_stratum(
     """A term against the error of its stratum."""
     (ss, df), (base, own) = added, sides
     if df < 1:
-        raise DataError(f"{term.name} cannot be told apart from the other terms", "leave it out of --on")
+        raise DataError(
+            "aliased-terms",
+            "{term} cannot be told apart from the other terms",
+            "leave it out of {spell.on}",
+            term=term.name,
+        )
     is_block = {factor.column for factor in term.factors} <= blocks
     depth = shared.strata.depth(shared.columns([term])[:, 1:])
     error = shared.strata.strata[depth].error
@@ -325,7 +353,12 @@ def _source(
 ) -> VariationSource:
     ss, df = added
     if df < 1:
-        raise DataError(f"{term.name} cannot be told apart from the other terms", "leave it out of --on")
+        raise DataError(
+            "aliased-terms",
+            "{term} cannot be told apart from the other terms",
+            "leave it out of {spell.on}",
+            term=term.name,
+        )
     f = ss / df / residual.mean_square if residual.mean_square > 0 else None
     p = None if f is None else f_upper_p(f, df, residual.df)
     explained = residual.variation.explained_by(SumOfSquares(ss, df), level)
@@ -349,7 +382,12 @@ def _contains(bigger: Term, smaller: Term) -> bool:
 def _names(on: Sequence[str], block: str | None, table: Table) -> list[tuple[str, ...]]:
     """Terms as tuples of column names, main effects first; ``a*b`` is spelled out."""
     if not on:
-        raise InputError("no factor is named", f"--on takes columns: {', '.join(table.names)}")
+        raise InputError(
+            "missing-option",
+            "no factor is named",
+            "{spell.on} takes columns: {columns}",
+            columns=", ".join(table.names),
+        )
     found: list[tuple[str, ...]] = [(table.column(block).name,)] if block else []
     for text in on:
         if text in table.columns:
@@ -367,14 +405,19 @@ def _names(on: Sequence[str], block: str | None, table: Table) -> list[tuple[str
 def _factor(table: Table, name: str) -> TermFactor:
     levels = tuple(level for level in table.column(name).codes()[1] if level is not None)
     if len(levels) < 2:
-        raise DataError(f"column '{name}' has one level: it cannot explain anything", "leave it out of --on")
+        raise DataError(
+            "single-level-factor",
+            "column '{column}' has one level: it cannot explain anything",
+            "leave it out of {spell.on}",
+            column=name,
+        )
     return TermFactor(name, "", levels)
 
 
 def _compressed(table: Table, y: Array, names: list[str]) -> tuple[CellMeans, Array]:
     """The cells, and the sum of squares inside each."""
     if y.size < 2:
-        raise DataError("fewer than two rows have all of these values", "choose other columns")
+        raise DataError("too-few-rows", "fewer than two rows have all of these values", "choose other columns")
     groups = table.groups(names)
     y = y - y.mean()  # squares of large numbers that differ by little would be lost
     counts = np.array([rows.size for _, rows in groups], dtype=float)

@@ -147,16 +147,34 @@ def _mean_row(name: str, chosen: Cell, terms: list[Term], factors: Mapping[str, 
 def _weights(text: str, factors: Mapping[str, TermFactor]) -> tuple[str, dict[Cell, float]]:
     name, colon, body = (part.strip() for part in text.partition(":"))
     if not colon or name not in factors:
-        raise InputError(f"the contrast '{text}' names no factor", f"write it like '{next(iter(factors))}: a - b'")
+        raise InputError(
+            "contrast-without-factor",
+            "the contrast '{contrast}' names no factor",
+            "write it like '{factors}: a - b'",
+            contrast=text,
+            factors=next(iter(factors)),
+        )
     known = {str(level): level for level in factors[name].levels or ()}
     weights: dict[Cell, float] = {}
     pieces = re.findall(r"([+-]?)\s*(?:([\d.]+)\s*\*\s*)?([^\s+*-][^+*]*?)\s*(?=\s[+-]\s|$)", body)
     for sign, number, label in pieces:
         if label not in known:
-            raise InputError(f"the contrast '{text}': {name} has no level '{label}'", f"its levels: {', '.join(known)}")
+            raise InputError(
+                "unknown-level",
+                "the contrast '{contrast}': {factor} has no level '{level}'",
+                "its levels: {levels}",
+                contrast=text,
+                factor=name,
+                level=label,
+                levels=", ".join(known),
+            )
         weights[known[label]] = weights.get(known[label], 0.0) + (-1 if sign == "-" else 1) * float(number or 1)
     if not weights or abs(sum(weights.values())) > 1e-9:
         raise InputError(
-            f"the weights of the contrast '{text}' do not add up to 0", f"write it like '{name}: a - 0.5*b - 0.5*c'"
+            "unbalanced-contrast",
+            "the weights of the contrast '{contrast}' do not add up to 0",
+            "write it like '{factor}: a - 0.5*b - 0.5*c'",
+            contrast=text,
+            factor=name,
         )
     return name, weights

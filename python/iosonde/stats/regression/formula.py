@@ -67,13 +67,18 @@ def parse_terms(texts: Sequence[str], table: Table) -> list[Term]:
     """The terms, with their levels looked up in the table. Raises InputError, DataError (with the nearest
     names)."""
     if not texts:
-        raise InputError("no predictor is named", f"--on takes columns: {', '.join(table.names)}")
+        raise InputError(
+            "missing-option",
+            "no predictor is named",
+            "{spell.on} takes columns: {columns}",
+            columns=", ".join(table.names),
+        )
     terms: list[Term] = []
     for text in texts:
         parts = [text] if text in table.columns else text.split(":")
         term = Term(tuple(_factor(part.strip(), table) for part in parts))
         if term.name in [other.name for other in terms]:
-            raise InputError(f"'{text}' is named twice", "leave one out")
+            raise InputError("duplicate-predictor", "'{predictor}' is named twice", "leave one out", predictor=text)
         terms.append(term)
     return terms
 
@@ -93,7 +98,12 @@ def parse_response(text: str, table: Table) -> TermFactor:
     factor = _factor(text, table, response=True)
     if factor.levels is not None:
         table.numbers(factor.column)  # refuses, with the cell that is not a number
-        raise InputError(f"the response '{text}' cannot be a set of levels", "name a numeric column")
+        raise InputError(
+            "non-numeric-response",
+            "the response '{response}' cannot be a set of levels",
+            "name a numeric column",
+            response=text,
+        )
     return factor
 
 
@@ -115,7 +125,13 @@ def _called(text: str, table: Table) -> tuple[str, Column]:
         if any(column.label == text for column in table.columns.values()):
             function, name = "", text
         else:
-            raise InputError(f"there is no transform '{function}'", f"use C, {', '.join(TRANSFORMS)}")
+            raise InputError(
+                "unknown-transform",
+                "there is no transform '{transform}'",
+                "use C, {transforms}",
+                transform=function,
+                transforms=", ".join(TRANSFORMS),
+            )
     return function, table.column(name)
 
 
@@ -126,7 +142,12 @@ def _factor(text: str, table: Table, response: bool = False) -> TermFactor:
     if function == "C" or (not column.numeric and not function and not _is_mostly_numbers(column.values)):
         levels = tuple(level for level in column.codes()[1] if level is not None)
         if not response and len(levels) < 2:
-            raise DataError(f"column '{column.name}' has one level: it cannot explain anything", "leave it out of --on")
+            raise DataError(
+                "single-level-factor",
+                "column '{column}' has one level: it cannot explain anything",
+                "leave it out of {spell.on}",
+                column=column.name,
+            )
         return TermFactor(column.name, "", levels)
     table.numbers(column.name)
     return TermFactor(column.name, function)

@@ -154,11 +154,20 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
     if n <= matrix.shape[1]:
         rows = "1 row" if n == 1 else f"{n} rows"
         raise DataError(
-            f"{rows} cannot fit {matrix.shape[1]} parameters and leave an error to judge them by",
+            "too-few-rows",
+            "{rows} cannot fit {n_parameters} parameters and leave an error to judge them by",
             "measure more, or use fewer predictors",
+            rows=rows,
+            n_parameters=matrix.shape[1],
         )
     if how := alike(y):
-        raise DataError(f"the response {how} in all {n} rows: there is nothing to explain", "choose another response")
+        raise DataError(
+            "constant-response",
+            "the response {variation} in all {n_rows} rows: there is nothing to explain",
+            "choose another response",
+            variation=how,
+            n_rows=n,
+        )
     lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
     triangle = _triangle(matrix, np.where(lengths > 0, lengths, 1.0))
     _refuse_dependent(triangle, lengths, labels)
@@ -251,13 +260,21 @@ def _refuse_dependent(triangle: Array, lengths: Array, names: Sequence[str]) -> 
     spread = np.linalg.norm(centered, axis=0)
     for name, deviation, length in zip(names[1:], spread, lengths[1:], strict=True):
         if length == 0 or deviation <= _DEPENDENT:
-            raise DataError(f"'{name}' is the same in every row: it cannot explain anything", "leave it out of --on")
+            raise DataError(
+                "constant-predictor",
+                "'{predictor}' is the same in every row: it cannot explain anything",
+                "leave it out of {spell.on}",
+                predictor=name,
+            )
     _, values, vectors = np.linalg.svd(centered / spread)
     if values[-1] > _DEPENDENT * values[0]:
         return
     weights = np.abs(vectors[-1])
     guilty = [name for name, weight in zip(names[1:], weights, strict=True) if weight > 1e-3 * weights.max()]
     raise DataError(
-        f"the predictors {', '.join(guilty)} are combinations of one another: their effects cannot be told apart",
-        f"leave one of them out, as {guilty[-1]}",
+        "aliased-terms",
+        "the predictors {predictors} are combinations of one another: their effects cannot be told apart",
+        "leave one of them out, as {suggestion}",
+        predictors=", ".join(guilty),
+        suggestion=guilty[-1],
     )

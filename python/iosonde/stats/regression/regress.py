@@ -87,11 +87,23 @@ class LinearModel:
         read: dict[str, Any] = {}
         for factor in self.factors():
             if factor.column not in at:
-                raise InputError(f"--at does not say {factor.column}", f"write --at {_example(self.factors())}")
+                raise InputError(
+                    "missing-predictor",
+                    "{spell.at} does not say {predictor}",
+                    "write {spell.at:{example}}",
+                    predictor=factor.column,
+                    example=_example(self.factors()),
+                )
             read[factor.column] = _read(factor, at[factor.column])
         unknown = sorted(set(at) - set(read))
         if unknown:
-            raise InputError(f"--at names {unknown[0]}, which is not a predictor", f"predictors: {', '.join(read)}")
+            raise InputError(
+                "unknown-predictor",
+                "{spell.at} names {name}, which is not a predictor",
+                "predictors: {predictors}",
+                name=unknown[0],
+                predictors=", ".join(read),
+            )
         cells = {name: _one(value) for name, value in read.items()}
         columns = [values[0] for term in self.terms for _, values in term.columns(cells)]
         return np.array([1.0, *columns]), read
@@ -108,7 +120,12 @@ def fit_table(
     y_factor, terms = parse_response(response, table), parse_terms(on, table)
     factors = {factor.column: factor for term in terms for factor in term.factors}
     if y_factor.column in factors:
-        raise InputError(f"'{response}' is both the response and a predictor", "leave it out of --on")
+        raise InputError(
+            "response-as-factor",
+            "'{response}' is both the response and a predictor",
+            "leave it out of {spell.on}",
+            response=response,
+        )
     raw = {name: column_values(table, factor) for name, factor in factors.items()}
     y = apply(y_factor.transform, table.numbers(y_factor.column), y_factor.column)
     keep = ~np.isnan(y)
@@ -121,11 +138,23 @@ def fit_table(
         else []
     )
     if rows.size == 0:
-        raise DataError(f"{table.source or 'the table'} has no row with all of these values", "choose other columns")
+        raise DataError(
+            "too-few-rows",
+            "{source} has no row with all of these values",
+            "choose other columns",
+            source=table.source or "the table",
+        )
     if (how := alike(y[rows])) and rows.size > 1:
         where = f"{table.source}: " if table.source else ""
-        raise DataError(f"{where}'{response}' {how} in all {rows.size} rows: there is nothing to explain",
-                        "choose another response")  # fmt: skip
+        raise DataError(
+            "constant-response",
+            "{prefix}'{response}' {variation} in all {n_rows} rows: there is nothing to explain",
+            "choose another response",
+            prefix=where,
+            response=response,
+            variation=how,
+            n_rows=rows.size,
+        )
     values = {name: cells[rows] for name, cells in raw.items()}
     columns = [column for term in terms for column in term.columns(values)]
     x = np.column_stack([values for _, values in columns])
@@ -179,13 +208,24 @@ def _read(factor: TermFactor, text: str) -> Any:
         found = [level for level in factor.levels if str(level) == text]
         if not found:
             raise InputError(
-                f"{factor.column} has no level '{text}'", f"its levels: {', '.join(map(str, factor.levels))}"
+                "unknown-level",
+                "{column} has no level '{level}'",
+                "its levels: {levels}",
+                column=factor.column,
+                level=text,
+                levels=", ".join(map(str, factor.levels)),
             )
         return found[0]
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"{factor.column}={text} is not a number", "write it like --at size=4096") from None
+        raise InputError(
+            "not-a-number",
+            "{column}={setting} is not a number",
+            "write it like {spell.at:size=4096}",
+            column=factor.column,
+            setting=text,
+        ) from None
 
 
 def _one(value: Any) -> npt.NDArray[np.generic]:

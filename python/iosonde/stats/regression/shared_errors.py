@@ -62,6 +62,7 @@ def shared_errors(table: Table, y: Array, terms: Sequence[Term], level: float) -
     made = strata.strata(y, raw.matrix(terms), units, level)
     if made is None:
         raise DataError(
+            "no-degrees-of-freedom",
             "the terms use up every degree of freedom between the trials of a bring-up: nothing is left to judge them",
             "repeat the measurements, or leave the highest interaction out",
         )

@@ -94,7 +94,13 @@ def named(table: Table, columns: Sequence[str]) -> Table:
     if not columns:
         return table
     if len(columns) > len(BRING_UPS):
-        raise InputError(f"{len(columns)} columns of bring-ups are too many", f"name at most {len(BRING_UPS)}")
+        raise InputError(
+            "too-many-columns",
+            "{n_columns} columns of bring-ups are too many",
+            "name at most {limit}",
+            n_columns=len(columns),
+            limit=len(BRING_UPS),
+        )
     made = {name: column for name, column in table.columns.items() if name not in BRING_UPS}
     made |= {name: replace(table.column(given), name=name) for name, given in zip(BRING_UPS, columns, strict=False)}
     return replace(table, columns=made)

@@ -39,8 +39,15 @@ def regress_sums(
     sxx = sum_x2 - sum_x**2 / n
     if n != int(n) or n < 3 or sxx <= 0 or ssr < 0 or sse < 0 or ssr + sse == 0:
         raise InputError(
-            f"{source}: n={n:g}, sum_x={sum_x:g}, sum_x2={sum_x2:g}, SSR={ssr:g}, SSE={sse:g} cannot be of one fit",
+            "inconsistent-sums",
+            "{source}: n={n:g}, sum_x={sum_x:g}, sum_x2={sum_x2:g}, SSR={ssr:g}, SSE={sse:g} cannot be of one fit",
             "n is a whole number from 3, sum_x2 > sum_x²/n, and no sum of squares is below 0",
+            source=source,
+            n=n,
+            sum_x=sum_x,
+            sum_x2=sum_x2,
+            ssr=ssr,
+            sse=sse,
         )
     mean_x, df = sum_x / n, int(n) - 2
     unscaled = np.array([[1 / n + mean_x**2 / sxx, -mean_x / sxx], [-mean_x / sxx, 1 / sxx]])
@@ -63,11 +70,22 @@ def _doubts(explained: float, ssr: float) -> list[str]:
 
 def _point(fit: ols.Fit, name: str, at: Mapping[str, str], given: Mapping[str, Any], m: int, source: str) -> Point:
     if set(at) != {name}:
-        raise InputError(f"--at must name {name} and nothing else", f"write --at {name}=9")
+        raise InputError(
+            "wrong-predictor",
+            "{spell.at} must name {predictor} and nothing else",
+            "write {spell.at:{predictor}=9}",
+            predictor=name,
+        )
     try:
         x = float(at[name])
     except ValueError:
-        raise InputError(f"{name}={at[name]} is not a number", f"write --at {name}=9") from None
+        raise InputError(
+            "not-a-number",
+            "{predictor}={setting} is not a number",
+            "write {spell.at:{predictor}=9}",
+            predictor=name,
+            setting=at[name],
+        ) from None
     known = given.get("x_min") is not None and given.get("x_max") is not None
     outside = not _number(given, "x_min", source) <= x <= _number(given, "x_max", source) if known else None
     row = np.array([1.0, x])
@@ -78,5 +96,13 @@ def _number(given: Mapping[str, Any], key: str, source: str) -> float:
     value = given.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
         what = "is missing" if value is None else f"is {value!r} and not a number"
-        raise InputError(f"{source}: {key} {what}", f"needed: {', '.join(_NEEDED)}")
+        raise InputError(
+            "invalid-number",
+            "{source}: {key} {problem}",
+            "needed: {needed}",
+            source=source,
+            key=key,
+            problem=what,
+            needed=", ".join(_NEEDED),
+        )
     return float(value)

@@ -71,8 +71,14 @@ def by_noise(
         variance = float(squares[own].sum()) / df if df >= _LEAST_DF - _RANK else 0.0
         # Beside rounding errors no noise is left: its rows would weigh all, and the others would be lost as rounding.
         if variance <= _RANK * float(squares.sum()):
-            raise DataError(f"the noise of {block}={level} cannot be known from {n} rows: no weight follows",
-                            "repeat its trials, name fewer factors, or leave the weights out")  # fmt: skip
+            raise DataError(
+                "noise-not-estimable",
+                "the noise of {block}={level} cannot be known from {n_rows} rows: no weight follows",
+                "repeat its trials, name fewer factors, or leave the weights out",
+                block=block,
+                level=level,
+                n_rows=n,
+            )
         found[level] = (n, variance, df)
     mean = sum(n / variance for n, variance, _ in found.values()) / data.n
     weights = {level: 1 / variance / mean for level, (_, variance, _) in found.items()}

@@ -22,7 +22,12 @@ def sample_size(margin: float, level: float, share: float = 0.5, population: int
 def sample_size_of_z(margin: float, z: float, share: float = 0.5, population: int | None = None) -> int:
     """The same for a quantile that is given, as the round 2 for 1.96. Raises InputError."""
     if not 0 < margin < 1:
-        raise InputError(f"a margin of {margin:g} is not between 0 and 1", "write 5% for plus or minus five points")
+        raise InputError(
+            "out-of-range",
+            "a margin of {margin:g} is not between 0 and 1",
+            "write 5% for plus or minus five points",
+            margin=margin,
+        )
     endless = z * z * share * (1 - share) / (margin * margin)
     if population is None:
         return math.ceil(endless - _SLACK)

@@ -21,9 +21,14 @@ class StopRule:
 
     def __post_init__(self) -> None:
         if self.until is not None and not 0 < self.until < 1:
-            raise InputError(f"a margin of {self.until:g} is not between 0 and 1", "write --until 2%")
+            raise InputError(
+                "out-of-range",
+                "a margin of {margin:g} is not between 0 and 1",
+                "write {spell.until:2%}",
+                margin=self.until,
+            )
         if self.seconds is not None and self.seconds <= 0:
-            raise InputError("a survey that reads for no time reads nothing", "write --for 10min")
+            raise InputError("out-of-range", "a survey that reads for no time reads nothing", "write {spell.for:10min}")
 
     def steps(self, most: int) -> Iterator[int]:
         """How many of each sample are read before it is asked again whether that is enough."""

@@ -47,22 +47,42 @@ def read_settings(settings: Any) -> None:
         if field.type == "int":
             object.__setattr__(settings, name, read_count(name, value, size=True, least=0))
         elif field.type == "bool" and not isinstance(value, bool):
-            raise SettingError((name,), f"{name} is {value!r}", "write true or false")
+            raise SettingError(
+                (name,), "not-a-boolean", "{name} is {setting!r}", "write true or false", name=name, setting=value
+            )
         elif field.type == "str" and not isinstance(value, str):
-            raise SettingError((name,), f"{name} is {value!r}", "write a word")
+            raise SettingError(
+                (name,), "not-a-string", "{name} is {setting!r}", "write a word", name=name, setting=value
+            )
         elif field.type == "tuple[str, ...]":
             if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
-                raise SettingError((name,), f"{name} is {value!r}", "write a list of words")
+                raise SettingError(
+                    (name,), "not-a-list", "{name} is {entry!r}", "write a list of words", name=name, entry=value
+                )
             object.__setattr__(settings, name, tuple(value))
     if settings.cache not in ("cold", "warm"):
-        raise SettingError(("cache",), f"cache regime '{settings.cache}' is unknown", "use cold or warm")
+        raise SettingError(
+            ("cache",),
+            "unknown-cache-regime",
+            "cache regime '{cache}' is unknown",
+            "use cold or warm",
+            cache=settings.cache,
+        )
 
 
 def known_words(name: str, words: tuple[str, ...], known: tuple[str, ...]) -> None:
     """Raises SettingError for a word that is none of the ``known``."""
     for word in words:
         if word not in known:
-            raise SettingError((name,), f"{name}: '{word}' is unknown", f"there are: {', '.join(known)}")
+            raise SettingError(
+                (name,),
+                "unknown-option-value",
+                "{name}: '{choice}' is unknown",
+                "there are: {choices}",
+                name=name,
+                choice=word,
+                choices=", ".join(known),
+            )
 
 
 def translate(command: str) -> Translation:
@@ -73,14 +93,28 @@ def translate(command: str) -> Translation:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise InputError(f"'{command}' is not a command line: {error}", "close its quotes") from error
+        raise InputError(
+            "invalid-command-line",
+            "'{command}' is not a command line: {error}",
+            "close its quotes",
+            command=command,
+            error=error,
+        ) from error
     tool = PurePath(words[0]).name if words else ""
     if tool in _LAUNCHERS:
         raise InputError(
-            f"'{tool}' starts processes, which iosonde does itself",
-            "give the tool's part of the line, and --nodes and --ranks-per-node",
+            "launcher-not-allowed",
+            "'{tool}' starts processes, which iosonde does itself",
+            "give the tool's part of the line, and {spell.nodes} and {spell.ranks_per_node}",
+            tool=tool,
         )
     if tool not in TOOLS:
-        raise InputError(f"'{tool}' cannot be run natively", f"there are: {', '.join(TOOLS)}; without --native it runs")
+        raise InputError(
+            "unsupported-tool",
+            "'{tool}' cannot be run natively",
+            "there are: {tools}; without {spell.native} it runs",
+            tool=tool,
+            tools=", ".join(TOOLS),
+        )
     translation: Translation = import_module(f"{__name__}.{tool}").translate(words[1:])
     return translation

@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.workload import Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
 
@@ -52,18 +53,25 @@ class Settings:
     def __post_init__(self) -> None:
         read_settings(self)
         if self.transfer_size < 1 or self.segments < 1 or self.block_size < self.transfer_size:
-            raise InputError("ior: -t, -b and -s must be at least 1, and -b not below -t", "as -t 1m -b 16m -s 1")
+            raise InputError(
+                "out-of-range", "ior: -t, -b and -s must be at least 1, and -b not below -t", "as -t 1m -b 16m -s 1"
+            )
         if self.block_size % self.transfer_size:
             raise InputError(
-                f"ior: the block (-b, {self.block_size} B) is not a multiple of the transfer (-t, "
-                f"{self.transfer_size} B)",
+                "not-a-multiple",
+                "ior: the block (-b, {block_size} B) is not a multiple of the transfer (-t, {transfer_size} B)",
                 "choose -b as a multiple of -t",
+                block_size=self.block_size,
+                transfer_size=self.transfer_size,
             )
         steps = self.segments * (self.block_size // self.transfer_size if self._single else 1)
         if steps > MOST_STEPS and (self._single or not self._regular):
             raise InputError(
-                f"ior: {steps} transfers or segments of a task, each placed by itself, are more than {MOST_STEPS}",
+                "too-many-steps",
+                "ior: {steps} transfers or segments of a task, each placed by itself, are more than {limit}",
                 "choose fewer segments (-s), or larger transfers (-t)",
+                steps=steps,
+                limit=MOST_STEPS,
             )
 
     @property
@@ -203,9 +211,9 @@ _OPTIONS = {
     "-E": Option(cannot="every repetition has new files"),
     "-f": Option(True, cannot="a script holds several tests: give one command line"),
     "-g": Option(cannot="there is no barrier inside a phase, between open, access and close"),
-    "-M": Option(True, cannot="no memory is hogged; --cache and --before-reads keep caches out"),
-    "-N": Option(True, cannot="--nodes and --ranks-per-node say how many tasks there are"),
-    "-T": Option(True, cannot="--budget ends a campaign"),
+    "-M": Option(True, cannot=f"no memory is hogged; {spell.cache} and {spell.before_reads} keep caches out"),
+    "-N": Option(True, cannot=f"{spell.nodes} and {spell.ranks_per_node} say how many tasks there are"),
+    "-T": Option(True, cannot=f"{spell.budget} ends a campaign"),
     "-y": Option(cannot="there is one target"),
 }  # fmt: skip
 _QUIET = ("summaryformat", "summaryfile", "saverankperformancedetailscsv", "saveperopdatacsv", "verbose")

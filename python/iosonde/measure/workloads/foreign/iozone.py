@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.workload import Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
 
@@ -56,15 +57,21 @@ class Settings:
         known_words("inside", self.inside, ("fsync", "close"))
         if self.record_size < 1 or self.file_size < self.record_size or self.file_size % self.record_size:
             raise InputError(
-                f"iozone: the file (-s, {self.file_size} B) is not a multiple of the record (-r, {self.record_size} B)",
+                "not-a-multiple",
+                "iozone: the file (-s, {file_size} B) is not a multiple of the record (-r, {record_size} B)",
                 "choose -s as a multiple of -r; numbers without a letter are in KiB",
+                file_size=self.file_size,
+                record_size=self.record_size,
             )
         if self.file_size // self.record_size > MOST_STEPS and any(name.startswith("random") for name in self.tests):
             raise InputError(
-                f"iozone: -i 2 with more than {MOST_STEPS} records in a file", "choose larger records or smaller files"
+                "too-many-steps",
+                "iozone: -i 2 with more than {limit} records in a file",
+                "choose larger records or smaller files",
+                limit=MOST_STEPS,
             )
         if self.stride < 1:
-            raise InputError("iozone: -j must be at least 1", "as -j 17")
+            raise InputError("out-of-range", "iozone: -j must be at least 1", "as -j 17")
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for run.json and for the ranks."""
@@ -154,8 +161,8 @@ _OPTIONS = {
     "-A": Option(cannot=_AUTO),
     "-z": Option(cannot=_AUTO),
     **{name: Option(True, cannot=_AUTO) for name in ("-n", "-g", "-y", "-q")},
-    **{name: Option(True, cannot="--nodes 1,2,4 measures a series") for name in ("-l", "-u")},
-    "-+m": Option(True, cannot="--hosts, --nodes and --launcher say where it runs"),
+    **{name: Option(True, cannot=f"{spell.nodes:1,2,4} measures a series") for name in ("-l", "-u")},
+    "-+m": Option(True, cannot=f"{spell.hosts}, {spell.nodes} and {spell.launcher} say where it runs"),
     "-B": Option(cannot="files are not mapped"),
     "-D": Option(cannot="files are not mapped"),
     "-G": Option(cannot="files are not mapped"),
@@ -167,7 +174,7 @@ _OPTIONS = {
     "-K": Option(cannot="no jitter of access patterns"),
     "-m": Option(cannot="one buffer"),
     "-p": Option(cannot="the processor's cache is not purged"),
-    "-U": Option(True, cannot="--before-reads 'COMMAND' remounts"),
+    "-U": Option(True, cannot=f"{spell.before_reads:'COMMAND'} remounts"),
     "-V": Option(True, cannot="-+d verifies"),
     "-W": Option(cannot="files are not locked"),
     "-X": Option(True, cannot="no telemetry files"),
@@ -200,7 +207,9 @@ def translate(words: list[str]) -> Translation:
     )
     path = listed[0] if listed else given.text("-f")
     if len({str(PurePath(name).parent) for name in listed}) > 1:
-        raise InputError("iozone -F: the files lie in several directories", "there is one target: give one")
+        raise InputError(
+            "too-many-directories", "iozone -F: the files lie in several directories", "there is one target: give one"
+        )
     return Translation(
         workload="iozone",
         settings=settings,

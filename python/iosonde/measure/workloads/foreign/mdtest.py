@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.workload import FileNames, Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import RATE, PhasePlan
 
@@ -48,21 +49,37 @@ class Settings:
         read_settings(self)
         known_words("phases", self.phases, PHASES)
         if self.branches < 1:
-            raise InputError("mdtest: a tree has at least one branch", "give -b 1 or more")
+            raise InputError("out-of-range", "mdtest: a tree has at least one branch", "give -b 1 or more")
         if self.items < 1:
-            raise InputError("mdtest: there are no items", "say how many each task makes: -n 1000")
+            raise InputError("missing-option", "mdtest: there are no items", "say how many each task makes: -n 1000")
         if self.items // self._leaves < 1:
             raise InputError(
-                f"mdtest: {self.items} items in {self._leaves} directories leave some of them empty",
+                "too-few-items",
+                "mdtest: {items} items in {directories} directories leave some of them empty",
                 "raise -n, or lower -b and -z",
+                items=self.items,
+                directories=self._leaves,
             )
         if self.items > MOST_NAMES and self._leaves > 1:
-            raise InputError(f"mdtest: more than {MOST_NAMES} items of a task in a tree", "lower -n or -I")
+            raise InputError(
+                "too-many-items",
+                "mdtest: more than {limit} items of a task in a tree",
+                "lower -n or -I",
+                limit=MOST_NAMES,
+            )
         if self.cache == "cold" and self._leaves > 1:
-            raise InputError("mdtest: cold reads of a tree of directories cannot be had", "leave out -b and -z")
+            raise InputError(
+                "conflicting-options",
+                "mdtest: cold reads of a tree of directories cannot be had",
+                "leave out -b and -z",
+            )
         if self.read_bytes > self.write_bytes:
             raise InputError(
-                f"mdtest: -e {self.read_bytes} reads more than -w {self.write_bytes} writes", "choose -e not above -w"
+                "read-exceeds-write",
+                "mdtest: -e {read_bytes} reads more than -w {write_bytes} writes",
+                "choose -e not above -w",
+                read_bytes=self.read_bytes,
+                write_bytes=self.write_bytes,
             )
 
     @property
@@ -182,7 +199,7 @@ def _directory(settings: Settings, number: int) -> str:
 
 
 _TEXT = "it changes what mdtest prints, nothing that it does"
-_TASKS = "--nodes and --ranks-per-node say how many tasks there are"
+_TASKS = f"{spell.nodes} and {spell.ranks_per_node} say how many tasks there are"
 _OPTIONS = {
     **{name: Option(True) for name in ("-a", "-b", "-d", "-e", "-i", "-I", "-n", "-N", "-w", "-z")},
     **{name: Option() for name in ("-C", "-D", "-E", "-F", "-L", "-r", "-R", "-T", "-u", "-X", "--verify-read", "-y")},

@@ -45,7 +45,14 @@ class Given:
         if not text:
             return default
         if not re.fullmatch(r"\d{1,15}", text):
-            raise InputError(f"{self.tool} {name} {text}: not a whole number", f"write it like {name} 4")
+            raise InputError(
+                "not-an-integer",
+                "{tool} {option} {text}: not a whole number",
+                "write it like {option} 4",
+                tool=self.tool,
+                option=name,
+                text=text,
+            )
         return int(text)
 
     def size(self, name: str, default: int, unit: int = 1) -> int:
@@ -55,7 +62,14 @@ class Given:
             return default
         found = re.fullmatch(r"(\d{1,15})([kmgt]?)", text.lower())
         if not found:
-            raise InputError(f"{self.tool} {name} {text}: not a size", f"write it like {name} 4k, 1m or 2g")
+            raise InputError(
+                "invalid-size",
+                "{tool} {option} {text}: not a size",
+                "write it like {option} 4k, 1m or 2g",
+                tool=self.tool,
+                option=name,
+                text=text,
+            )
         factor = {"": unit, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}[found.group(2)]
         return int(found.group(1)) * factor
 
@@ -68,8 +82,11 @@ class Given:
         if self.cannot:
             said = "; ".join(f"{name}: {why}" for name, why in self.cannot.items())
             raise InputError(
-                f"{self.tool} cannot be run natively like this: {said}",
-                f"leave these out, or run {self.tool} itself (without --native)",
+                "unsupported-option",
+                "{tool} cannot be run natively like this: {reasons}",
+                "leave these out, or run {tool} itself (without {spell.native})",
+                tool=self.tool,
+                reasons=said,
             )
 
 
@@ -82,7 +99,13 @@ def read(tool: str, words: Sequence[str], known: Mapping[str, Option]) -> Given:
     while left:
         word = left.pop(0)
         if not word.startswith("-") or word == "-":
-            raise InputError(f"{tool}: '{word}' belongs to no option", f"is it a value that '{tool} -h' explains?")
+            raise InputError(
+                "unexpected-argument",
+                "{tool}: '{argument}' belongs to no option",
+                "is it a value that '{tool} -h' explains?",
+                tool=tool,
+                argument=word,
+            )
         if word.startswith(("--", "-+")):
             name, equals, value = word.partition("=")
             _take(given, name, known.get(name), value if equals else None, left)
@@ -104,7 +127,13 @@ def _take(given: Given, name: str, option: Option | None, value: str | None, lef
         return
     if option.takes and value is None:
         if not left:
-            raise InputError(f"{given.tool} {name}: its value is missing", f"write it like {name} VALUE")
+            raise InputError(
+                "missing-option-value",
+                "{tool} {option}: its value is missing",
+                "write it like {option} VALUE",
+                tool=given.tool,
+                option=name,
+            )
         value = left.pop(0)
     if option.cannot:
         given.refuse(name, option.cannot)

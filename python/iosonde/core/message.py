@@ -1,0 +1,93 @@
+"""Sentences as data: a stable code, the values, and the words around them.
+
+Text below the front ends names an option by ``spell``, and each front end says how it is spelled: ``--where`` on a
+terminal, ``where=`` in Python::
+
+    raise InputError("unknown-run", "there is no run {name}", "choose it with {spell.where}", name=name)
+    Message("one-trial", "{response} has one trial: use {spell.repetitions:3}", response="write")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+Spelling = Callable[[str, str], str]
+"""How a front end writes an option: its name with underscores, and its value ('' for none)."""
+
+
+def terminal_spelling(name: str, value: str) -> str:
+    """``where`` with ``fs=nfs`` is ``--where fs=nfs``."""
+    flag = "--" + name.strip("_").replace("_", "-")
+    return f"{flag} {value}" if value else flag
+
+
+_spelling: ContextVar[Spelling | None] = ContextVar("spelling", default=None)
+
+
+@contextmanager
+def spelled(spelling: Spelling, *, is_default: bool = False) -> Iterator[None]:
+    """Write options so in everything that is created meanwhile; a default only where nobody chose a spelling yet."""
+    if is_default and _spelling.get() is not None:
+        yield
+        return
+    token = _spelling.set(spelling)
+    try:
+        yield
+    finally:
+        _spelling.reset(token)
+
+
+class _Option:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __str__(self) -> str:
+        return format(self)
+
+    def __format__(self, value: str) -> str:
+        return (_spelling.get() or terminal_spelling)(self._name, value)
+
+
+class _Options:
+    def __getattr__(self, name: str) -> _Option:
+        return _Option(name)
+
+
+spell = _Options()
+"""In an f-string or a template: ``{spell.where}``, with a value ``{spell.where:'fs=nfs'}``."""
+
+
+class Message(str):
+    """A sentence that knows its code and its values. Elsewhere it is a ``str``.
+
+    ``template``: the words, with ``{name}`` for values, as ``str.format`` takes them.
+    """
+
+    code: str
+    values: Mapping[str, object]
+
+    def __new__(cls, code: str, template: str, /, **values: object) -> Message:
+        """Fill in the template. Raises KeyError for a value that it names and that is missing."""
+        return restore(code, template.format(spell=spell, **values), values)
+
+    def prefixed(self, place: str) -> Message:
+        """Return the same message with the place it is about before it."""
+        return restore(self.code, f"{place}: {self}", {**self.values, "place": place})
+
+    def replaced(self, old: str, new: str) -> Message:
+        """Return the same message where a name in it is replaced by that which the user knows."""
+        values = {name: str(value).replace(old, new) for name, value in self.values.items()}
+        return restore(self.code, self.replace(old, new), values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, (self.code, str(self), {name: str(value) for name, value in self.values.items()})
+
+
+def restore(code: str, text: str, values: Mapping[str, object]) -> Message:
+    """A message whose template is filled in already."""
+    message = str.__new__(Message, text)
+    message.code, message.values = code, values
+    return message

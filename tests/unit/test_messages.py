@@ -1,0 +1,173 @@
+"""Messages as data: templates that fit their values, options spelled by the front end, words asserted in one place."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import pickle
+import re
+import string
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from messages import codes, raises, with_code
+
+import iosonde
+from iosonde.api.spelling import SWITCHES, python_spelling
+from iosonde.core.errors import IosondeError, InputError, error_from_json
+from iosonde.core.message import Message, spell, spelled, terminal_spelling
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "python" / "iosonde"
+CODE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+){0,4}")
+FRONT_ENDS = ("cli", "api", "report", "serve")
+
+
+def errors(kind: type[IosondeError] = IosondeError) -> Iterator[type[IosondeError]]:
+    yield kind
+    for child in kind.__subclasses__():
+        yield from errors(child)
+
+
+def calls() -> Iterator[tuple[Path, ast.Call, list[ast.expr]]]:
+    """Every construction of an error or a message: file, call, and its positional arguments from the code on."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                if name == "Message" or (name.endswith("Error") and name in _ERRORS):
+                    yield path, node, node.args[name == "SettingError":]
+
+
+_ERRORS = {
+    node.name
+    for path in PACKAGE.rglob("*.py")
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    if isinstance(node, ast.ClassDef)
+    and any(getattr(base, "id", getattr(base, "attr", "")).endswith("Error") for base in node.bases)
+} | {"IosondeError"}  # fmt: skip
+_ERRORS -= {"SpecError"}
+
+
+def fields(template: str) -> set[str]:
+    found = {name.split(".")[0].split("[")[0] for _, name, _, _ in string.Formatter().parse(template) if name}
+    nested = {
+        inner
+        for _, _, spec, _ in string.Formatter().parse(template)
+        for _, inner, _, _ in string.Formatter().parse(spec or "")
+        if inner
+    }
+    return (found | nested) - {"spell"}
+
+
+def literals(node: ast.expr) -> Iterator[str]:
+    """The texts that a template may be: of a conditional expression both, of a sum its parts."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from literals(node.body)
+        yield from literals(node.orelse)
+    elif isinstance(node, ast.BinOp):
+        yield from literals(node.left)
+        yield from literals(node.right)
+
+
+def test_every_template_names_values_that_are_there_and_every_code_is_one():
+    wrong = []
+    for path, call, arguments in calls():
+        where = f"{path.relative_to(ROOT)}:{call.lineno}"
+        if any(isinstance(one, ast.Starred) for one in arguments) or any(key.arg is None for key in call.keywords):
+            continue
+        if isinstance(arguments[0], ast.Constant) and not CODE.fullmatch(arguments[0].value):
+            wrong.append(f"{where}: {arguments[0].value!r} is no code")
+        values = {keyword.arg for keyword in call.keywords}
+        for template in (text for argument in arguments[1:] for text in literals(argument)):
+            if missing := fields(template) - values:
+                wrong.append(f"{where}: {missing} of {template!r}")
+    assert not wrong
+
+
+def test_options_are_spelled_when_a_message_is_made_and_not_when_a_module_is_loaded():
+    early = []
+    for path in PACKAGE.rglob("*.py"):
+        within = [
+            node
+            for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(function, (ast.FunctionDef, ast.Lambda))
+            for node in ast.walk(function)
+        ]
+        inside = {(node.lineno, node.col_offset) for node in within if isinstance(node, ast.Attribute)}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "spell":
+                early += [f"{path}:{node.lineno}"] * ((node.lineno, node.col_offset) not in inside)
+    assert not early
+
+
+def test_a_message_is_its_text_and_knows_its_code_and_values():
+    message = Message("too-few", "{n} trials of {name!r}: use {spell.repetitions:3}", n=2, name="a")
+    assert message == "2 trials of 'a': use --repetitions 3"
+    assert (message.code, message.values) == ("too-few", {"n": 2, "name": "a"})
+    for copied in (pickle.loads(pickle.dumps(message)), copy.deepcopy(message)):
+        assert (copied, copied.code, copied.values["name"]) == (message, "too-few", "a")
+    placed = message.prefixed("line 3")
+    assert (placed, placed.code, placed.values["place"]) == (f"line 3: {message}", "too-few", "line 3")
+    assert codes([message, "text"]) == ["too-few", ""] and with_code(["text", message], "too-few") is message
+
+
+def test_an_option_is_spelled_by_the_front_end():
+    assert f"{spell.leave_out} {spell.where:'fs=nfs'}" == "--leave-out --where 'fs=nfs'"
+    with spelled(python_spelling):
+        assert f"{spell.where} {spell.where:'fs=nfs'} {spell.nodes:1,2}" == "where= where='fs=nfs' nodes='1,2'"
+        assert f"{spell.robust} {spell.level:0.95} {spell.hosts:FILE}" == "robust=True level=0.95 hosts=FILE"
+        with spelled(terminal_spelling, is_default=True):
+            assert f"{spell.level}" == "level="
+    with spelled(terminal_spelling, is_default=True), spelled(python_spelling, is_default=True):
+        assert f"{spell.level}" == "--level"
+
+
+def test_switches_of_python_are_those_of_the_command_line():
+    import click
+
+    from iosonde.cli.group import cli
+
+    def switches(command: click.Command, context: click.Context) -> Iterator[str]:
+        for option in command.params:
+            if isinstance(option, click.Option) and option.is_flag and option.name != "version":
+                yield from (word.removeprefix("--").replace("-", "_") for word in option.opts if word[:2] == "--")
+        if isinstance(command, click.Group):
+            for name in command.list_commands(context):
+                yield from switches(command.get_command(context, name), context)
+
+    # thesis_json and token are words of the command line alone.
+    assert set(SWITCHES) == set(switches(cli, click.Context(cli))) - {"thesis_json", "token", "help"}
+
+
+def test_an_error_keeps_its_code_through_processes_and_places():
+    error = InputError("unknown-run", "there is no run {name}", "choose with {spell.where}", name="x")
+    assert (str(error), error.hint, error.code, error.values) == (
+        "there is no run x", "choose with --where", "unknown-run", {"name": "x"},
+    )  # fmt: skip
+    for copied in (pickle.loads(pickle.dumps(error)), error_from_json(error.to_json())):
+        assert type(copied) is InputError
+        assert (copied.message, copied.hint, copied.code, copied.values) == (
+            error.message, error.hint, "unknown-run", {"name": "x"},
+        )  # fmt: skip
+    placed = error.prefixed("a.csv")
+    assert (str(placed), placed.hint, placed.code) == ("a.csv: there is no run x", error.hint, "unknown-run")
+    assert placed.values == {"name": "x", "place": "a.csv"}
+
+
+def test_python_and_the_terminal_are_told_their_own_words(tmp_path):
+    table = tmp_path / "a.csv"
+    table.write_text("x,y\n1,2\n2,3\n")
+    with raises("not-a-store") as caught:
+        iosonde.summary(table, incomplete=True)
+    assert "incomplete=True" in caught.value.hint
+    done = subprocess.run(
+        [sys.executable, "-m", "iosonde.cli.main", "summary", str(table), "--incomplete"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2 and "--incomplete" in done.stderr
