@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
-from iosonde.core.message import Message
 from iosonde.core.headlines import standing_for
+from iosonde.core.message import Message
 from iosonde.core.server_calls import CALLS
 from iosonde.core.table import Table
 from iosonde.core.wire import METRICS as NETWORK

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.headlines import SPEEDS
 from iosonde.core.message import Message
-from iosonde.core.problems import closest
 from iosonde.core.metrics import metric_of
+from iosonde.core.problems import closest
 from iosonde.core.stored import incomplete_among
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Factor, Metric

@@ -13,8 +13,8 @@ import numpy as np
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
-from iosonde.core.message import Message
 from iosonde.core.hardware import SOURCE as PROBE_SOURCE
+from iosonde.core.message import Message
 from iosonde.core.schema import ROW_COLUMNS
 from iosonde.core.stored import PLACES, StoredRun
 from iosonde.core.table import Table
