@@ -13,6 +13,8 @@ import re
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+from iosonde.core.message import Message
+
 from .operation_log import numbers, summary_rows
 from .parsed import PART, Parsed
 from .text import Text
@@ -83,12 +85,18 @@ def of_workbench(text: Text) -> Parsed:
     did = {"create": "create", "unlink": "delete"}.get(kind, kind)
     run.factors[PART] = f"iteration {int(iteration)}{' of all ranks' if everybody else ''}"
     if everybody:
-        run.cannot_tell("operations of all ranks: the file does not say whose each is")
+        run.cannot_tell(Message("unknown-ranks", "operations of all ranks: the file does not say whose each is"))
     run = _read(run, text, 2, Meaning(f"{phase}_{did}", kind))
     if run.operations is not None and len(run.operations):
         last_s = float(run.operations["start_ns"].max()) / 1e9
         run.warn(
-            0, f"begins are of 24 bits: at the end of these {last_s:.3g} s in steps of {last_s / _FLOAT_DIGITS:.1g} s"
+            0,
+            Message(
+                "low-resolution",
+                "begins are of 24 bits: at the end of these {seconds:.3g} s in steps of {step_s:.1g} s",
+                seconds=last_s,
+                step_s=last_s / _FLOAT_DIGITS,
+            ),
         )
     return run
 
@@ -136,5 +144,8 @@ def _rows(run: Parsed, text: Text, columns: int) -> tuple[Any, Any]:
         (table[:, :2] >= 0).all(axis=1) & (table[:, :2] < _LONGEST_S).all(axis=1) if len(table) else np.zeros(0, bool)
     )
     if not good.all():
-        run.lacks(int(lines[~good][0]), "an operation with a negative or impossible time: left out")
+        run.lacks(
+            int(lines[~good][0]),
+            Message("impossible-times", "an operation with a negative or impossible time: left out"),
+        )
     return table[good], lines[good]

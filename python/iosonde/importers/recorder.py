@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from iosonde.core.message import Message
+
 from .parsed import CERTAIN, PART, Claim, Parsed
 from .text import Text
 from .trace import Gathered, keep_names
@@ -74,11 +76,23 @@ def parse(text: Text) -> list[Parsed]:
     found.into(run, {name: _KINDS.get(name, name) for name in names}, text,
                unplaced=[name for name in names if name.endswith("_unplaced")], shared=False)  # fmt: skip
     keep_names(run, "files", found.files.numbers)
-    run.cannot_tell("Recorder's text has no results: a call that failed or moved less looks like any other")
+    run.cannot_tell(
+        Message(
+            "results-not-traced",
+            "Recorder's text has no results: a call that failed or moved less looks like any other",
+        )
+    )
     if nested:
-        run.warn(0, f"{nested} of these calls were made by a library, as MPI-IO or HDF5, inside a call of its own")
+        run.warn(
+            0,
+            Message(
+                "nested-calls",
+                "{n_calls} of these calls were made by a library, as MPI-IO or HDF5, inside a call of its own",
+                n_calls=nested,
+            ),
+        )
     if not named:
-        run.warn(0, "the file's name does not end in the number of a rank: taken as rank 0")
+        run.warn(0, Message("assumed-rank", "the file's name does not end in the number of a rank: taken as rank 0"))
     return [run]
 
 
