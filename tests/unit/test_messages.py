@@ -39,7 +39,7 @@ def calls() -> Iterator[tuple[Path, ast.Call, list[ast.expr]]]:
             if isinstance(node, ast.Call):
                 name = getattr(node.func, "id", getattr(node.func, "attr", ""))
                 if name == "Message" or (name.endswith("Error") and name in _ERRORS):
-                    yield path, node, node.args[name == "SettingError":]
+                    yield path, node, node.args[name == "SettingError" :]
 
 
 _ERRORS = {

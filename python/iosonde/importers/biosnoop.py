@@ -53,7 +53,8 @@ def parse(text: Text) -> list[Parsed]:
         row = _ROW.fullmatch(line)
         if row is None:
             if line.strip() and not _note(run, at, line) and not _HEAD.match(line):
-                found.left_out(run, at, "not a line of biosnoop, or two in one: left out, and others like it")
+                sentence = "not a line of biosnoop, or two in one: left out, and others like it"
+                found.left_out(run, at, Message("unreadable-lines", sentence))
             continue
         seconds, part, comm, pid, disk, kind, sector, size, queue, whole, fraction = row.groups()
         name = "read" if "R" in kind else "write" if "W" in kind else ""

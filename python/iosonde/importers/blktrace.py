@@ -54,7 +54,8 @@ def parse(text: Text) -> list[Parsed]:
             reader.event(run, at, found)
         elif _BEGINS.match(line):
             if "  m   N " not in line or _ANOTHER.search(line):  # a message of a scheduler
-                reader.found.left_out(run, at, "not an event of blkparse, or two in one: left out, and others like it")
+                sentence = "not an event of blkparse, or two in one: left out, and others like it"
+                reader.found.left_out(run, at, Message("unreadable-lines", sentence))
         elif (skips := _SKIPS.match(line)) and skips.group(1) != "0":
             run.lacks(
                 at,
@@ -110,7 +111,8 @@ class _Reader:
         if queued:
             queued.clear()
         if now < start:
-            self.found.left_out(run, at, "a request was complete before it began: left out")
+            sentence = Message("impossible-times", "a request was complete before it began: left out")
+            self.found.left_out(run, at, sentence)
             return
         error = int(told) if told and told != "0" and _ERROR.fullmatch(told) else 0
         status = min(abs(error), 133) if error < 0 else 0

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
-from iosonde.core.problems import nearest
+from iosonde.core.problems import closest
 from iosonde.core.types import FactorValue
 
 from .columns_map import ColumnsMap, MapColumn
@@ -103,16 +103,17 @@ class _Reader:
             if len(set(wanted) & set(names)) > len(set(wanted) & set(first[1])) or not first[0]:
                 first = at, names
         absent = next(name for name in wanted if name not in first[1])
-        hint = nearest(absent, first[1]) if first[1] else _HINT
+        near = closest(absent, first[1])
         raise DataError(
             "unknown-column",
             "{path}:{line}: there is no column '{column}' ({map_name})",
-            "{hint}",
+            "did you mean {nearest}?" if near else "known: {columns}" if first[1] else _HINT,
+            nearest=near,
+            columns=", ".join(first[1]),
             path=text.name,
             line=first[0] or 1,
             column=absent,
             map_name=self._map.name,
-            hint=hint,
         )
 
     def _cells(self, line: str) -> list[str] | None:
@@ -173,13 +174,14 @@ class _Reader:
         if column.text is None and len(set(numbers.values())) < len(numbers) and column.unit.base == "":
             same = next([one, other] for one in numbers for other in numbers
                         if one != other and numbers[one] == numbers[other])  # fmt: skip
-            what = f"column '{column.header}': are '{same[0]}' and '{same[1]}' one level or two?"
             raise DataError(
                 "ambiguous-level",
-                "{path}: {reason}",
+                "{path}: column '{column}': are '{level}' and '{other_level}' one level or two?",
                 "write text: false for one (a number), text: true for two",
                 path=text.name,
-                reason=what,
+                column=column.header,
+                level=same[0],
+                other_level=same[1],
             )
         return found
 
@@ -207,16 +209,14 @@ class _Reader:
         if column.unit == (column.unit.base, 1.0, 1.0):
             return value
         if not isinstance(value, (int, float)):
-            hint = "mend it, leave its unit out of the map, or list it in empty:"
             raise DataError(
                 "invalid-number",
                 "{path}:{line}: column '{column}': '{cell}' is not a number",
-                "{hint}",
+                "mend it, leave its unit out of the map, or list it in empty:",
                 path=text.name,
                 line=at,
                 column=column.header,
                 cell=cell[:40],
-                hint=hint,
             )
         level = column.unit.of(value)
         return int(level) if level == int(level) else level
@@ -238,12 +238,13 @@ class _Reader:
             setting = (*sorted(factors.items()), trial, self._cell(row, "repetition"))
             place = (*setting, part)
             if (trial or self._roles["repetition"]) and place in seen:
-                what = f"{text.name}:{row.at}: the same trial as line {seen[place]}"
                 raise DataError(
                     "duplicate-trial",
-                    "{reason}",
+                    "{path}:{line}: the same trial as line {first_line}",
                     "name the column that tells them apart: trial, repetition, iteration, rank or a factor",
-                    reason=what,
+                    path=text.name,
+                    line=row.at,
+                    first_line=seen[place],
                 )
             times[place] = times.get(place, -1) + 1
             seen[place] = row.at
@@ -282,12 +283,14 @@ class _Reader:
         value, column = whole_number(cell), self._roles[role]
         if value is None:
             header = column.header if column else role
-            what = f"{text.name}:{row.at}: column '{header}': '{cell[:40]}' is not a whole number"
             raise DataError(
                 "invalid-number",
-                "{reason}",
+                "{path}:{line}: column '{column}': '{cell}' is not a whole number",
                 "it is {role} in {map_name}: mend the cell, or what the column is",
-                reason=what,
+                path=text.name,
+                line=row.at,
+                column=header,
+                cell=cell[:40],
                 role=role,
                 map_name=self._map.name,
             )

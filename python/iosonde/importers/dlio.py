@@ -166,12 +166,14 @@ class _Summary:
         if (said := metrics.get(key)) is not None:
             self._run.facts[key] = str(said)[:40]
             if said != "success":
-                sentence = f"MLPerf Storage does not accept it: {key} is '{str(said)[:40]}'"
+                template = "MLPerf Storage does not accept it: {field} is '{value}'"
+                sentence = Message("not-accepted", template, field=key, value=str(said)[:40])
                 self._run.warn(self._line(key), sentence)
         cached = self._said.get("potential_caching")
         if operation == "train" and isinstance(cached, list) and any(cached):
             hosts = f"{sum(map(bool, cached))} of {len(cached)} hosts"
-            sentence = f"the data may fit into the memory of {hosts} (DLIO's own check)"
+            template = "the data may fit into the memory of {hosts} (DLIO's own check)"
+            sentence = Message("data-fits-memory", template, hosts=hosts)
             self._run.warn(self._line("potential_caching"), sentence)
 
 

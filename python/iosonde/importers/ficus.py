@@ -60,7 +60,8 @@ def _run(at: int, when: tuple[str, ...], found: tuple[str, ...]) -> Parsed:
         year = (1900 if int(date[:2]) >= 70 else 2000) + int(date[:2])
         started = datetime.strptime(f"{year}{date[2:]}{time}", "%Y%m%d%H%M%S")
     except ValueError:
-        run.warn(at, f"{date}.{time} is not a date and time" if date else "nothing says when it was run")
+        invalid = Message("invalid-time", "{date}.{time} is not a date and time", date=date, time=time)
+        run.warn(at, invalid if date else Message("unknown-time", "nothing says when it was run"))
     else:
         run.started_at = started.isoformat()
         run.facts |= {"date": started.date().isoformat(), "time": started.time().isoformat()}

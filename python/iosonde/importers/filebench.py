@@ -160,7 +160,14 @@ class _Reader:
         if found is None:
             old = _OLD_FLOWOP.match(said)
         if found is None and old is None:
-            self._lost.append((at, f"the line of a flowop is cut or damaged: '{said.strip()[:40]}'"))
+            self._lost.append(
+                (
+                    at,
+                    Message(
+                        "damaged-lines", "the line of a flowop is cut or damaged: '{quote}'", quote=said.strip()[:40]
+                    ),
+                )
+            )
             return
         if found:
             name, count, rate, speed, mean, _, least, most = found.groups()
@@ -169,7 +176,9 @@ class _Reader:
             (name, rate, speed, mean, _), count, least, most = old.groups(), None, None, None
         values = [number(text) if text is not None else 0.0 for text in (count, rate, speed, mean, least, most)]
         if None in values:
-            self._lost.append((at, f"a value of {name[:40]} is no number"))
+            self._lost.append(
+                (at, Message("invalid-number", "a value of {operation} is no number", operation=name[:40]))
+            )
             return
         n, per_second, mib, mean_ms, least_ms, most_ms = (value or 0.0 for value in values)
         operations = int(n) if count is not None else None

@@ -21,9 +21,10 @@ _OPTIONS = {"rw": "rw", "readwrite": "rw", "ioengine": "engine", "iodepth": "io_
             "direct": "direct", "runtime": "runtime", "rwmixread": "percent_read", "fsync": "fsync_every",
             "end_fsync": "end_fsync", "nrfiles": "files"}  # fmt: skip
 _SIZES = {"bs": "block_size", "blocksize": "block_size", "size": "size", "filesize": "file_size", "io_size": "io_size"}
-UNMERGED = (
+UNMERGED = Message(
+    "unmerged-percentiles",
     "percentiles of several threads cannot be combined: they are of each alone; --output-format=json+ prints the "
-    "histograms, group_reporting one of all"
+    "histograms, group_reporting one of all",
 )
 _STATISTICS = (("mean", "mean"), ("min", "min"), ("max", "max"), ("stddev", "sd"))
 

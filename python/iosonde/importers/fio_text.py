@@ -30,7 +30,10 @@ _NUMBERED = ("read", "write", "trim", "clat", "slat", "lat (")
 _UNIT = re.compile(r"([kmgtp]?)(i?)b$", re.IGNORECASE)
 # In the order in which fio prints them, each once for each direction.
 _NAMES = {"slat": "submission_latency", "clat": "completion_latency", "lat": "latency"}
-NOT_STEADY = "the steady state that was asked for was not reached: the values are of a system still changing"
+NOT_STEADY = Message(
+    "not-steady",
+    "the steady state that was asked for was not reached: the values are of a system still changing",
+)
 _OPEN = re.compile(r"(\S.*?): \(g=(\d+)\): rw=(\w+), bs=(?:\(R\) )?([\d.]+\w*)-.*ioengine=(\w+), iodepth=(\d+)")
 
 

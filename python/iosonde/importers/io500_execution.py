@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from iosonde.core.message import Message
+from iosonde.core.message import Message, prefixed
 from iosonde.core.types import FactorValue
 
 from .io500_score import BANDWIDTH, NAMES, RATE
@@ -162,7 +162,7 @@ def _add_phase(made: Execution, part: FilePart, listed: bool) -> None:
         return
     _add(made, part, rows, names)
     for note in part.parsed.missing:
-        made.parsed.lacks(0, f"{PurePath(part.name).name}: {note.sentence}")
+        made.parsed.lacks(0, prefixed(note.sentence, PurePath(part.name).name))
     if not listed and not made.parsed.started_at:
         made.parsed.started_at = part.parsed.started_at
 

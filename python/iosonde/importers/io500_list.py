@@ -74,7 +74,7 @@ def of_list(text: Text) -> list[Parsed]:
                 _score(runs[-1], at, found)
             scored, mixed = True, 0
         elif INVALID.match(line):
-            sentence = f"io500 says: {line.strip(' ;')[:160]}"
+            sentence = Message("marked-invalid", "io500 says: {quote}", quote=line.strip(" ;")[:160])
             if runs and not is_new:
                 runs[-1].mark_invalid(at, sentence)
             else:

@@ -70,7 +70,7 @@ def _table_row(
 def _unit_of(run: Parsed, lines: list[tuple[int, str]]) -> Unit:
     for at, line in lines:
         if line.startswith('"Output is in') and (unit := unit_of(line.strip('" ').removeprefix("Output is in"))):
-            run.warn(at, unit.reading or f"read as {unit.base}")
+            run.warn(at, unit.reading or Message("assumed-unit", "read as {unit}", unit=unit.base))
             return unit
     unit = unit_of("kBytes/sec")
     assert unit is not None

@@ -37,7 +37,7 @@ _UNITS = {
     "cleanup": {"iops/s", "obj/s", "dset/s"}, "Precreate": {"elements/s", "MiB/s"},
     "Benchmark": {"iters/s", "MiB/s"}, "Cleanup": {"elements/s"},
 }  # fmt: skip
-_READING = "Mib/s was read as 1024² bytes/s, as the source of MD-REAL-IO calculates"
+_READING = Message("assumed-unit", "Mib/s was read as 1024² bytes/s, as the source of MD-REAL-IO calculates")
 
 
 def parse_text(text: Text) -> list[Parsed]:

@@ -51,7 +51,12 @@ def of_mdtest(text: Text) -> Parsed:
     run = Parsed()
     found = _MDTEST.search(PurePath(text.name).name)
     if found is None:
-        return _unknown(run, text, 3, "the file's name does not say what was done (PREFIX-File creation-00000.csv)")
+        return _unknown(
+            run,
+            text,
+            3,
+            Message("unknown-operation", "the file's name does not say what was done (PREFIX-File creation-00000.csv)"),
+        )
     what, did, rank = found.groups()
     run.factors[PART] = f"rank {int(rank)}"
     # Of what moves no bytes mdtest divides 1 by the duration.
@@ -66,8 +71,16 @@ def of_ior(text: Text) -> Parsed:
         run.factors[PART] = f"iteration {int(found.group(1))} of rank {int(found.group(2))}"
     words = {word for word in ("write", "read") if word in name.lower()}
     if len(words) != 1:
-        return _unknown(run, text, 3, "IOR's file does not say whether these are reads or writes (of -w -r the reads): "
-                        "with one of these words in its name they are recorded, and can be diagnosed")  # fmt: skip
+        return _unknown(
+            run,
+            text,
+            3,
+            Message(
+                "unknown-operation",
+                "IOR's file does not say whether these are reads or writes (of -w -r the reads): with one of these "
+                "words in its name they are recorded, and can be diagnosed",
+            ),
+        )
     word = words.pop()
     return _read(run, text, 3, Meaning(word, word, int(found.group(2)) if found else 0))
 
@@ -77,8 +90,16 @@ def of_workbench(text: Text) -> Parsed:
     run = Parsed()
     found = _WORKBENCH.search(PurePath(text.name).name)
     if found is None:
-        return _unknown(run, text, 2, "the file's name does not say what was done (PREFIX-0.00-0-read.csv): read, "
-                        "stat, create and delete are different operations")  # fmt: skip
+        return _unknown(
+            run,
+            text,
+            2,
+            Message(
+                "unknown-operation",
+                "the file's name does not say what was done (PREFIX-0.00-0-read.csv): read, stat, create and delete "
+                "are different operations",
+            ),
+        )
     iteration, what, everybody = found.groups()
     kind = _WORKBENCH_KINDS[what]
     phase = what if what in ("precreate", "cleanup") else "benchmark"
@@ -125,7 +146,7 @@ def _read(run: Parsed, text: Text, columns: int, meaning: Meaning, smallest: flo
     return run
 
 
-def _unknown(run: Parsed, text: Text, columns: int, why: str) -> Parsed:
+def _unknown(run: Parsed, text: Text, columns: int, why: Message) -> Parsed:
     table, lines = _rows(run, text, columns)
     summary_rows(run, "access", table[:, 1], lines)
     run.warn(1, why)

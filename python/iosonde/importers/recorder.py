@@ -58,7 +58,8 @@ def parse(text: Text) -> list[Parsed]:
             continue
         call = _CALL.fullmatch(line)
         if call is None or " )" in call.group(8):
-            found.left_out(run, at, "not a call of Recorder, or two in one: left out, and others like it")
+            sentence = "not a call of Recorder, or two in one: left out, and others like it"
+            found.left_out(run, at, Message("unreadable-lines", sentence))
             continue
         begin_s, begin, end_s, end, function, depth, _, words = call.groups()
         if function not in _DATA and function not in _OTHERS:
@@ -66,7 +67,8 @@ def parse(text: Text) -> list[Parsed]:
         start, done = int(begin_s + begin.ljust(9, "0")), int(end_s + end.ljust(9, "0"))
         what = _meaning(function, words.split())
         if what is None or done < start:
-            found.left_out(run, at, f"a call of {function} with other arguments or times: left out, and others like it")
+            template = "a call of {function} with other arguments or times: left out, and others like it"
+            found.left_out(run, at, Message("unreadable-lines", template, function=function))
             continue
         operation, file, size, offset = what
         nested += depth != "0"

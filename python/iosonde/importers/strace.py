@@ -60,8 +60,11 @@ _DAY_NS = 86_400 * 10**9
 _FORKS = ("clone", "clone3", "fork", "vfork")
 # Calls whose bytes or waits a trace of system calls does not show one by one.
 _UNSEEN = {"io_uring_enter": "io_uring", "io_submit": "Linux aio"}
-_SLOW = "the program is stopped at every call, for tens of µs: durations hold a part of it, pauses the rest"
-_MAPPED = "reads and writes through mmap are no system calls, and not in the trace"
+_SLOW = Message(
+    "tracing-overhead",
+    "the program is stopped at every call, for tens of µs: durations hold a part of it, pauses the rest",
+)
+_MAPPED = Message("mmap-not-traced", "reads and writes through mmap are no system calls, and not in the trace")
 # What the fast and the long way keep of an operation as numbers; its times are kept as they are printed.
 _FIELDS = ("rank", "phase", "status", "size", "file", "offset", "line", "moved")
 _NAMES = {name: place for place, name in enumerate(OPERATIONS)}
@@ -194,7 +197,7 @@ class _Reader:
         if body.startswith("<... "):
             begun = self._resumed(pid, body)
             if begun is None:
-                self._unreadable(at, "a call is resumed that did not begin in the trace")
+                self._unreadable(at, Message("begin-not-traced", "a call is resumed that did not begin in the trace"))
                 return
             start, body = begun
         elif ended := _UNFINISHED.fullmatch(body):
@@ -282,9 +285,10 @@ class _Reader:
         self._starts.append(event.start)
         self._took.append(event.took)
 
-    def _unreadable(self, at: int, why: str = "") -> None:
+    def _unreadable(self, at: int, why: Message | None = None) -> None:
         self._bad += 1
-        self.run.lacks(at, why or "not a line of strace, or two in one: left out, and others like it")
+        other = Message("unreadable-lines", "not a line of strace, or two in one: left out, and others like it")
+        self.run.lacks(at, why or other)
 
     def end(self) -> Parsed:
         """What was found, with what the trace cannot tell."""

@@ -206,7 +206,7 @@ class Text:
             return raw.decode("ascii" if raw.isascii() else "utf-8")
         except UnicodeDecodeError:
             text = raw.decode("utf-8", "replace")
-            self._note(text, "\ufffd", "bytes that are not UTF-8 were read as \ufffd")
+            self._note(text, "\ufffd", Message("not-utf8", "bytes that are not UTF-8 were read as \ufffd"))
             return text
 
     def _points(self, text: str) -> str:
@@ -230,14 +230,15 @@ class Text:
             )
             return text
         only_clear = bool(_DOT.search(head))
-        self._note(head, clear[0].group(), "decimal commas were read as decimal points")
+        sentence = Message("decimal-comma", "decimal commas were read as decimal points")
+        self._note(head, clear[0].group(), sentence)
 
         def point(match: re.Match[str]) -> str:
             return match.group() if only_clear and not _surely_decimal(match) else match.group().replace(",", ".")
 
         return _COMMA.sub(point, text)
 
-    def _note(self, text: str, needle: str, sentence: str) -> None:
+    def _note(self, text: str, needle: str, sentence: Message) -> None:
         self.notes.append(Note(self._line(text, text.find(needle)), sentence))
 
     @staticmethod

@@ -127,8 +127,8 @@ class _Reader:
                 )
         if not self.runs:
             run = self._new()
-            what = "only formatting runs are in it" if self._formats else "there is no run in it"
-            run.lacks(text.last_line, what)
+            template = "only formatting runs are in it" if self._formats else "there is no run in it"
+            run.lacks(text.last_line, Message("no-results", template))
         elif not self._done:
             self.runs[-1].warn(
                 text.last_line,
