@@ -47,8 +47,8 @@ def answer(operations: dict[str, Any], request: dict[str, Any]) -> dict[str, Any
         return {"error": fault.to_json()}
     except Exception as error:
         reason = " ".join(str(error).split())
-        fault = SystemFaultError("internal-error", "{kind}: {reason}", kind=type(error).__name__, reason=reason)
-        return {"error": fault.to_json()}
+        bug = SystemFaultError("internal-error", "{kind}: {reason}", kind=type(error).__name__, reason=reason)
+        return {"error": bug.to_json()}
 
 
 def _tell_progress(module: Any, line: Line) -> None:
