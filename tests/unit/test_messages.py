@@ -12,13 +12,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from messages import codes, raises, with_code
-
 import iosonde
 from iosonde.api.spelling import SWITCHES, python_spelling
-from iosonde.core.errors import IosondeError, InputError, error_from_json
+from iosonde.core.errors import InputError, IosondeError, error_from_json
 from iosonde.core.message import Message, spell, spelled, terminal_spelling
+from messages import codes, raises, with_code
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "iosonde"
