@@ -44,7 +44,7 @@ def _plain(value: Any) -> Any:
     """What a template prints: control and direction-turning characters visible, None nothing."""
     if value is None:
         return ""
-    return escape(value) if type(value) is str else value
+    return value if hasattr(value, "__html__") or not isinstance(value, str) else escape(value)
 
 
 def _unbroken(text: str) -> Any:
