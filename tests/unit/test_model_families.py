@@ -14,6 +14,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
 from iosonde.model.families import NAMES, checked, family, linear, nodes
 from iosonde.model.fit.features import examples
+from messages import assert_problem
 
 FILE_SYSTEMS = ("ext4", "nfs", "lustre")
 
@@ -261,9 +262,9 @@ def test_linear_models_predict_what_least_squares_does():
 
 def test_a_coefficient_says_its_direction():
     form = family("linear").fit(sample(), {"terms": "log2(size), mode, depth"}, 0)
-    words = {term["term"]: term["direction"] for term in form["terms"]}
-    assert words["log2(size)"] == "more log2(size), more rate"
-    assert words["depth"] == "whether depth raises or lowers rate cannot be told"
+    directions = {term["term"]: term["direction"] for term in form["terms"]}
+    assert_problem(directions["log2(size)"], "significant", term="log2(size)", way="more", response="rate")
+    assert_problem(directions["depth"], "inconclusive", term="depth", response="rate")
 
 
 def test_products_are_written_once():
