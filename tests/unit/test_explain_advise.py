@@ -320,21 +320,21 @@ def test_trying_an_advice_on_its_own_trials_is_refused():
 
 
 @pytest.mark.parametrize(
-    "columns, choose, fixed, error, said",
+    "columns, choose, fixed, error, code",
     [
-        ({"a": [1, 1], "g": [1, 2], "v": [1.0, 2.0]}, ["a"], ["g"], DataError, "one level"),
-        ({"a": [1, 2], "g": [1, 2], "v": [1.0, 2.0]}, ["a"], ["g"], DataError, "no instance was measured with two"),
-        ({"a": [1, 2, 2, 3], "g": [1, 1, 2, 2], "v": [1.0] * 4}, ["a"], ["g"], DataError, "all 3 settings"),
-        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 0.0]}, ["a"], ["g"], DataError, "not positive"),
-        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 2.0]}, ["x"], ["g"], DataError, "no column 'x'"),
-        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 2.0]}, ["a"], ["a"], InputError, "named twice"),
-        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 2.0]}, ["v"], ["g"], InputError, "is the response"),
-        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 2.0]}, [], ["g"], InputError, "no setting to choose"),
-        ({"a": [1, None], "g": [None, 1], "v": [1.0, 2.0]}, ["a"], ["g"], DataError, "no row has"),
+        ({"a": [1, 1], "g": [1, 2], "v": [1.0, 2.0]}, ["a"], ["g"], DataError, "constant-column"),
+        ({"a": [1, 2], "g": [1, 2], "v": [1.0, 2.0]}, ["a"], ["g"], DataError, "no-shared-instance"),
+        ({"a": [1, 2, 2, 3], "g": [1, 1, 2, 2], "v": [1.0] * 4}, ["a"], ["g"], DataError, "no-complete-instance"),
+        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 0.0]}, ["a"], ["g"], DataError, "nonpositive-value"),
+        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 2.0]}, ["x"], ["g"], DataError, "unknown-column"),
+        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 2.0]}, ["a"], ["a"], InputError, "duplicate-column"),
+        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 2.0]}, ["v"], ["g"], InputError, "response-as-factor"),
+        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 2.0]}, [], ["g"], InputError, "missing-option"),
+        ({"a": [1, None], "g": [None, 1], "v": [1.0, 2.0]}, ["a"], ["g"], DataError, "no-complete-rows"),
     ],
 )
-def test_bad_input_gets_one_sentence(columns, choose, fixed, error, said):
-    with pytest.raises(error, match=said):
+def test_bad_input_gets_one_sentence(columns, choose, fixed, error, code):
+    with raises(code, error):
         advise(table_of(columns), "v", choose, fixed)
 
 

@@ -95,12 +95,12 @@ def test_factors_in_no_block_are_the_last_block():
 
 
 @pytest.mark.parametrize(
-    ("blocks", "words"),
-    [({"a": ["f0"], "b": ["f0"]}, "in two blocks"), ({"a": ["f7"]}, "'f7' is not a factor")],
+    ("blocks", "code", "name"),
+    [({"a": ["f0"], "b": ["f0"]}, "duplicate-factor", "f0"), ({"a": ["f7"]}, "unknown-factor", "f7")],
 )
-def test_blocks_that_cannot_be_are_refused(blocks, words):
+def test_blocks_that_cannot_be_are_refused(blocks, code, name):
     x = grid(2, 3, repeats=2)
-    with pytest.raises(InputError, match=words):
+    with raises(code, InputError, name=name):
         rank(data_of(x, generator(0).normal(size=len(x))), 0.95, blocks=blocks)
 
 

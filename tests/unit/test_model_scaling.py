@@ -254,19 +254,19 @@ def test_order_of_rows_changes_nothing_and_equal_sizes_are_trials():
 
 
 @pytest.mark.parametrize(
-    ("n", "rate", "said"),
+    ("n", "rate", "code", "values"),
     [
-        ([1, 2.5], [1.0, 2.0], "row 2, column 'n': 2.5 is not a number of nodes"),
-        ([0, 2], [1.0, 2.0], "row 1, column 'n': 0 is not a number of nodes"),
-        ([1, 2], [1.0, 0.0], "row 2, column 'y': 0 is not a rate"),
-        ([1, 2], [-1.0, 2.0], "row 1, column 'y': -1 is not a rate"),
-        ([None, None], [1.0, 2.0], "no row has both"),
-        (["one", "two"], [1.0, 2.0], "'one' is not a number"),
-        ([], [], "holds no rows"),
+        ([1, 2.5], [1.0, 2.0], "invalid-node-count", {"row": "row 2", "column": "n", "size": 2.5}),
+        ([0, 2], [1.0, 2.0], "invalid-node-count", {"row": "row 1", "column": "n", "size": 0}),
+        ([1, 2], [1.0, 0.0], "not-a-rate", {"row": "row 2", "response": "y", "rate": 0}),
+        ([1, 2], [-1.0, 2.0], "not-a-rate", {"row": "row 1", "response": "y", "rate": -1}),
+        ([None, None], [1.0, 2.0], "no-complete-rows", {"column": "n"}),
+        (["one", "two"], [1.0, 2.0], "not-a-number", {"row": "row 1"}),
+        ([], [], "empty-table", {}),
     ],
 )
-def test_bad_rows_are_named(n, rate, said):
-    with pytest.raises(DataError, match=said):
+def test_bad_rows_are_named(n, rate, code, values):
+    with raises(code, DataError, **values):
         series_of(table_of({"n": n, "y": rate}), "y", "n", [])
 
 

@@ -235,8 +235,9 @@ def test_what_cannot_be_fitted_is_refused_in_one_sentence(columns, on, said):
 
 def test_rows_with_missing_values_are_counted():
     made = regress(table_of({"x": [1, 2, None, 4, 5], "y": [1, 2, 3, None, 5.5]}), "y", ["x"], 0.95)
-    assert made.fit.n == 3 and codes(made.warnings) == ["missing-values"]
-    assert_problem(made.warnings[0], "missing-values", n_missing=2, n_rows=5)
+    (warning,) = made.warnings
+    assert made.fit.n == 3
+    assert_problem(warning, "missing-values", n_missing=2, n_rows=5)
 
 
 @pytest.mark.parametrize(
@@ -332,7 +333,8 @@ def test_a_ratio_to_what_may_be_0_has_no_interval():
     x = np.arange(8.0)
     model = ols.fit(x[:, None], x - 0.1 + 0.9 * (-1) ** np.arange(8), ["x"], 0.95)
     found = ols.ratio(model, np.array([1.0, 7.0]), np.array([1.0, 0.0]))
-    assert found.low is None and found.high is None and codes(found.warnings) == ["denominator-near-zero"]
+    assert found.low is None and found.high is None
+    assert_problem(found.warnings[0], "denominator-near-zero")
 
 
 def test_the_ratio_covers_what_it_says():

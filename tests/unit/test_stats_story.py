@@ -124,7 +124,7 @@ def test_an_end_that_is_not_0_does_not_read_as_0(estimate, text):
 
 def test_what_matters_most_is_named_with_the_best_and_the_worst():
     (one,) = told(cells(np.random.default_rng(2), (0.5, 0.1)))
-    assert (one.title, one.best.by, one.worst.by) == ("write bandwidth", {"t": "1m", "n": 2}, {"t": "4k", "n": 1})
+    assert (one.operation, one.best.by, one.worst.by) == ("write", {"t": "1m", "n": 2}, {"t": "4k", "n": 1})
     (sentence,) = sentences([one], {})
     assert_problem(sentence, "significant", factors=["t"], matters_most=True, untested=[])
     assert "t=1m, n=2" in sentence and "t=4k, n=1" in sentence

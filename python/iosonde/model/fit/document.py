@@ -120,7 +120,7 @@ def _parsed(text: bytes, source: str) -> dict[str, Any]:
             position=where,
         ) from error
     if not isinstance(content, dict):
-        raise DataError("not-a-model", "{source} holds no JSON object", "name a model file", source=source)
+        raise DataError("not-a-json-object", "{source} holds no JSON object", "name a model file", source=source)
     return content
 
 
