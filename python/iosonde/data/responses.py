@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.headlines import SPEEDS
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.core.metrics import metric_of
 from iosonde.core.problems import nearest
 from iosonde.core.stored import incomplete_among
@@ -405,7 +405,14 @@ def _asked_column(table: Table, text: str, made: derived.Derived | None, factors
 def _assumed(one: Response, others: Sequence[str]) -> str:
     """What was taken for a factor of somebody's table, whose user names none."""
     beside = f"; {', '.join(others)} looks measured and is left out" if others else ""
-    return f"taken for factors, as {spell.on} names none: {', '.join(one.names)}{beside}"
+    return assumed_factors(", ".join(one.names), beside, "on")
+
+
+def assumed_factors(factors: str, excluded: str, option: str) -> Message:
+    """Return the warning that these were taken for factors. ``option`` would name them; '' where there is none."""
+    reason = f"{getattr(spell, option)} names none" if option else "none is named"
+    template = "taken for factors, as {reason}: {factors}{excluded}"
+    return Message("assumed-factors", template, reason=reason, factors=factors, excluded=excluded)
 
 
 def _measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[str, ...]]:
