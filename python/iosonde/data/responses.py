@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.headlines import SPEEDS
-from iosonde.core.message import Message
+from iosonde.core.message import Message, spell
 from iosonde.core.metrics import metric_of
 from iosonde.core.problems import closest
 from iosonde.core.stored import incomplete_among
@@ -409,13 +409,15 @@ def _asked_column(table: Table, text: str, made: derived.Derived | None, factors
 
 def _assumed(one: Response, others: Sequence[str]) -> str:
     """What was taken for a factor of somebody's table, whose user names none."""
-    names = "taken for factors, as {spell.on} names none: {factors}"
-    return Message(
-        "assumed-factors",
-        names + "; {excluded} looks measured and is left out" if others else names,
-        factors=", ".join(one.names),
-        excluded=", ".join(others),
-    )
+    beside = f"; {', '.join(others)} looks measured and is left out" if others else ""
+    return assumed_factors(", ".join(one.names), beside, "on")
+
+
+def assumed_factors(factors: str, excluded: str, option: str) -> Message:
+    """Return the warning that these were taken for factors. ``option`` would name them; '' where there is none."""
+    reason = f"{getattr(spell, option)} names none" if option else "none is named"
+    template = "taken for factors, as {reason}: {factors}{excluded}"
+    return Message("assumed-factors", template, reason=reason, factors=factors, excluded=excluded)
 
 
 def _measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[str, ...]]:
