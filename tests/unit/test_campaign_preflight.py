@@ -9,6 +9,7 @@ import pytest
 from iosonde.campaign import preflight
 from iosonde.campaign.forecast import Forecast
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.measure.spec import Terms
 from iosonde.measure.target.space import Limits, Need, QuotaFree
 
@@ -57,6 +58,8 @@ def test_limits_hold_without_a_target_too(terms):
     ],
 )  # fmt: skip
 def test_a_limit_that_can_be_held_against_nothing_says_so(terms, native, seconds, said):
-    found = list(preflight.unchecked(campaign(native=native, **terms), Forecast(seconds, "")))
+    found = list(
+        preflight.unchecked(campaign(native=native, **terms), Forecast(seconds, Message("forecast-basis", "")))
+    )
     assert len(found) == len(said)
     assert all(one.startswith(start) and one.endswith(" is not known") for one, start in zip(found, said, strict=True))
