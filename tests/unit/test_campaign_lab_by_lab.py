@@ -91,4 +91,6 @@ def test_a_lab_of_which_nothing_was_kept_was_not_measured_in():
         begun.runs += setting.levels["servers"]
         return 0
 
-    assert lab_by_lab(begun, in_one, said.append) == 1 and "no trial of it is in the store" in said[0]
+    assert lab_by_lab(begun, in_one, said.append) == 1
+    assert codes(said) == ["lab-excluded", "labs-excluded"]
+    assert said[0].values["reason"].code == "no-lab-trials"

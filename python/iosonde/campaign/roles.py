@@ -33,7 +33,7 @@ def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
     serving = [host for host in _serving(hosts, bool(spec.hosts), facts) if host not in both]
     if serving:
         yield Message(
-            "client-is-server",
+            "serves-target",
             ("{hosts} is to run ranks and serves " if len(serving) == 1 else "{hosts} are to run ranks and serve ")
             + "the file system that is measured: "
             + _MAY,
