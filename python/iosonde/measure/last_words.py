@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,17 @@ def leave(folder: Path, error: Exception) -> None:
 def left(folder: Path) -> list[Message]:
     """What the ranks that share the folder left, a message each."""
     return [_read(path) for path in sorted(folder.glob("error-*.json"))]
+
+
+def message_to_json(message: str) -> dict[str, Any]:
+    """Return what another process makes the same message of; a plain text has no code."""
+    code, values = (message.code, message.values) if isinstance(message, Message) else ("", {})
+    return {"code": code, "text": str(message), "values": {name: str(value) for name, value in values.items()}}
+
+
+def message_from_json(message: Mapping[str, Any]) -> Message:
+    """Return the message that another process wrote (``message_to_json``)."""
+    return restore(message["code"], message["text"], message["values"])
 
 
 def ranks_failed(outcome: watchdog.Outcome) -> Message:

@@ -203,7 +203,8 @@ def _places(folder: Path) -> dict[str, Any]:
 
 def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> list[str]:
     """In words, why the ranks did not come to their end; empty if they did."""
-    said = [*last_words.left(folder), *places.get("faults", [])]
+    faults = [last_words.message_from_json(fault) for fault in places.get("faults", [])]
+    said: list[str] = [*last_words.left(folder), *faults]
     if outcome.timed_out:
         said.append(
             Message(
