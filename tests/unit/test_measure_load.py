@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import pytest
 
-from iosonde.core.errors import InputError, SystemFaultError
+from iosonde.core.errors import SystemFaultError
 from iosonde.measure import load_program, user_commands
 from iosonde.measure.source_tree import SourceTree
 from iosonde.ranks import processes
