@@ -11,7 +11,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import CENTRE
 from iosonde.core.types import Factor, Role
 from iosonde.measure import design
-from messages import assert_problem, with_code
+from messages import assert_problem, raises, with_code
 
 NODES = Factor("nodes", "nodes", (1, 2, 4))
 PER_NODE = Factor("ranks_per_node", "ranks", (1, 8))

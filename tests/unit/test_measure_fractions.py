@@ -12,7 +12,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
 from iosonde.measure import design
 from iosonde.measure.design import aberration, latin, words
-from messages import assert_problem, codes
+from messages import assert_problem, codes, raises
 
 NAMES = ("stripe", "replica", "cache", "ahead", "behind", "quick", "sync", "direct")
 
