@@ -152,7 +152,7 @@ print([one.code for one in missing], missing)
                           input=script, capture_output=True, text=True, check=True)  # fmt: skip
     first, second = done.stdout.splitlines()
     assert first == f"[] ['{tmp_path}'] True"
-    assert second.startswith("['still-mounted']") and str(tmp_path) in second
+    assert second.startswith("['still-mounted'") and str(tmp_path) in second
 
 
 def test_a_regime_that_cannot_be_had_stops_the_trial(tmp_path, monkeypatch):

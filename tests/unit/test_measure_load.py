@@ -172,5 +172,5 @@ def test_who_has_no_load(place, words):
 
 
 def test_a_level_that_is_none(place):
-    with raises("unknown-load", InputError, level="heavy"):
+    with raises("unknown-load", level="heavy"):
         load_program.main(["start", "--place", str(place), "--level", "heavy"])
