@@ -17,7 +17,7 @@ from iosonde.campaign.campaign import campaign, importer_names
 from iosonde.campaign.document import document
 from iosonde.campaign.request import Request
 from iosonde.campaign.spec import file as spec_file
-from iosonde.core.errors import InputError, LaunchError
+from iosonde.core.errors import LaunchError
 from iosonde.core.problems import SpecError
 from iosonde.measure.spec import MPI, SINGLE, CommandStep
 from iosonde.ranks.launch import local

@@ -12,13 +12,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from messages import codes, raises, with_code
-
 import iosonde
 from iosonde.api.spelling import SWITCHES, python_spelling
-from iosonde.core.errors import IosondeError, InputError, error_from_json
+from iosonde.core.errors import InputError, IosondeError, error_from_json
 from iosonde.core.message import Message, spell, spelled, terminal_spelling
+from messages import codes, raises, with_code
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "iosonde"
@@ -39,7 +37,7 @@ def calls() -> Iterator[tuple[Path, ast.Call, list[ast.expr]]]:
             if isinstance(node, ast.Call):
                 name = getattr(node.func, "id", getattr(node.func, "attr", ""))
                 if name == "Message" or (name.endswith("Error") and name in _ERRORS):
-                    yield path, node, node.args[name == "SettingError":]
+                    yield path, node, node.args[name == "SettingError" :]
 
 
 _ERRORS = {
