@@ -57,13 +57,15 @@ def test_an_example_runs_only_where_the_programs_are_that_it_needs(tmp_path):
 
 
 def test_an_unexpected_exit_code_fails(tmp_path):
-    with pytest.raises(AssertionError, match=" 2, .* 0$"):
+    with pytest.raises(AssertionError) as failed:
         play(PAGE.replace("<!-- exit 2 -->\n", ""), tmp_path)
+    assert " 2, " in str(failed.value)
 
 
 def test_a_failing_setup_fails(tmp_path):
-    with pytest.raises(AssertionError, match=r"^line \d+: .*: false$"):
+    with pytest.raises(AssertionError) as failed:
         play(PAGE.replace("echo '7 files' >made", "false"), tmp_path)
+    assert ": false\n" in str(failed.value)
 
 
 def test_recording_changes_only_what_differs(tmp_path):
@@ -74,8 +76,9 @@ def test_recording_changes_only_what_differs(tmp_path):
 
 
 def test_output_before_a_prompt_is_refused():
-    with pytest.raises(ValueError, match="'lost"):
+    with pytest.raises(ValueError) as refused:
         blocks_of("```console\nlost\n$ iosonde\n```\n")
+    assert "'lost" in str(refused.value)
 
 
 def test_names_of_this_machine_are_taken_out(tmp_path):
