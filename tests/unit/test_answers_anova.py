@@ -11,6 +11,7 @@ from iosonde.core.table import table_of
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 from iosonde.stats.regression.anova import anova as allocated
+from messages import raises
 
 pytest.importorskip("iosonde.engine._native")
 
@@ -78,7 +79,7 @@ def test_what_cannot_be_is_one_sentence(place, asked, how, said):
 
 
 def test_a_table_needs_its_factors_named():
-    with pytest.raises(InputError, match="--on is missing"):
+    with raises("missing-option", option="--on"):
         anova(open_data(table_of({"a": [1, 2], "y": [1.5, 2.5]})), Asked(("y",)))
 
 

@@ -15,7 +15,6 @@ from iosonde.answers.show import choose
 from iosonde.answers.slowest import slowest_of
 from iosonde.answers.summary import summary
 from iosonde.campaign.import_files import ImportPlan, found_files, import_all
-from iosonde.core.errors import InputError
 from iosonde.core.types import Experiment, Observation, Run
 from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
@@ -23,6 +22,7 @@ from iosonde.data.source import Source, open_data
 from iosonde.importers import read, understand
 from iosonde.importers.registry import importers
 from iosonde.store import Store
+from messages import raises
 
 FIXTURES = Path(__file__).parents[1] / "golden" / "fixtures"
 _NO_SETTINGS = {"date", "time", "host", "hostname", "hosts", "user", "pid", "jobid", "started_at", "command", "label",
@@ -128,6 +128,6 @@ def test_the_commands_of_imported_runs_stand_on_the_page_as_they_were_printed(tm
 
 
 def test_a_response_that_is_nearly_named_is_said_and_not_taken_for_an_expression(tmp_path):
-    with pytest.raises(InputError, match="has no response 'write-1 bandwidth_last'") as refused:
+    with raises("unknown-response", response="write-1 bandwidth_last") as refused:
         responses(imported_sweep(tmp_path), Asked(("write-1 bandwidth_last",)))
     assert refused.value.hint == "did you mean write bandwidth_last_done?"

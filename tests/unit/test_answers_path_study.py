@@ -16,6 +16,7 @@ from iosonde.measure import machines
 from iosonde.report.text import diagnose as diagnose_text
 from iosonde.report.text import path_study as text
 from iosonde.store import Store
+from messages import raises
 
 
 @cache
@@ -96,7 +97,7 @@ def test_a_state_that_was_not_brought_about_is_said_and_no_line_is_fitted(tmp_pa
 
 def test_a_store_without_a_study_says_how_to_measure_one(tmp_path):
     Store.create(tmp_path / "store")
-    with pytest.raises(DataError, match="holds no study of paths"):
+    with raises("no-path-study", DataError):
         path_study.path_study(open_data(tmp_path / "store"), 0.95)
 
 

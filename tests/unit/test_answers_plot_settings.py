@@ -13,7 +13,7 @@ from iosonde.answers.latencies import latencies
 from iosonde.answers.plot.layout import PlotRoles
 from iosonde.answers.plot.percentiles import percentiles_plot
 from iosonde.answers.plot.settings import Fits, settings_plot
-from iosonde.core.errors import InputError, IosondeError
+from iosonde.core.errors import IosondeError
 from iosonde.core.types import Experiment, Factor, Observation
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
@@ -22,6 +22,7 @@ from iosonde.report.figures.settings import palette, settings_figure
 from iosonde.report.figures.vocabulary import SHADES
 from iosonde.stats.estimate.summarise import mean
 from iosonde.store import Store
+from messages import raises
 
 SIZES = ("1m", "64k", "256k")
 
@@ -138,7 +139,7 @@ def test_a_fraction_is_not_averaged(tmp_path):
     assert not made.joined and sum(len(panel.points) for panel in made.panels) == 8
     assert any("vary as well, from point to point" in text for text in made.left)
     assert not any(marks(settings_figure(made), "line"))
-    with pytest.raises(InputError, match="two factors"):
+    with raises("missing-factors"):
         heatmap_figure(made)
 
 
@@ -165,7 +166,7 @@ def test_many_levels_by_colour_are_shades_in_their_order(tmp_path):
     rows = [(a, b, a * b + c) for a in range(20) for b in range(10) for c in (0, 1)]
     made = plotted(table(tmp_path / "s.csv", "a,b,y (s)", rows))
     assert palette(made.color)[0] == SHADES[0] and len(set(palette(made.color))) == 10
-    with pytest.raises(InputError, match="more than colours can tell apart"):
+    with raises("too-many-levels"):
         plotted(table(tmp_path / "t.csv", "a,b,y (s)", [(a % 40, a % 3, a) for a in range(240)]), "y", color="a")
 
 

@@ -19,6 +19,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.store import Store
+from messages import raises
 
 READ = "read_nto1_large"
 LINK = 100e6
@@ -247,7 +248,7 @@ def test_a_disk_is_held_against_its_probe_only_where_that_was_its_own(tmp_path):
 
 def test_an_operation_that_says_nothing_of_scaling_is_refused_with_the_reason(tmp_path):
     source = open_data(str(stored(tmp_path / "s", APART)))
-    with pytest.raises(DataError, match="is not counted, its cache being cold-requested"):
+    with raises("no-comparable-operation", DataError):
         scale(source, Asked((READ,)), Growth())
 
 

@@ -22,6 +22,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredPhase
 from iosonde.stats.definitions.clock import why_not
 from iosonde.store import Store
+from messages import raises
 
 FIXTURES = Path(__file__).parents[1] / "golden" / "fixtures"
 
@@ -58,7 +59,7 @@ def test_a_store_that_lacks_a_run_says_which(place):
 
 
 def test_tools_own_numbers_need_recorded_operations(place):
-    with pytest.raises(DataError, match="recorded operations"):
+    with raises("no-recorded-operations", DataError):
         as_tool(choose(place, where=["run=e-1-2"]), "ior")
 
 
@@ -83,7 +84,7 @@ def test_a_file_against_itself_has_nothing_to_explain():
 
 def test_every_code_has_a_page_and_others_are_refused():
     assert all(page(line.split()[0].strip(":#")) for line in codes() if line[:1] in "SD")
-    with pytest.raises(InputError, match="no finding"):
+    with raises("unknown-finding"):
         page("S9999")
 
 

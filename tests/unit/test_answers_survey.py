@@ -18,6 +18,7 @@ from iosonde.answers.survey.walk import walk_summary
 from iosonde.core.errors import InputError
 from iosonde.survey import tree as tree_of_survey
 from iosonde.survey.walk import walk
+from messages import raises
 from survey_in_process import InProcess
 from time_limit import limited
 
@@ -138,7 +139,7 @@ def test_a_plan_never_reads_more_than_there_is():
     large = plan(300_000_000, 50 * 10**15, 5 * 2**30, 0.0)
     assert large.rows[1].files == 770
     assert large.rows[-1].seconds / 86_400 == pytest.approx(107.8, abs=0.1)
-    with pytest.raises(InputError, match="a plan needs"):
+    with raises("out-of-range"):
         plan(0, 10, 1.0, 0.0)
 
 

@@ -14,11 +14,11 @@ from jsonschema import Draft202012Validator
 import history_sample
 from iosonde.answers.watch import watch, watching
 from iosonde.cli.group import cli
-from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 from iosonde.store import Store
+from messages import raises
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow  # stores of 90 nights are written
@@ -74,7 +74,7 @@ def test_since_says_what_is_new(history):
     for since, problem in (("2026-09-01", True), (last[:7], False), ("nightly-20260928", False)):
         assert watch(open_data(history), Asked(), replace(USUAL, since=since)).problem is problem
     assert shown(str(history.path), "--since", last[:7])[0] == 0
-    with pytest.raises(InputError, match="--since tomorrow is no date"):
+    with raises("unknown-run-or-date", reference="tomorrow"):
         watch(open_data(history), Asked(), replace(USUAL, since="tomorrow"))
 
 
@@ -88,9 +88,9 @@ def test_too_few_points_are_said_with_the_number_needed(history):
 
 def test_a_table_has_no_history(tmp_path):
     (tmp_path / "a.csv").write_text("y\n1\n2\n")
-    with pytest.raises(InputError, match="whose rows have no history"):
+    with raises("not-a-store"):
         watch(open_data(tmp_path / "a.csv"), Asked(), USUAL)
-    with pytest.raises(InputError, match="hold no change with 20 points"):
+    with raises("too-few-points", min_segment_points=20):
         watching(0.03, 20, 14, None, 0.05, 365)
 
 

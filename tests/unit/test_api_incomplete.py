@@ -7,12 +7,13 @@ from click.testing import CliRunner
 
 import iosonde
 from iosonde.cli.group import cli
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import DataError
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.data.asked import Asked
 from iosonde.data.responses import one_response
 from iosonde.data.source import open_data
 from iosonde.store import Store
+from messages import raises
 
 SIZES = (4096, 65536)
 
@@ -87,5 +88,5 @@ def test_where_nothing_is_complete_the_option_is_named(tmp_path):
 
 def test_a_table_has_none(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,2\n2,3\n")
-    with pytest.raises(InputError, match="those of a store"):
+    with raises("not-a-store"):
         iosonde.summary(tmp_path / "a.csv", incomplete=True)

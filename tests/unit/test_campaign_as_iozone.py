@@ -9,10 +9,10 @@ import pytest
 from iosonde.campaign.as_iozone import iozone_plan
 from iosonde.campaign.plan import plan
 from iosonde.campaign.request import Request
-from iosonde.core.errors import InputError
 from iosonde.measure.workloads.foreign import translate
 from iosonde.measure.workloads.foreign.as_iozone import of_settings
 from iosonde.measure.workloads.foreign.iozone import Settings
+from messages import raises
 
 PHASE = (
     "- {{name: {name}, files: 'r${{RANK}}', "
@@ -130,5 +130,5 @@ def test_the_way_back_is_the_way_there(options):
 
 
 def test_commands_are_no_native_steps(tmp_path):
-    with pytest.raises(InputError, match="nothing here is measured natively"):
+    with raises("option-not-applicable"):
         iozone_plan(plan(Request(what="true", target=(str(tmp_path),))))

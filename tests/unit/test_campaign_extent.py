@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from iosonde.campaign.document import document
 from iosonde.campaign.request import Request
-from iosonde.core.errors import InputError
+from messages import raises
 
 FILE = """
 nodes: [1, 2, 4]
@@ -43,11 +41,11 @@ def test_what_a_file_says_of_quick_repetitions_holds_and_an_option_more(tmp_path
 
 
 def test_what_is_wrong_is_said(tmp_path):
-    with pytest.raises(InputError, match="opposite"):
+    with raises("conflicting-options"):
         asked(tmp_path, quick=True, full=True)
-    with pytest.raises(InputError, match=r"e\.yaml does not say what --full would be"):
+    with raises("missing-key"):
         asked(tmp_path, "steps: [{command: 'true'}]\n", full=True)
-    with pytest.raises(InputError, match=r"e\.yaml:2: quick: not keys"):
+    with raises("not-a-mapping", key="quick"):
         asked(tmp_path, "steps: [{command: 'true'}]\nquick: 3\n")
 
 

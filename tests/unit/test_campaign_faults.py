@@ -11,11 +11,11 @@ from iosonde.campaign import document, in_lab, plan
 from iosonde.campaign.campaign import campaign
 from iosonde.campaign.request import Request
 from iosonde.core import faults
-from iosonde.core.errors import InputError
 from iosonde.core.faults import PlannedFault
 from iosonde.core.problems import SpecError
 from iosonde.measure import faults as measured_faults
 from iosonde.ranks.machine import emulated
+from messages import raises
 
 LAB = "lab: {file_system: glusterfs, servers: 2, set: {replica: 2}}\n"
 FILE = """
@@ -79,7 +79,7 @@ def test_mistakes_are_said(asked, old, new, said):
 
 
 def test_on_a_real_system_faults_are_refused(asked):
-    with pytest.raises(InputError, match="faults and settle are for a lab, and this is none") as raised:
+    with raises("lab-required", keys="faults and settle") as raised:
         document.document(asked(in_lab=False))
     assert "iosonde lab run" in raised.value.hint
 
@@ -87,22 +87,22 @@ def test_on_a_real_system_faults_are_refused(asked):
 def test_on_a_real_system_a_factor_of_faults_can_be_held_at_none(asked):
     """What else the experiment asks is measured there, and nobody is hit."""
     unsettled = (LAB + FILE).replace("settle: 1min\n", "")
-    with pytest.raises(InputError, match="faults are for a lab") as raised:
+    with raises("lab-required", keys="faults") as raised:
         document.document(asked(unsettled, in_lab=False))
     assert "--set fault=none" in raised.value.hint
     spared = document.document(asked(unsettled, in_lab=False, levels=("fault=none",)))
     assert "faults" not in spared.data and spared.data["factors"]["fault"] == ["none"]
-    with pytest.raises(InputError, match="faults are for a lab"):
+    with raises("lab-required", keys="faults"):
         document.document(asked(unsettled, in_lab=False, levels=("fault=none,stop",)))
     for other in ("${nobody}", "kill-${fault}"):  # what cannot be known is no none
-        with pytest.raises(InputError, match="faults are for a lab"):
+        with raises("lab-required", keys="faults"):
             document.document(asked(unsettled.replace("${fault}", other), in_lab=False, levels=("fault=none",)))
 
 
 def test_on_a_host_of_a_lab_whose_machine_does_not_attend_they_are_refused(asked, tmp_path, monkeypatch):
     monkeypatch.setattr(emulated, "lab", lambda: {"directory": str(tmp_path)})
     wanted = campaign(asked())
-    with pytest.raises(InputError, match="nobody here inflicts"):
+    with raises("lab-required"):
         in_lab.orders(wanted.spec)
     (tmp_path / faults.DIRECTORY).mkdir()
     held = faults.hold(tmp_path / faults.DIRECTORY)
@@ -127,5 +127,5 @@ def test_a_factor_of_faults_may_mix_those_with_a_rate_and_those_without(asked):
     with pytest.raises(SpecError) as raised:
         campaign(asked((LAB + FILE).replace("stop]", "slow-link]")))
     assert "slow-link takes a rate" in " ".join(raised.value.details) + str(raised.value)
-    with pytest.raises(InputError, match="stop takes no rate"):  # of one kind alone it is a mistake
+    with raises("rate-mismatch", kind="stop", rate_rule="no rate"):  # of one kind alone it is a mistake
         measured_faults.planned([{"fault": "stop", "on": "server2", "rate": "10mbit"}], {})

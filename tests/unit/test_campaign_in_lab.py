@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 
 import pytest
@@ -17,6 +16,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.problems import SpecError
 from iosonde.lab import description
 from iosonde.ranks.machine import emulated
+from messages import raises
 
 FILE = """
 lab:
@@ -106,7 +106,7 @@ def test_a_cluster_takes_the_trials_that_belong_there(wanted, tmp_path, monkeypa
     }  # fmt: skip
     assert len(here) == 2 * 2  # nodes x size
     facts.write_text("{}")
-    with pytest.raises(InputError, match="not brought up for a trial"):
+    with raises("wrong-lab"):
         in_lab.not_here(experiment, wanted)
 
 
@@ -115,7 +115,7 @@ def test_a_cluster_of_another_experiment_takes_no_trial(wanted, tmp_path, monkey
     facts = tmp_path / "lab.json"
     facts.write_text(json.dumps({"setting": setting.to_dict()}))
     monkeypatch.setattr(emulated, "FILE", facts)
-    with pytest.raises(InputError, match="not brought up for a trial"):
+    with raises("wrong-lab"):
         in_lab.not_here(wanted.experiment(), wanted)
 
 
@@ -130,12 +130,12 @@ def test_what_cannot_be_brought_up_is_said_before_anything_is_stored(wanted, tmp
         if setting.words["net"] == "580mbit":
             raise InputError("too-fast", "too fast")
 
-    with pytest.raises(InputError, match="too fast"), in_labs(asked, check):
+    with raises("too-fast"), in_labs(asked, check):
         pass
     assert seen and not (tmp_path / "store").exists()
     with in_labs(replace(asked, alongside=True), lambda *_: None) as begun:
         assert begun.kept() == 0 and begun.next_setting([]).experiment == begun.experiment
-        with pytest.raises(InputError, match="being measured"), in_labs(replace(asked, alongside=True), lambda *_: 0):
+        with raises("experiment-locked"), in_labs(replace(asked, alongside=True), lambda *_: 0):
             pass
 
 
@@ -144,7 +144,7 @@ def test_one_holds_the_machine_from_its_first_lab_to_its_last(wanted, tmp_path, 
     asked = Request(what=str(tmp_path / "e.yaml"), target=(str(tmp_path),), store=str(tmp_path / "store"))
     other = replace(asked, store=str(tmp_path / "other"))
     with in_labs(asked, lambda *_: None):
-        refused = pytest.raises(InputError, match=f"process {os.getpid()} measures on this machine")
+        refused = raises("concurrent-measurement")
         with refused, in_labs(other, lambda *_: None):
             pass
         assert not (tmp_path / "other").exists()
@@ -168,7 +168,7 @@ def test_on_a_real_system_the_lab_is_left_out_and_without_one_it_is_asked_for(tm
     file.write_text(FILE)
     found = document.document(Request(what=str(file), target=(str(tmp_path),)), said.append)
     assert "lab" not in found.data and "left out" in said[0]
-    with pytest.raises(InputError, match="measured in a lab") as raised:
+    with raises("lab-required") as raised:
         document.document(Request(what=str(file)))
     assert "iosonde lab run" in raised.value.hint
 

@@ -10,6 +10,7 @@ from iosonde.campaign.in_lab import LabSetting
 from iosonde.campaign.lab_budget import LabBudget
 from iosonde.campaign.lab_by_lab import lab_by_lab
 from iosonde.core.errors import SystemFaultError
+from messages import raises
 
 DOWN = SystemFaultError("client-nothing-is-mounted", "client1: nothing is mounted")
 
@@ -69,7 +70,7 @@ def test_a_lab_whose_nodes_cannot_be_used_is_left_out_and_the_others_are_measure
 
 def test_where_none_can_be_measured_in_the_fault_is_that_of_the_campaign():
     assert measured(3) == (3, [0], [])
-    with pytest.raises(SystemFaultError, match="nothing is mounted"):
+    with raises("client-nothing-is-mounted", SystemFaultError):
         measured(DOWN)
 
 

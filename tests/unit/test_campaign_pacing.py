@@ -17,6 +17,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Experiment, Factor, Run
 from iosonde.measure import design
 from iosonde.store import Store
+from messages import raises
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_a_command_that_does_not_answer_says_stop(monkeypatch):
 
 @pytest.mark.parametrize("command", ["no-such-command-here", "/etc/hostname"])
 def test_a_command_that_cannot_be_run_is_a_mistake(command):
-    with pytest.raises(InputError, match="cannot be run"):
+    with raises("command-not-runnable"):
         abort.why(command)
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from iosonde.campaign import document, path_study
 from iosonde.campaign.request import Request
 from iosonde.campaign.spec import file
-from iosonde.core.errors import InputError
 from iosonde.measure import design
+from messages import raises
 
 
 def test_the_study_of_paths_is_such_a_fraction():
@@ -18,7 +16,7 @@ def test_the_study_of_paths_is_such_a_fraction():
     assert path_study.find("path-study:full")["design"]["kind"] == "full"
     assert "load" not in found["factors"]
     assert path_study.find("path-study", ["load=off,on"])["factors"]["load"] == ["off", "on"]
-    with pytest.raises(InputError, match="is not a number of cells"):
+    with raises("not-an-integer"):
         path_study.find("path-study:many")
 
 
@@ -40,5 +38,5 @@ def test_quick_is_a_small_look_and_fake_needs_no_target():
 
 
 def test_fake_is_for_the_study_alone():
-    with pytest.raises(InputError, match="--fake is for the path study"):
+    with raises("option-not-applicable"):
         document.document(Request(target=("/tmp",), fake="lock"))

@@ -14,6 +14,7 @@ from iosonde.measure.probe import server_program
 from iosonde.measure.probe.server_program import ServerAssignment
 from iosonde.ranks import machine
 from iosonde.store import Store
+from messages import raises
 
 # Stands in for ssh: runs the command here, one host after another, as their disks are one here.
 SSH = """#!/bin/sh
@@ -69,7 +70,7 @@ def test_a_server_that_says_nothing_is_named_with_what_to_look_at(here, servers,
 
 @pytest.mark.slow
 def test_what_is_wrong_on_a_server_is_said_as_it_says_it(here):
-    with pytest.raises(IncompleteError, match=r"on server s1: .*/nowhere"):
+    with raises("incomplete-repetitions", IncompleteError):
         probe(asked(here, "s1", disk_dir=(str(here / "nowhere"),)))
 
 
@@ -93,13 +94,13 @@ def test_what_cannot_be_is_refused_before_anything_starts(here, words, said):
 def test_two_directories_of_one_disk_are_no_two_disks(here):
     (here / "other").mkdir()
     both = (str(here / "disk"), str(here / "other"))
-    with pytest.raises(TargetError, match="lie on one file system"):
+    with raises("same-file-system", TargetError):
         server_program.run(ServerAssignment(both, "x", 2**20))
 
 
 def test_a_network_mount_is_no_disk_of_the_server(here, monkeypatch):
     monkeypatch.setattr(server_program.machine, "target_facts", lambda place: {"mount": {"type": "nfs4"}})
-    with pytest.raises(TargetError, match="nfs4: it lies on no disk of this server"):
+    with raises("not-on-disk", TargetError, file_system="nfs4"):
         server_program.run(ServerAssignment((str(here / "disk"),), "x", 2**20))
     assert not list((here / "disk").iterdir())
 

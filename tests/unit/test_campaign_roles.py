@@ -8,11 +8,11 @@ from iosonde.campaign import preflight
 from iosonde.campaign.caller import Caller
 from iosonde.campaign.plan import plan
 from iosonde.campaign.request import Request
-from iosonde.core.errors import InputError
 from iosonde.ranks.hosts import this_host
 from iosonde.ranks.machine import route
 from iosonde.ranks.machine.netlink import Way
 from iosonde.ranks.machine.route import NodeNetwork
+from messages import raises
 
 CLUSTER = "nodes:\n  head: login\n  n[1-3]: compute\n  io1: server\n"
 
@@ -97,5 +97,5 @@ def test_without_hosts_this_one_is_asked_about(said, tmp_path):
 
 
 def test_a_cluster_file_that_is_not_there_is_told_with_the_key(said, tmp_path):
-    with pytest.raises(InputError, match=r"e\.yaml:3: cluster: .*No such file"):
+    with raises("unreadable-file", place=3, key="cluster"):
         said(f"cluster: {tmp_path}/no.yaml\nsteps: ['true']")

@@ -23,6 +23,7 @@ from iosonde.measure.spec import (
     NativeStep,
     Spec,
 )
+from messages import raises
 
 TWICE = """
 target: /
@@ -272,7 +273,7 @@ def test_files_that_are_none(tmp_path):
         path.write_bytes(content)
         with pytest.raises(InputError, match=says):
             yaml_text.load(path)
-    with pytest.raises(InputError, match="Is a directory"):
+    with raises("unreadable-file", reason="Is a directory"):
         yaml_text.load(tmp_path)
 
 

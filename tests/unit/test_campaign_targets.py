@@ -14,7 +14,7 @@ from iosonde.campaign.request import Request
 from iosonde.campaign.run import run
 from iosonde.campaign.targets import names_of
 from iosonde.cli.group import cli
-from iosonde.core.errors import InputError, TargetFaultError
+from iosonde.core.errors import TargetFaultError
 from iosonde.core.problems import SpecError
 from iosonde.core.types import Factor
 from iosonde.data.asked import Asked
@@ -23,6 +23,7 @@ from iosonde.data.source import open_data
 from iosonde.measure.target.keeper import Keeper
 from iosonde.report.text.plan import lines
 from iosonde.store import Store
+from messages import raises
 
 
 @pytest.fixture
@@ -100,12 +101,12 @@ def test_what_cannot_be_two_targets_is_refused(here, text, said):
 
 
 def test_one_name_for_two_directories_is_refused(here):
-    with pytest.raises(InputError, match="two targets are called 'a'"):
+    with raises("duplicate-target", name="a"):
         campaign(asked("a=g", "a=n"))
 
 
 def test_a_target_that_is_missing_is_said_by_its_name(here):
-    with pytest.raises(InputError, match="target nfs: .*/none: No such file"):
+    with raises("unreadable-directory", place="target nfs"):
         plan(asked("gluster=g", "nfs=none"))
 
 
@@ -120,7 +121,7 @@ def test_the_plan_shows_every_target_and_trials_in_turns(here):
 
 
 def test_the_store_must_not_lie_on_any_of_them(here):
-    with pytest.raises(InputError, match="lies on the target"):
+    with raises("store-on-target"):
         plan(asked("gluster=g", "nfs=n", store="n/store"))
 
 

@@ -18,6 +18,7 @@ from iosonde.core.errors import InputError
 from iosonde.ranks.hosts import this_host
 from iosonde.ranks.machine import emulated
 from iosonde.store import Store
+from messages import raises
 
 HOLD = """
 import sys
@@ -127,7 +128,7 @@ def test_a_host_of_a_lab_takes_the_lock_of_its_machine(on_a_host, monkeypatch):
     monkeypatch.setenv("IOSONDE_LOCK_DIR", str(on_a_host / held.LOCK))
     with another() as process:
         monkeypatch.delenv("IOSONDE_LOCK_DIR")
-        with pytest.raises(InputError, match=f"process {process.pid} measures"), only_one_here(Turn(), True, print):
+        with raises("concurrent-measurement"), only_one_here(Turn(), True, print):
             pass
         with only_one_here(Turn(alongside=True), True, print):
             assert beside() == [process.pid]
@@ -195,7 +196,7 @@ def test_a_file_of_somebody_else_is_locked_all_the_same(locks, monkeypatch):
 
 def test_no_link_is_followed(locks, tmp_path):
     (locks / "iosonde-measuring.lock").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(InputError, match="no lock can be made"), only_one_here(Turn(), True, print):
+    with raises("lock-unavailable"), only_one_here(Turn(), True, print):
         pass
     assert not (tmp_path / "elsewhere").exists()
 

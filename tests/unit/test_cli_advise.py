@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.cli.commands import advise
-from iosonde.core.errors import InputError, IosondeError
+from iosonde.core.errors import IosondeError
+from messages import raises
 
 DATA = str(Path(__file__).parents[1] / "golden" / "data" / "sieving_384.csv")
 ARGS = (DATA, "--response", "mib_s", "--choose", "servers,stripe,sieving", "--given", "op,hole_kib,block_kib",
@@ -133,7 +134,7 @@ def test_rules_are_written_as_files_of_a_system(tmp_path):
     assert "lfs setstripe -c 2 -S 2M" in (out / "rule-1.sh").read_text()
     assert (out / "rules.txt").read_text().count("\n") == len(list(out.glob("rule-*")))
     (out / "rule-9.sh").write_text("")
-    with pytest.raises(InputError, match="rule-9.sh of another advice"):
+    with raises("directory-not-empty", file="rule-9.sh"):
         invoke(*ARGS, "--write", str(out), "--system", "lustre")
 
 

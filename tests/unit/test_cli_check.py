@@ -13,11 +13,12 @@ _native = pytest.importorskip("iosonde.engine._native")
 from stats_sample import run, store  # noqa: E402
 
 from iosonde.cli.commands import check, verify  # noqa: E402
-from iosonde.core.errors import InputError, IosondeError  # noqa: E402
+from iosonde.core.errors import IosondeError  # noqa: E402
 from iosonde.core.stored import StoredRun  # noqa: E402
 from iosonde.core.types import Observation  # noqa: E402
 from iosonde.stats.overview.recompute import rates  # noqa: E402
 from iosonde.store import Store  # noqa: E402
+from messages import raises  # noqa: E402
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 
@@ -79,7 +80,7 @@ def test_a_bound_is_read_with_its_unit(bad):
     found = json.loads(invoke(bad, "--json", "--response", name, "--bound", "1e6", code=1))["findings"]
     assert "S127" not in [finding["code"] for finding in found]
     for wrong in ("fast", "80MB", "0MB/s", "-3MB/s"):
-        with pytest.raises(InputError, match="is not a rate"):
+        with raises("not-a-rate"):
             invoke(bad, "--bound", wrong)
 
 
@@ -108,7 +109,7 @@ def test_text_and_infinities_in_a_response_are_refused_with_their_place(tmp_path
     path = tmp_path / "x.csv"
     for bad_cell in ("fast", "inf", "nan"):
         path.write_text(f"x,y\n1,2.5\n2,{bad_cell}\n")
-        with pytest.raises(InputError, match="line 3, column 'y'"):
+        with raises("not-a-number", column_name="y"):
             invoke(str(path), "--response", "y")
 
 
@@ -160,5 +161,5 @@ def test_verify_says_when_it_can_tell_nothing(tmp_path):
 
 
 def test_verify_wants_a_store():
-    with pytest.raises(InputError, match="not a store"):
+    with raises("not-a-store"):
         invoke(CP, command=verify.command)

@@ -16,13 +16,14 @@ from iosonde.campaign.campaign import campaign, importer_names
 from iosonde.campaign.document import document
 from iosonde.campaign.request import Request
 from iosonde.campaign.spec import file as spec_file
-from iosonde.core.errors import InputError, LaunchError
+from iosonde.core.errors import LaunchError
 from iosonde.core.problems import SpecError
 from iosonde.measure.spec import MPI, SINGLE, CommandStep
 from iosonde.ranks.launch import local
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import fake_mpi
+from messages import raises
 from steps_bench import run
 
 
@@ -74,7 +75,7 @@ def test_the_default_is_of_the_program_and_a_word_of_ones_own_goes_before(tmp_pa
 
 @pytest.mark.parametrize("command", ["cd /x && ior", "mpiexec -n 2 ior"])
 def test_what_cannot_be_one_job_is_a_mistake(command):
-    with pytest.raises(SpecError, match="--on: .*(runs several|starts the ranks itself)"):
+    with raises("invalid-document", SpecError, place="--on"):
         spec_of(command, on="mpi")
 
 
@@ -148,7 +149,7 @@ def test_a_launchers_variables_that_were_not_there_before_do_not_reach_a_job():
 def test_a_program_that_cannot_be_started_as_a_job_is_refused_before_the_first_trial(bin_):
     fake_mpi.broken(bin_)
     wanted = campaign(Request(what="ior -o /x", nodes=(2,)))
-    with pytest.raises(LaunchError, match="step-01: ior: .*does not start a job"):
+    with raises("reraised", LaunchError, step="step-01", program="ior"):
         mpi_steps.tried(wanted.spec, wanted.experiment(1).trials, local.Local())
     fake_mpi.launcher(bin_)
     (job,) = mpi_steps.tried(wanted.spec, wanted.experiment(1).trials, local.Local())
@@ -157,5 +158,5 @@ def test_a_program_that_cannot_be_started_as_a_job_is_refused_before_the_first_t
 
 def test_a_program_that_is_not_there_is_refused_before_the_first_trial(bin_):
     wanted = campaign(Request(what="nobody -o /x", on="mpi", nodes=(2,)))
-    with pytest.raises(InputError, match="no program nobody on PATH"):
+    with raises("tool-missing", program="nobody"):
         mpi_steps.tried(wanted.spec, wanted.experiment(1).trials, local.Local())

@@ -13,9 +13,9 @@ import pytest
 import here
 import history_sample
 from iosonde.answers.store_prune import prune_store
-from iosonde.core.errors import InputError
 from iosonde.store import Store, files, prune
 from iosonde.store.lock import only_one
+from messages import raises
 
 
 @pytest.fixture(scope="module")
@@ -66,12 +66,12 @@ def test_old_is_what_was_measured_long_ago(store):
     assert said(store, "--older-than", "36500d")["going"] == []
     # Both conditions have to hold.
     assert len(said(store, "--older-than", "1h", "--keep-last", "89")["going"]) == 1
-    with pytest.raises(InputError, match="nothing says what is old"):
+    with raises("missing-option"):
         prune_store(str(store.path), None, None)
 
 
 def test_one_that_is_measured_stays(store):
-    with only_one(store.path, "nightly-20260701"), pytest.raises(InputError, match="is being measured"):
+    with only_one(store.path, "nightly-20260701"), raises("experiment-locked"):
         prune.remove(store, "nightly-20260701", ["nightly-20260701-0000"])
     assert "nightly-20260701-0000" in store.run_ids()
 
@@ -170,7 +170,7 @@ def test_nothing_is_removed_through_a_mount_point(store, monkeypatch):
     run = store.path / "runs" / "nightly-20260701-0000"
     for module in ("iosonde.foreign.removal", "iosonde.store.files"):
         monkeypatch.setattr(f"{module}.mount_points_in", lambda path: [str(path / "raw")])
-    with pytest.raises(InputError, match="is a mount point: nothing in .* is removed"):
+    with raises("mounted-inside"):
         prune.remove(store, "nightly-20260701", ["nightly-20260701-0000"])
     assert (run / "run.json").exists()
     files.remove_tree(store.disk, run)

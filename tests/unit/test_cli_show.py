@@ -19,6 +19,7 @@ from iosonde.core.errors import DataError, IncompleteError, InputError
 from iosonde.core.types import Observation
 from iosonde.engine import _native
 from iosonde.store import Store
+from messages import raises
 
 
 @pytest.fixture
@@ -102,7 +103,7 @@ def test_what_was_only_sampled_is_said_of_the_slowest(tmp_path: Path) -> None:
 def test_slowest_needs_recorded_operations_and_stands_alone(store: Store, tmp_path: Path) -> None:
     empty = Store.create(tmp_path / "none")
     empty.append(store_samples.run("x", operations=None))
-    with pytest.raises(DataError, match="holds no recorded operations"):
+    with raises("no-recorded-operations", DataError):
         invoke(show.command, empty.path, "--slowest")
     for words, says in (
         (["--slowest", 0], "0 operations cannot be listed"),
@@ -249,10 +250,10 @@ def test_a_failed_export_leaves_nothing(store: Store, tmp_path: Path) -> None:
     path = store.path / "runs" / "e-1-1" / "operations.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     (tmp_path / "out").mkdir()
-    with pytest.raises(DataError, match="e-1-1 is damaged"):
+    with raises("damaged-run", DataError, run_id="e-1-1"):
         invoke(show.command, store.path, "--export", "csv", "--operations", "-o", tmp_path / "out" / "o.csv")
     assert list((tmp_path / "out").iterdir()) == []
-    with pytest.raises(InputError, match="cannot write"):
+    with raises("unwritable-file"):
         invoke(show.command, store.path, "--export", "csv", "-o", tmp_path / "nowhere" / "o.csv")
 
 
@@ -261,7 +262,7 @@ def test_a_damaged_run_is_named_on_stderr(store: Store) -> None:
     result = invoke(show.command, store.path)
     assert "e-1-1" in result.stderr and "raw/out.txt" in result.stderr and "[D101]" in result.stderr
     assert "e-1-1" not in result.stdout
-    with pytest.raises(DataError, match="e-1-1 is damaged"):
+    with raises("damaged-run", DataError, run_id="e-1-1"):
         invoke(show.command, store.path, "e-1-1")
 
 
@@ -276,7 +277,7 @@ def test_check(store: Store, tmp_path: Path) -> None:
     assert invoke(store_command.command, "check", whole.path).stdout.startswith(f"{whole.path}: 1 ")
     path = whole.path / "runs" / "run-1" / "operations.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
-    with pytest.raises(IncompleteError, match="1 damaged"):
+    with raises("damaged-store", IncompleteError, n_damaged=1):
         invoke(store_command.command, "check", whole.path, "--json")
 
 
@@ -284,7 +285,7 @@ def test_tags_notes_merge_and_redact(store: Store, tmp_path: Path) -> None:
     assert invoke(store_command.command, "tag", store.path, "e-1-0", "b", "a").stdout == "e-1-0: a b\n"
     assert invoke(store_command.command, "tag", store.path, "e-1-0", "--remove", "b").stdout == "e-1-0: a\n"
     invoke(store_command.command, "note", store.path, "e-1-0", "for:alice")
-    with pytest.raises(InputError, match="there is no run"):
+    with raises("unknown-run"):
         invoke(store_command.command, "tag", store.path, "nothing", "a")
     shown = json.loads(invoke(show.command, store.path, "--where", "tags=a", "--json").stdout)
     assert [run["id"] for run in shown["runs"]] == ["e-1-0"]

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from iosonde.answers.survey.answer import Survey, SurveyAsked, survey
-from iosonde.core.errors import InputError
 from iosonde.report.text.survey import lines
 from iosonde.survey import tree as tree_of_survey
 from iosonde.survey.tree import SurveyedTree
 from iosonde.survey.walk import WalkAsked, walk
+from messages import raises
 from survey_in_process import InProcess
 
 pytestmark = pytest.mark.slow
@@ -287,7 +287,7 @@ def test_as_somebody_else_what_is_closed_is_missing_and_what_may_be_read_is(tmp_
     assert numbers["unreadable_directories"] == 2, "closed, and the one that may only be passed"
     assert numbers["unknown_entries"] == 2, "names that may be listed, and nothing else"
     assert (numbers["files"], made.no_answer, made.files_read) == (2, {"denied": 1}, 1)
-    with pytest.raises(InputError, match=f"^{closed}: Permission denied"):
+    with raises("unreadable-directory", reason="Permission denied"):
         as_nobody(lambda: survey(SurveyAsked(str(closed))))
     assert "2 directories could not be read" in said(made) and "could not be looked at: 2 entries" in said(made)
 
@@ -348,5 +348,5 @@ def test_progress_says_how_many_files_there_can_be(tmp_path, monkeypatch):
 
 def test_a_rate_that_is_none(tmp_path):
     for asked in ({"rate": -1}, {"rate": 5, "files_from": "-"}):
-        with pytest.raises(InputError, match="looks a second"):
+        with raises("conflicting-options"):
             survey(SurveyAsked(str(tmp_path), **asked))

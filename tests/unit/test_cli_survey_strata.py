@@ -14,6 +14,7 @@ import survey_tree
 from iosonde.answers.survey.answer import SurveyAsked, survey
 from iosonde.core.errors import InputError
 from iosonde.report.text.survey import lines
+from messages import raises
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,7 @@ def test_more_parts_than_can_have_samples(tmp_path):
         place = tmp_path / str(number)
         place.mkdir()
         (place / "file").touch()
-    with pytest.raises(InputError, match="more than 10,000 parts"):
+    with raises("too-many-parts"):
         survey(SurveyAsked(str(tmp_path), by="directory"))
 
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.cli.group import cli
-from iosonde.core.errors import InputError
+from messages import raises
 
 DATA = Path(__file__).parents[1] / "golden" / "data" / "sizes_by_fs.csv"
 ASKED = [str(DATA), "--response", "speed", "--on", "size,fs,sync", "--family", "tree", "--against", "size"]
@@ -22,5 +22,5 @@ def test_the_panel_is_in_the_file(tmp_path, name):
 
 
 def test_words_of_a_figure_need_one():
-    with pytest.raises(InputError, match="are of a figure"):
+    with raises("option-requires-option"):
         CliRunner().invoke(cli, ["fit", *ASKED], standalone_mode=False, catch_exceptions=False)

@@ -18,6 +18,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
 from iosonde.store import Store
+from messages import raises
 
 
 def stored(path, label=None) -> str:
@@ -66,7 +67,7 @@ def test_the_page_takes_the_last_and_says_so(tmp_path):
     assert choose(store, None).experiment == "three"
     assert choose(store, None).note == "Of 3 experiments the last, three: --experiment ID|all."
     assert choose(store, "last").experiment == "three" and choose(store, "all").experiment is None
-    with pytest.raises(InputError, match="no experiment four"):
+    with raises("unknown-experiment", experiment="four"):
         choose(store, "four")
 
 

@@ -17,12 +17,13 @@ from iosonde.answers.regress import regress
 from iosonde.answers.summary import store_overview
 from iosonde.answers.validate import validate
 from iosonde.cli.commands import check, rank, summary
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import DataError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
 from iosonde.data.asked import Asked
 from iosonde.data.responses import one_response, responses
 from iosonde.data.source import open_data
 from iosonde.store import Store
+from messages import raises
 
 NOW = "2026-11-22T10:00:00Z"
 
@@ -135,7 +136,7 @@ def test_an_operation_with_several_metrics_stands_for_its_headline(tmp_path):
 
 def test_metrics_none_of_which_is_a_headline_are_a_choice(tmp_path):
     source = open_data(stored(tmp_path / "s", [several(i, "latency_mean", "open_time") for i in range(8)], "x"))
-    with pytest.raises(InputError, match="2 responses: 'write latency_mean', 'write open_time'"):
+    with raises("ambiguous-response", n_responses=2, responses="'write latency_mean', 'write open_time'"):
         one_response(source, Asked(("write",)))
 
 
@@ -182,10 +183,10 @@ def test_a_place_that_is_the_same_in_all_trials_says_so(tmp_path):
     runs = [trial(i, 100.0 + i, facts=place_facts("/mnt/a", "lustre")) for i in range(6)]
     source = open_data(stored(tmp_path / "s", runs, "nodes"))
     for table in (source.table, source.trials().rows):
-        with pytest.raises(DataError, match="structure is 'parallel' in all rows: there is nothing to tell apart"):
+        with raises("constant-column", DataError, column="structure", reason="is 'parallel' in all rows"):
             table.column("structure")
     nowhere = open_data(stored(tmp_path / "n", [trial(i, 100.0 + i) for i in range(6)], "nodes"))
-    with pytest.raises(DataError, match="filesystem is not known of any row"):
+    with raises("constant-column", DataError, column="filesystem", reason="is not known of any row"):
         nowhere.table.column("filesystem")
 
 

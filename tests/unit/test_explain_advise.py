@@ -23,6 +23,7 @@ from iosonde.explain.advise_tree import choices, cut, grow
 from iosonde.explain.advise_trial import against
 from iosonde.explain.instances import instances
 from iosonde.explain.rules import rules
+from messages import raises
 from outside import published_table
 
 SIEVING = Path(__file__).parents[1] / "golden" / "data" / "sieving_384.csv"
@@ -264,11 +265,11 @@ def test_the_setting_in_use_is_what_the_gain_is_over(golden):
         made_up(np.random.default_rng(7), 24, 3, 3, 0.0), "v", ["set"], ["size"], wish=Wish(current={"set": "s0"})
     )
     assert best.kind == "nothing"
-    with pytest.raises(InputError, match="never measured"):
+    with raises("unmeasured-setting"):
         advise(
             sieving(), "mib_s", CHOOSE, GIVEN, wish=Wish(current={"servers": "9", "stripe": "128K", "sieving": "off"})
         )
-    with pytest.raises(InputError, match="one value for each"):
+    with raises("incomplete-setting"):
         advise(sieving(), "mib_s", CHOOSE, GIVEN, wish=Wish(current={"servers": "1"}))
 
 
@@ -305,16 +306,16 @@ def test_new_trials_are_read_as_the_old_ones_were():
                "set": [1, 2] * 3, "v": [1.4, 1.0] * 3}  # fmt: skip
     tried = against(made, table_of(numbers))
     assert (tried.instances, tried.unused) == (1, 2)  # 500 and x were never tried
-    with pytest.raises(DataError, match="'big' is not a number"):
+    with raises("not-a-number", DataError, problem="'big' is not a number"):
         against(made, table_of({**numbers, "size": ["big"] * 6}))
 
 
 def test_trying_an_advice_on_its_own_trials_is_refused():
     table = made_up(np.random.default_rng(11), 24, 3, 3, 0.4, 0.05)
     made = advise(table, "v", ["set"], ["size"])
-    with pytest.raises(DataError, match="learned from"):
+    with raises("training-data-reused", DataError):
         against(made, table)
-    with pytest.raises(DataError, match="no instance has trials of both"):
+    with raises("no-paired-trials", DataError):
         against(made, table_of({"size": [1.0], "set": ["s1"], "v": [3.0]}))
 
 
@@ -372,7 +373,7 @@ def test_one_setting_under_two_names_is_counted_once_and_known_by_both():
     assert {**made.to_json(), "warnings": []} == {**plain.to_json(), "warnings": []}
     assert advise(table_of({name: rows[name] + again[name] for name in rows}), "v", ["set"], ["size"],
                   wish=Wish(current={"set": "s9"})).current == "s2"  # fmt: skip
-    with pytest.raises(DataError, match="one setting under 2 names"):
+    with raises("identical-settings", DataError, n_settings=2):
         pair = [i for i in range(len(rows["set"])) if rows["set"][i] == "s2"]
         twice = {name: [rows[name][i] for i in pair] + again[name] for name in rows}
         advise(table_of(twice), "v", ["set"], ["size"])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from iosonde.core.errors import DataError
 from iosonde.explain.causes.target import Agreement, Suspect
 from iosonde.explain.confirm import confirmation
+from messages import raises
 
 MIB = 2**20
 STEPS = [{"workload": "phases", "phases": [
@@ -54,7 +53,7 @@ def test_the_servers_of_a_lab_count_where_files_are_slow():
 
 
 def test_what_was_not_measured_cannot_be_measured_again():
-    with pytest.raises(DataError, match="no steps"):
+    with raises("steps-not-recorded", DataError):
         asked("S401", settings={}, period_bytes=MIB)
-    with pytest.raises(DataError, match="two sides"):
+    with raises("two-sided-experiment", DataError):
         asked("S401", settings={**SETTINGS, "against": {}}, period_bytes=MIB)

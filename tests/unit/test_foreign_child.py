@@ -7,6 +7,7 @@ import pytest
 
 from iosonde.core.errors import SystemFaultError, TargetError, TargetFaultError
 from iosonde.foreign.child import Child, NoAnswerError
+from messages import raises
 
 WORK = """
 import os, time
@@ -66,7 +67,7 @@ def test_one_that_does_not_answer_is_left_and_the_next_call_has_another(child):
     first, waits = ask(child, "pid"), []
     child._on_wait = lambda what, waited_s: waits.append((what, waited_s))
     child.limit_s = 0.5
-    with pytest.raises(NoAnswerError, match="/mnt/x does not answer: doing it hangs since") as caught:
+    with raises("no-response", NoAnswerError, path="/mnt/x", operation="doing it") as caught:
         ask(child, "slow", steps=1, each_s=600)
     assert caught.value.exit_code == 3
     assert {what for what, _ in waits} == {"doing it"} and waits[-1][1] > waits[0][1]
@@ -84,7 +85,7 @@ def test_one_that_gets_on_is_waited_for(child):
 
 
 def test_one_that_is_killed_is_a_sentence(child):
-    with pytest.raises(SystemFaultError, match="looks after /mnt/x ended"):
+    with raises("helper-process-died", SystemFaultError, path="/mnt/x"):
         ask(child, "die")
     assert ask(child, "pid")
 

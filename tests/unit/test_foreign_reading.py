@@ -7,6 +7,7 @@ import pytest
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.foreign import reading, walking
+from messages import raises
 
 
 def test_a_file_is_read_whole_or_as_far_as_asked(tmp_path):
@@ -38,7 +39,7 @@ def test_a_file_that_ends_early_is_no_file(tmp_path, monkeypatch):
         return os.stat_result(status)
 
     monkeypatch.setattr(reading.os, "fstat", promises_more)
-    with pytest.raises(DataError, match="3 of 10 bytes"):
+    with raises("truncated-file", DataError, read_bytes=3, expected_bytes=10):
         reading.read_bytes(path)
     assert reading.read_bytes(path, limit=3) == b"abc"
 

@@ -15,12 +15,13 @@ from click.testing import CliRunner
 from iosonde.answers.sides import sides
 from iosonde.cli.commands.import_ import command as import_command
 from iosonde.cli.commands.parse import command as parse_command
-from iosonde.core.errors import DataError, InputError, IosondeError, SystemFaultError
+from iosonde.core.errors import DataError, IosondeError, SystemFaultError
 from iosonde.foreign import guarded
 from iosonde.foreign.child import NoAnswerError
 from iosonde.foreign.guarded import open_whole
 from iosonde.foreign.waiting import waiting_mount
 from iosonde.store import Store
+from messages import raises
 
 MDTEST = Path(__file__).parents[1] / "golden" / "fixtures" / "mdtest" / "gen-mdtest400-3iter.txt"
 LIMIT_S = 0.6
@@ -88,7 +89,7 @@ def test_a_directory_that_may_not_be_read_is_named(tmp_path, monkeypatch):
 def test_a_file_that_shrinks_while_it_is_read_is_said(tmp_path):
     path = tmp_path / "m.txt"
     path.write_bytes(bytes(100))
-    with pytest.raises(DataError, match="40 of 100"), open_whole(path) as file:
+    with raises("truncated-file", DataError, read_bytes=40, expected_bytes=100), open_whole(path) as file:
         path.write_bytes(bytes(40))
         file.read()
     with open_whole(path) as file:  # not all of it was wanted
@@ -157,7 +158,7 @@ def test_an_error_of_the_mount_is_one_of_the_system(mounted, tmp_path):
 
 def test_a_short_read_is_no_short_file(mounted):
     mounted.set({"on": "getattr", "do": "lie", "shift": {"size": 100}, "path": "*a.txt"})
-    with pytest.raises(DataError, match="bytes"), open_whole(mounted.path / "in" / "a.txt") as file:
+    with raises("truncated-file", DataError), open_whole(mounted.path / "in" / "a.txt") as file:
         file.read()
 
 
@@ -171,12 +172,12 @@ def test_parse_of_a_file_that_hangs_ends(mounted):
 def test_a_number_in_a_file_that_hangs_is_not_waited_for(mounted, operation):
     """Also where the mount answered a moment ago."""
     text = str(mounted.path / "in" / "a.txt")
-    with pytest.raises(InputError, match="#9"):
+    with raises("unknown-result", number=9):
         sides(f"{text}#9", None)
     assert sides(f"{text}#0", None)
     guarded.forget_silence()
     mounted.set({"on": operation, "do": "hang", "path": "*"})
-    with pytest.raises(NoAnswerError, match="a.txt"):
+    with raises("no-response", NoAnswerError):
         sides(f"{text}#1", None)
     mounted.clear()
     assert sides(f"{text}#0", None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from iosonde.core import truth
 from iosonde.core.path_names import pattern_name
@@ -11,6 +10,7 @@ from iosonde.measure import machines
 from iosonde.measure.workloads.path_study import MACHINES
 from iosonde.measure.workloads.settings import SettingError
 from iosonde.store import Store
+from messages import raises
 
 CELL = {"state": "uncached", "direction": "read", "memory": "off0", "place": "seq", "access_size": 4096,
         "operations": 1000, "bytes": 2**26}  # fmt: skip
@@ -64,5 +64,5 @@ def test_the_same_seed_plays_the_same_and_another_one_another():
 
 
 def test_a_machine_that_nobody_knows_is_refused():
-    with pytest.raises(SettingError, match="machine: 'toaster' is unknown"):
+    with raises("unknown-option-value", SettingError, name="machine", choice="toaster"):
         list(machines.runs("toaster", [CELL]))

@@ -13,6 +13,7 @@ from iosonde.measure.rank import sessions
 from iosonde.measure.workloads import noncontiguous
 from iosonde.measure.workloads.noncontiguous import METHODS, Settings, pieces_of, plan
 from iosonde.ranks import mpi
+from messages import raises
 
 KIB = 2**10
 SMALL = {"access_size": 3 * KIB, "hole_size": 5 * KIB, "file_size": 300 * KIB + 77, "sieve_buffer": 20_000}
@@ -147,7 +148,7 @@ def test_settings_that_mean_nothing_are_refused(change, said):
 
 
 def test_a_file_that_is_too_small_is_refused():
-    with pytest.raises(InputError, match="no piece of 64 KiB for each of 3 ranks"):
+    with raises("file-too-small", access_size="64 KiB", ranks=3):
         plan(Settings(file_size="128KiB"), 0, 3, 0)
 
 

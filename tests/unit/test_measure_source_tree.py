@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iosonde.core.errors import InputError, SystemFaultError
+from iosonde.core.errors import SystemFaultError
 from iosonde.measure import tree_program
 from iosonde.measure.source_tree import LARGEST_BYTES, NEEDLE, SourceTree
+from messages import raises
 
 
 def test_the_tree_of_a_seed_never_changes():
@@ -62,9 +63,9 @@ def test_sizes_are_spread_as_those_of_real_sources_are():
 
 
 def test_nothing_is_written_over(tmp_path):
-    with pytest.raises(InputError, match="there already"):
+    with raises("already-exists"):
         SourceTree(1, 3).write(tmp_path)
-    with pytest.raises(InputError, match="cannot be compiled"):
+    with raises("too-few-files"):
         SourceTree(1, 2)
 
 
@@ -75,7 +76,7 @@ class TestCache:
         return tmp_path
 
     def test_an_unknown_level(self, place):
-        with pytest.raises(InputError, match="no cache level 'hot'"):
+        with raises("unknown-cache-level", level="hot"):
             tree_program.set_cache("hot", place)
 
     def test_warm_reads_and_drops_nothing(self, place, monkeypatch):
@@ -85,7 +86,7 @@ class TestCache:
     def test_cold_that_was_not_had_is_an_error(self, place, monkeypatch):
         kept = {"state": "warm", "resident_bytes": 4096, "bytes": 5000}
         monkeypatch.setattr(tree_program.cache, "after_drop", lambda *_: kept)
-        with pytest.raises(SystemFaultError, match="4 KiB of it stay in memory"):
+        with raises("cache-not-dropped", SystemFaultError, cached_bytes="4 KiB"):
             tree_program.set_cache("cold-data", place)
 
     @pytest.mark.parametrize("elsewhere", [True, False])
@@ -96,14 +97,14 @@ class TestCache:
         if elsewhere:
             tree_program.set_cache("cold-data", place)
         else:
-            with pytest.raises(SystemFaultError, match="cannot be made cold"):
+            with raises("cache-not-dropped", SystemFaultError):
                 tree_program.set_cache("cold-data", place)
 
     def test_names_that_cannot_be_dropped_are_an_error_for_cold_alone(self, place, tmp_path, monkeypatch):
         gone = {"state": "cold-verified", "resident_bytes": 0, "bytes": 5000}
         monkeypatch.setattr(tree_program.cache, "after_drop", lambda *_: gone)
         tree_program.set_cache("cold-data", place, tmp_path / "no" / "such")
-        with pytest.raises(SystemFaultError, match="names and inodes"):
+        with raises("cache-not-dropped", SystemFaultError):
             tree_program.set_cache("cold", place, tmp_path / "no" / "such")
         tree_program.set_cache("cold", place, tmp_path / "drop")
         assert (tmp_path / "drop").read_text() == "2\n"

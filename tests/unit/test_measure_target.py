@@ -13,6 +13,7 @@ from iosonde.measure.target import space
 from iosonde.measure.target.space import Limits, Need, QuotaFree
 from iosonde.measure.target.workspace import MARKER, Workspace
 from iosonde.ranks.machine import mount
+from messages import raises
 
 SMALL = Need(bytes=1, files=1)
 
@@ -54,7 +55,7 @@ def test_a_count_that_is_negative_or_of_nothing_is_unknown_and_no_shortage(tmp_p
     space.check(tmp_path, SMALL, Limits())
     found = mount.space(tmp_path)
     assert (found["free_inodes"] if "f_files" in lies else found["free_bytes"]) is None
-    with pytest.raises(TargetError, match="quota"):
+    with raises("quota-too-small", TargetError):
         space.check(tmp_path, Need(1000, 1), Limits(), QuotaFree(999))
 
 
@@ -75,9 +76,9 @@ def test_too_few_inodes_and_a_read_only_mount_are_refused(tmp_path, monkeypatch,
 
 
 def test_quota_counts_as_space(tmp_path):
-    with pytest.raises(TargetError, match="quota"):
+    with raises("quota-too-small", TargetError):
         space.check(tmp_path, Need(1000, 1), Limits(), QuotaFree(999))
-    with pytest.raises(TargetError, match="the quota leaves 99 files, a trial needs 100"):
+    with raises("quota-too-small", TargetError, available_files=99, needed_files=100):
         space.check(tmp_path, Need(1, 100), Limits(), QuotaFree(10**9, 99))
     space.check(tmp_path, Need(900, 100), Limits(), QuotaFree(10**9, 100))
 
@@ -93,10 +94,10 @@ def test_the_least_of_all_quotas_is_asked_for_before_a_campaign_and_a_probe(tmp_
 
 
 def test_absent_file_and_forbidden_targets(tmp_path):
-    with pytest.raises(TargetError, match="No such file"):
+    with raises("unreadable-directory", TargetError):
         space.check(tmp_path / "none", SMALL, Limits())
     (tmp_path / "file").touch()
-    with pytest.raises(TargetError, match="not a directory"):
+    with raises("not-a-directory", TargetError):
         space.check(tmp_path / "file", SMALL, Limits())
     (tmp_path / "closed").mkdir(mode=0o500)
     if os.geteuid():  # root may write anywhere
@@ -135,9 +136,9 @@ def test_a_directory_that_is_not_ours_stays(tmp_path):
     theirs = tmp_path / "iosonde-abc"
     theirs.mkdir()
     (theirs / "precious").write_text("x")
-    with pytest.raises(TargetError, match="stays as it is"):
+    with raises("foreign-directory", TargetError):
         Workspace.create(tmp_path, "abc")
-    with pytest.raises(TargetError, match="stays as it is"):
+    with raises("foreign-directory", TargetError):
         Workspace(theirs, "abc").remove()
     assert (theirs / "precious").exists()
 

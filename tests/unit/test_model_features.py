@@ -8,6 +8,7 @@ import pytest
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
 from iosonde.model.fit import features
+from messages import raises
 
 TABLE = table_of(
     {
@@ -48,7 +49,7 @@ def test_what_cannot_be_learned_from_is_refused(response, on, words):
 
 
 def test_a_constant_response_is_refused():
-    with pytest.raises(DataError, match="y is 3 in all rows"):
+    with raises("constant-response", DataError, response="y", constant=3):
         features.examples(table_of({"a": [1, 2], "y": [3.0, 3.0]}), "y", ["a"])
 
 

@@ -12,6 +12,7 @@ from iosonde.model.fit.errors_of import class_bounds, class_errors
 from iosonde.model.fit.features import Examples, examples
 from iosonde.model.fit.unseen import unseen_against, unseen_classes
 from iosonde.model.fit.validate import Candidate, Judged
+from messages import raises
 
 SIZES, SYSTEMS = (1, 2, 4, 8), ("a", "b")
 
@@ -66,5 +67,5 @@ def test_what_cannot_be_held_is_refused(factor, held, said):
 
 def test_levels_that_were_never_together_leave_no_row():
     data = examples(table_of({"a": [1, 1, 2], "b": [1, 2, 1], "c": [1, 2, 2], "y": [1.0, 2, 3]}), "y", list("abc"))
-    with pytest.raises(DataError, match="no row has all"):
+    with raises("no-matching-rows", DataError):
         unseen_against(data, judged([1.0, 2, 3]), "c", {"a": 2, "b": 2})

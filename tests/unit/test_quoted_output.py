@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import iosonde
 from iosonde.cli.commands.import_ import command as import_command
+from messages import raises
 
 MDTEST = Path(__file__).parents[1] / "golden" / "fixtures" / "mdtest" / "gen-mdtest400-3iter.txt"
 
@@ -53,13 +54,13 @@ def test_what_quotes_output_is_read_where_it_is_named(tmp_path, name):
 
 def test_an_archive_of_documents_alone_says_why_nothing_was_taken(tmp_path):
     there = quoting(tmp_path / "in", MDTEST.read_text())
-    with pytest.raises(iosonde.IosondeError, match="nothing was imported: 10 files only quote output") as caught:
+    with raises("nothing-imported", iosonde.IosondeError, reason="10 files only quote output") as caught:
         iosonde.import_files(there, tmp_path / "s", recursive=True)
     assert "README" in caught.value.hint and not (tmp_path / "s").exists()
     packed = shutil.make_archive(str(tmp_path / "all"), "zip", there)
-    with pytest.raises(iosonde.IosondeError, match="10 files only quote output"):
+    with raises("nothing-imported", iosonde.IosondeError, reason="10 files only quote output"):
         iosonde.import_files(packed, tmp_path / "s")
-    with pytest.raises(iosonde.IosondeError, match="10 files only quote output"):
+    with raises("nothing-imported", iosonde.IosondeError, reason="10 files only quote output"):
         iosonde.import_files(there, tmp_path / "s", recursive=True, format="mdtest")
 
 

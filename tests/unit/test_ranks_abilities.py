@@ -19,6 +19,7 @@ from iosonde.ranks.abilities import kernel, mpi, software, target_checks
 from iosonde.ranks.abilities.ability import Ability
 from iosonde.ranks.launch import mpiexec, mpirun, slurm
 from iosonde.report.text.doctor import lines
+from messages import raises
 
 
 def good() -> Ability:
@@ -215,7 +216,7 @@ def test_json_and_exit_code(monkeypatch):
 
 def test_something_required_that_is_missing_is_exit_1(monkeypatch):
     monkeypatch.setattr(abilities, "check_all", lambda *_: [Ability("python", False, "2.7", required=True)])
-    with pytest.raises(IncompleteError, match="cannot work here yet: python") as caught:
+    with raises("requirements-missing", IncompleteError, missing="python") as caught:
         CliRunner().invoke(doctor.command, [], catch_exceptions=False)
     assert caught.value.exit_code == 1
 

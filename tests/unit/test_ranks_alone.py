@@ -9,6 +9,7 @@ import pytest
 from iosonde.core.errors import LaunchError
 from iosonde.ranks import mpi
 from iosonde.ranks.hosts import Host, node_numbers
+from messages import raises
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +80,7 @@ def test_another_size_than_expected_is_refused_with_both_counts(monkeypatch, fou
 @pytest.mark.parametrize("variable", mpi._SIZE_VARIABLES)
 def test_many_processes_that_each_expect_to_be_alone_are_refused(monkeypatch, variable):
     monkeypatch.setenv(variable, "8")
-    with pytest.raises(LaunchError, match="started 8"):
+    with raises("unexpected-launcher", LaunchError, n_ranks=8):
         mpi.connect(1)
     monkeypatch.setenv(variable, "1")
     assert mpi.connect(1).size == 1

@@ -14,6 +14,7 @@ from iosonde.ranks.launch import local, mpiexec, mpirun, program, slurm
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import fake_mpi
+from messages import raises
 
 OPEN_MPI = mpiexec.Library(mpiexec.OPEN_MPI, "Open MPI (libmpi.so.40)", ())
 MPICH = mpiexec.Library(mpiexec.MPICH, "MPICH (libmpi.so.12)", ())
@@ -41,10 +42,10 @@ def test_of_two_mpiexecs_that_of_the_library_is_taken_also_behind_the_other(bin_
 
 
 def test_a_launcher_that_is_not_there_is_said_with_those_that_are(bin_):
-    with pytest.raises(LaunchError, match="no mpiexec on PATH for Open MPI"):
+    with raises("tool-missing", LaunchError):
         mpiexec.belonging(OPEN_MPI, "ior")
     fake_mpi.launcher(bin_, fake_mpi.MPICH, name="mpirun")
-    with pytest.raises(LaunchError, match=r"belongs to Open MPI.*which ior loads \(.*mpirun is MPICH"):
+    with raises("mpi-mismatch", LaunchError, loader="ior"):
         mpiexec.belonging(OPEN_MPI, "ior")
 
 
@@ -112,7 +113,7 @@ def test_a_launcher_that_fails_is_found_out_before_anything_is_measured(bin_):
     fake_mpi.script(
         bin_ / "mpiexec", f'#!/bin/sh\n[ "$1" = --version ] && echo "{fake_mpi.OPEN_MPI}" && exit\nexit 7\n'
     )
-    with pytest.raises(LaunchError, match="does not start a job"):
+    with raises("launch-failed", LaunchError):
         program.check(local.Local(), 2, unknown)
     fake_mpi.launcher(bin_)
     program.check(local.Local(), 2, unknown)

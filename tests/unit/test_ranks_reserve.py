@@ -12,6 +12,7 @@ from iosonde.core.errors import InputError, IosondeError, LaunchError, TargetErr
 from iosonde.ranks import launch, reserve, rollcall
 from iosonde.ranks.launch import local, mpirun
 from iosonde.ranks.reserve import slurm
+from messages import raises
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +81,7 @@ def test_a_script_that_does_it_wrong_gets_one_sentence(script, body, said):
 
 def test_a_script_that_hangs_is_ended_with_its_children(script, tmp_path):
     started = time.monotonic()
-    with pytest.raises(LaunchError, match="did not end within 0 s"):
+    with raises("timed-out", LaunchError):
         reserved(script(f"sleep 600 & echo $! >{tmp_path}/child; wait"), script_s=0.3)
     assert time.monotonic() - started < 300
     child = int((tmp_path / "child").read_text())
@@ -92,7 +93,7 @@ def test_a_script_that_hangs_is_ended_with_its_children(script, tmp_path):
 
 @pytest.mark.parametrize("text", ["yes", "cat /dev/zero", "sh -c 'yes >&2'"])
 def test_one_that_prints_without_end_is_ended_and_is_the_users_input(text):
-    with pytest.raises(InputError, match="printed more than 4 MiB and was ended") as caught:
+    with raises("too-much-output", limit="4 MiB") as caught:
         reserved(text)
     assert caught.value.exit_code == 2 and "names of the nodes" in caught.value.hint
 
@@ -104,9 +105,9 @@ def test_what_the_script_leaves_behind_to_hold_the_nodes_stays(script, tmp_path)
 
 
 def test_a_script_that_cannot_be_started(script, tmp_path):
-    with pytest.raises(InputError, match="cannot start the reserve script.*No such file") as caught:
+    with raises("launch-failed") as caught:
         reserved("./nowhere.sh")
-    with pytest.raises(InputError, match="Permission denied") as caught:
+    with raises("launch-failed", reason="Permission denied") as caught:
         reserved(script("echo n1", mode=0o644))
     assert "chmod +x" in caught.value.hint
 
@@ -130,10 +131,10 @@ def test_inside_a_job_its_nodes_are_taken_and_slurm_is_not_asked(monkeypatch):
 
 def test_without_salloc_or_sbatch_there_is_a_sentence(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(LaunchError, match="salloc is not on PATH") as caught:
+    with raises("tool-missing", LaunchError, tool="salloc") as caught:
         reserved("salloc")
     assert "a script of your own" in caught.value.hint
-    with pytest.raises(LaunchError, match="sbatch is not on PATH"):
+    with raises("tool-missing", LaunchError, tool="sbatch"):
         reserve.submit("sbatch", 2, ["true"])
 
 
@@ -203,20 +204,20 @@ def test_the_answer_of_a_roll_call_is_found_among_other_talk(stdout, answer):
 def test_two_addresses_of_one_host_are_refused():
     hosts = mpirun.MpiRun(("n1", "n1-ib", "n2"))
     rollcall._check_different(hosts, ["n1", "n3", "n2"], (0, 1, 2))
-    with pytest.raises(LaunchError, match="n1 and n1-ib are one node: both are n1"):
+    with raises("duplicate-node", LaunchError, first_name="n1", second_name="n1-ib", host="n1"):
         rollcall._check_different(hosts, ["n1", "n1", "n2"], (0, 0, 1))
 
 
 def test_nodes_with_another_target_are_named_and_the_rest_counted():
     rollcall._check_target([], 3)
-    with pytest.raises(TargetError, match=r"on all 9 nodes: n0: .*; n4: it is tmpfs; and 2 more"):
+    with raises("target-differs", TargetError, nodes=9):
         rollcall._check_target([f"n{at}: it is tmpfs" for at in range(7)], 9)
 
 
 def test_one_rank_here_answers_without_mpi():
     assert rollcall.call(local.Local(), 1) == (os.uname().nodename,)
     assert rollcall.call(local.Local(), 1, targets=(Path("/"),)) == (os.uname().nodename,)
-    with pytest.raises(TargetError, match="there is no /no/such"):
+    with raises("target-differs", TargetError):
         rollcall.call(local.Local(), 1, targets=(Path("/no/such"),))
 
 

@@ -6,11 +6,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
-from iosonde.core.errors import InputError
 from iosonde.ranks import rollcall
 from iosonde.ranks.launch import local
+from messages import raises
 
 
 class Elsewhere(local.Local):
@@ -25,7 +23,7 @@ class Elsewhere(local.Local):
 
 
 def test_results_that_could_not_come_home_are_refused_with_the_place(tmp_path):
-    with pytest.raises(InputError, match=f"ranks leave results in {tmp_path}") as error:
+    with raises("spool-not-shared") as error:
         rollcall.call(Elsewhere(tmp_path), 1, where=tmp_path, leave_results=True)
     assert "--spool" in error.value.hint and list(tmp_path.iterdir()) == []
 

@@ -6,6 +6,7 @@ import pytest
 
 from iosonde.core.errors import LaunchError
 from iosonde.ranks import mpi
+from messages import raises
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +17,7 @@ def mpich(monkeypatch):
 
 def test_a_node_without_shared_memory_is_named_before_mpi_starts(tmp_path, monkeypatch):
     monkeypatch.setattr(mpi, "SHARED_MEMORY", tmp_path / "shm")
-    with pytest.raises(LaunchError, match="shm is absent") as error:
+    with raises("shared-memory-unavailable", LaunchError, state="is absent") as error:
         mpi.connect(2)
     assert mpi.this_host().name in error.value.message and "mount -t tmpfs" in error.value.hint
 

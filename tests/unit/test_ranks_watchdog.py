@@ -21,6 +21,7 @@ from iosonde.ranks import heartbeat, leftovers, listener, processes, relay, watc
 from iosonde.ranks.beats import Beat, read_beats
 from iosonde.ranks.heartbeat import Heartbeat
 from iosonde.ranks.watchdog import NO_LIMITS, TimeLimits
+from messages import raises
 
 SOURCE = str(Path(watchdog.__file__).parents[2])
 
@@ -64,7 +65,7 @@ def test_the_end_of_a_long_stderr_is_kept(tmp_path):
 
 
 def test_a_command_that_is_not_there(tmp_path):
-    with pytest.raises(LaunchError, match="cannot start /no/such"):
+    with raises("launch-failed", LaunchError, command="/no/such"):
         watchdog.watch(["/no/such"], heartbeat_dir=tmp_path)
 
 

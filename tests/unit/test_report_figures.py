@@ -19,7 +19,6 @@ from iosonde.answers.page.content.factors import (
     Tree,
 )
 from iosonde.answers.plot.over_time import OverTimePlot, PhaseOverTime
-from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
 from iosonde.report.figures.bars import bars_figure, bars_reach
 from iosonde.report.figures.depth import depth_figure
@@ -37,6 +36,7 @@ from iosonde.report.figures.unseen import ModelErrors, errors_figure
 from iosonde.report.figures.vocabulary import BLUE, SECONDS, SIZES, decades, page_spec, unique
 from iosonde.report.page.figures import page_specs
 from iosonde.stats.overview.over_time import OverTime
+from messages import raises
 from page_sample import HOSTILE, MiB, bound_page, model_page, partial_page, sample_page
 from plot_sample import sample_plot
 
@@ -240,7 +240,7 @@ def test_every_value_is_within_the_axis_whatever_its_sign(means, ends):
 
 
 def test_an_image_of_absurd_size_is_refused_before_it_ends_the_process():
-    with pytest.raises(InputError, match="too much for a PNG"):
+    with raises("figure-too-large"):
         image({"mark": "point", "width": 100, "height": 10**8, "data": {"values": []}}, "png")
 
 
@@ -285,7 +285,7 @@ def test_the_page_paints_with_its_variables_and_leaves_data_alone():
 
 @pytest.mark.parametrize("name", ["a.gif", "a", "svg", ".pdf", "a.svg.bak"])
 def test_a_name_that_ends_otherwise_is_no_figure(name):
-    with pytest.raises(InputError, match="not a figure's name"):
+    with raises("unknown-file-format"):
         format_of(name)
 
 

@@ -10,6 +10,7 @@ from iosonde.core.errors import IosondeError
 from iosonde.core.secret_text import hide_address_passwords
 from iosonde.ranks.machine import command
 from iosonde.store.index import Index
+from messages import raises
 
 MARK = "Zq9"  # part of every piece of a generated password
 PASSWORDS = st.lists(st.sampled_from([*"/@:%[]?#&=+", "%2F", "%zz", "%00", "a"]), min_size=1, max_size=8).map(
@@ -43,7 +44,7 @@ def test_no_message_of_an_index_has_the_password(password: str) -> None:
 @pytest.mark.parametrize("password", ["se/cret", "p@w", "50%zz"])
 def test_an_address_that_cannot_be_read_is_the_input_and_has_a_cure(password: str) -> None:
     pytest.importorskip("psycopg")
-    with pytest.raises(IosondeError, match=r"postgresql://u:\*\*\*@h/db") as caught:
+    with raises("invalid-address", IosondeError, url="postgresql://u:***@h/db") as caught:
         Index.at(f"postgresql://u:{password}@h/db")
     assert caught.value.exit_code == 2 and "%2F" in caught.value.hint
 

@@ -14,7 +14,6 @@ import pytest
 import history_sample
 import sample_store
 from here import iosonde
-from iosonde.core.errors import InputError
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.serve import guard as guards
 from iosonde.serve import server as servers
@@ -24,6 +23,7 @@ from iosonde.serve.shelf import shelf_of
 from iosonde.store import Store
 from iosonde.store.index import Index
 from iosonde.store.lock import holder, only_one
+from messages import raises
 
 PORT, TOKEN = 8642, "a-token-that-nobody-guesses"
 OPEN, CLOSED = Doorkeeper("127.0.0.1", PORT, None), Doorkeeper("0.0.0.0", PORT, TOKEN)
@@ -318,9 +318,9 @@ def test_stores_are_named_apart(folder, tmp_path):
     other = Store.create(tmp_path / "results").path
     both = [str(folder / "results"), str(other)]
     assert [one.name for one in shelf_of(both, Index()).stores] == both
-    with pytest.raises(InputError, match="named twice"):
+    with raises("duplicate-store"):
         shelf_of([both[0], both[0]], Index())
-    with pytest.raises(InputError, match="is not a store"):
+    with raises("not-a-store"):
         shelf_of([str(tmp_path / "nothing")], Index())
 
 

@@ -22,6 +22,7 @@ from iosonde.stats import checks
 from iosonde.stats.regression import assumptions, ols
 from iosonde.stats.regression.regress import regress
 from iosonde.stats.regression.sums import regress_sums
+from messages import raises
 
 CP = Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv"
 SUMS = {"n": 44, "sum_x": 157, "sum_x2": 747, "b0": 168.12, "b1": 20.25, "SSR": 76590.4, "SSE": 61437.46}
@@ -368,7 +369,7 @@ def test_a_line_that_misses_repeats_which_are_all_the_same_is_not_straight():
 
 @pytest.mark.parametrize("y", [[7.0, 7.0 + 1e-15, 7.0, 7.0], [0.1 * 3, 0.3, 0.3, 0.3]])
 def test_a_response_that_differs_by_rounding_alone_explains_nothing(y):
-    with pytest.raises(DataError, match="differs by no more than rounding in all 4 rows"):
+    with raises("constant-response", DataError, variation="differs by no more than rounding", n_rows=4):
         regress(table_of({"x": [1.0, 1, 2, 2], "y": y}), "y", ["x"], 0.95)
 
 

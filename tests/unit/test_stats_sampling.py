@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iosonde.core.errors import InputError
 from iosonde.stats.estimate.distributions import binomial_interval
 from iosonde.stats.sampling.rare import few_decide, rare_interval
 from iosonde.stats.sampling.shares import DrawnSample, hansen_hurwitz, mean, share
 from iosonde.stats.sampling.size import margin_of, sample_size, sample_size_of_z
 from iosonde.stats.sampling.strata import StratumValues, stratified_mean
+from messages import raises
 
 # Five files: two of one format are 40 % of the files and hold 4 % of the bytes.
 SIZES = np.array([1.0, 2.0, 3.0, 4.0, 90.0])
@@ -31,7 +31,7 @@ def test_cochrans_sizes_with_the_round_quantile():
 
 def test_no_margin_is_no_number():
     for margin in (0.0, 1.0, -0.1):
-        with pytest.raises(InputError, match="not between 0 and 1"):
+        with raises("out-of-range"):
             sample_size(margin, 0.95)
 
 

@@ -10,8 +10,8 @@ import pytest
 from scipy import integrate, stats
 
 import bench_against as bench
-from iosonde.core.errors import InputError
 from iosonde.stats.estimate import sequential
+from messages import raises
 
 CAMPAIGNS = 4000
 
@@ -123,7 +123,7 @@ def test_fewer_than_six_pairs_have_no_interval_and_more_than_planned_are_refused
     assert (few.low, few.high, few.n) == (None, None, 5)
     assert "at least 6" in few.warnings[0]
     assert sequential.interval([], 0.95).value is None
-    with pytest.raises(InputError, match="more than the 10"):
+    with raises("too-many-pairs", limit=10):
         sequential.interval([0.1] * 11, 0.95, 10)
 
 

@@ -17,6 +17,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.table import Table, table_of
 from iosonde.stats.regression import mixed, strata
 from iosonde.stats.regression.anova import Anova, anova
+from messages import raises
 
 # Montgomery, Design and Analysis of Experiments, 8th ed., table 14.15: tensile strength of paper by day, cooking
 # temperature and method of preparation; a batch of pulp is made by one method and divided among the temperatures.
@@ -114,7 +115,7 @@ def test_without_shared_bring_ups_it_is_the_ordinary_table():
 
 
 def test_terms_that_leave_nothing_between_trials_of_a_bring_up_are_refused():
-    with pytest.raises(DataError, match="degree"):
+    with raises("no-degrees-of-freedom", DataError):
         anova(corrosion().take(np.arange(8)), "y", ["temp*coating"], 0.95)
 
 

@@ -12,6 +12,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.table import Table, table_of
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.weighted import Block
+from messages import raises
 
 TERMS = ["net", "opened", "cache"]
 LOUD, QUIET = 20.0, 2.0
@@ -80,7 +81,7 @@ def test_weights_show_what_drowns_and_raise_no_alarm():
 
 def test_what_cannot_be_weighted_is_said():
     few = {name: values[20:] for name, values in campaigns(3, loud=24).items()}
-    with pytest.raises(DataError, match="the noise of campaign=hardware cannot be known from 4 rows"):
+    with raises("noise-not-estimable", DataError, block="campaign", level="hardware", n_rows=4):
         anova(table(few), "y", TERMS, 0.95, block=Block("campaign", True))
 
 
@@ -89,5 +90,5 @@ def test_a_campaign_without_noise_is_refused_and_does_not_hide_the_other():
     data = campaigns(2)
     quiet = data["campaign"] == "tunables"
     data["y"][quiet] = 5.0 + 0.1 * data["opened"][quiet] + 1e-9 * (np.arange(quiet.sum()) == 3)
-    with pytest.raises(DataError, match="the noise of campaign=tunables cannot be known"):
+    with raises("noise-not-estimable", DataError, block="campaign", level="tunables"):
         anova(table(data), "y", TERMS, 0.95, block=Block("campaign", True))

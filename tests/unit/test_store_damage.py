@@ -15,6 +15,7 @@ import store_samples
 from iosonde.core.errors import DataError, InputError, SchemaTooNewError, SystemFaultError
 from iosonde.store import Store
 from iosonde.store.files import Disk
+from messages import raises
 
 FILES = ["run.json", "results.parquet", "operations.parquet", "raw/out.txt"]
 
@@ -59,7 +60,7 @@ def test_damage_is_named_and_never_read(store: Store, name: str, harm) -> None:
         assert set(store.results()["run"].to_pylist()) == {"good"}
     readers = {"operations.parquet": [store.operations, store.operation_batches]}
     for read in [store.run, store.operations] if at_first_sight else readers.get(name, [store.run]):
-        with pytest.raises(DataError, match="run bad is damaged"):
+        with raises("damaged-run", DataError, run_id="bad"):
             read("bad")
     assert store.run("good", operations=True).raw == store_samples.run().raw
 
@@ -71,7 +72,7 @@ def test_links_are_no_part_of_a_store(store: Store, tmp_path: Path) -> None:
     (store.path / "runs" / "good").symlink_to(tmp_path / "good")
     assert store.run_ids() == []
     assert [item.code for item in store.problems()] == ["D101", "D103"]
-    with pytest.raises(InputError, match="there is no run good"):
+    with raises("unknown-run", run_id="good"):
         store.run("good")
 
 
@@ -82,7 +83,7 @@ def test_what_is_no_file_is_neither_read_nor_waited_for(store: Store, place: str
     path.unlink(missing_ok=True)
     make(path)
     if place == "store.json":
-        with pytest.raises(InputError, match="store"):
+        with raises("unreadable-file"):
             Store.open(store.path)
         return
     assert "good" in store.run_ids()
@@ -136,7 +137,7 @@ def test_a_run_that_names_no_results_is_damaged(store: Store) -> None:
     path = store.path / "runs" / "bad" / "run.json"
     path.write_bytes(seal({**json.loads(path.read_bytes()), "self_sha256": "0" * 64, "files": {}}))
     assert [problem.code for problem in store.problems()] == ["D101"] and store.run_ids() == ["good"]
-    with pytest.raises(DataError, match="names no results.parquet"):
+    with raises("damaged-run", DataError):
         store.run("bad")
 
 
@@ -149,7 +150,7 @@ def test_a_newer_schema_is_refused_in_one_sentence(store: Store) -> None:
     (problem,) = store.problems()
     assert problem.code == "D104"
     assert store.run_ids() == ["good"]
-    with pytest.raises(SchemaTooNewError, match="run bad: run.json has schema version 3"):
+    with raises("schema-too-new", SchemaTooNewError, run_id="bad"):
         store.run("bad")
     (store.path / "store.json").write_text('{"iosonde_store": 1, "schema_version": 3}')
     with pytest.raises(SchemaTooNewError) as refused:
@@ -161,7 +162,7 @@ def test_a_newer_schema_is_refused_in_one_sentence(store: Store) -> None:
 @pytest.mark.parametrize("content", ["", "[]", "{}", "\x00", '{"iosonde_store": "x", "schema_version": 1}'])
 def test_a_damaged_marker_is_one_sentence(store: Store, content: str) -> None:
     (store.path / "store.json").write_text(content)
-    with pytest.raises(DataError, match="store.json is damaged"):
+    with raises("damaged-file", DataError):
         Store.open(store.path)
 
 
@@ -187,7 +188,7 @@ def test_a_store_that_was_removed_meanwhile_is_not_made_again(store: Store) -> N
         lambda: store.save_experiment(store_samples.experiment()),
         lambda: store.notes.change("one", add=["good"]),
     ):
-        with pytest.raises(SystemFaultError, match="No such file or directory"):
+        with raises("io-error", SystemFaultError, reason="No such file or directory"):
             write()
     assert not store.path.exists()
 
@@ -197,20 +198,20 @@ def test_a_file_in_place_of_a_stores_directory_is_one_sentence(store: Store, nam
     shutil.rmtree(store.path / name)
     (store.path / name).touch()
     for look in (Store.open, Store.create):
-        with pytest.raises(DataError, match=f"{name} is not a directory"):
+        with raises("not-a-directory", DataError):
             look(store.path)
 
 
 def test_what_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for path in (tmp_path, tmp_path / "nowhere", tmp_path / "file"):
-        with pytest.raises(InputError, match="is not a store"):
+        with raises("not-a-store"):
             Store.open(path)
-    with pytest.raises(InputError, match="has files in it and is not a store"):
+    with raises("directory-not-empty"):
         Store.create(tmp_path)
-    with pytest.raises(InputError, match="is a file, not a store"):
+    with raises("not-a-directory"):
         Store.create(tmp_path / "file")
-    with pytest.raises(InputError, match="cannot make a store"):
+    with raises("store-not-created"):
         Store.create(tmp_path / "file" / "below")
     assert os.listdir(tmp_path) == ["file"]
 
@@ -245,7 +246,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_behind(store: Store) -> 
 
 def test_the_same_id_twice_is_refused(store: Store) -> None:
     before = (store.path / "runs" / "good" / "run.json").read_bytes()
-    with pytest.raises(InputError, match="run good is already in"):
+    with raises("duplicate-run", run_id="good"):
         store.append(store_samples.run("good", seconds=9.0))
     assert (store.path / "runs" / "good" / "run.json").read_bytes() == before
 

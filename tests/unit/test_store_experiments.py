@@ -15,6 +15,7 @@ from iosonde.store.experiment_digest import digests_by_trials
 from iosonde.store.merge import merge
 from iosonde.store.redact import redact
 from iosonde.store.runfile import seal
+from messages import raises
 
 
 @pytest.fixture
@@ -164,7 +165,7 @@ def test_a_store_without_its_marker_is_said_and_not_begun_anew(store):
 
     (store.path / "store.json").unlink()
     for use in (Store.open, Store.create, Store.check_place):
-        with pytest.raises(DataError, match=r"store\.json is missing"):
+        with raises("no-such-file", DataError):
             use(store.path)
 
 

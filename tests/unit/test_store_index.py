@@ -15,6 +15,7 @@ from iosonde.core.where import parse_where
 from iosonde.store import Store
 from iosonde.store.index import Index, Refreshed
 from iosonde.store.index_query import IndexView
+from messages import raises
 
 HOSTILE = "<script>alert(1)</script>' OR 1=1; DROP TABLE runs; --"
 
@@ -172,7 +173,7 @@ def test_a_damaged_index_is_made_anew(store, tmp_path, content):
 
 def test_an_index_that_cannot_be_used_is_said(store, index):
     index.close()
-    with pytest.raises(SystemFaultError, match="cannot be used"):
+    with raises("unusable-index", SystemFaultError):
         index.refresh(store)
 
 

@@ -13,6 +13,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.store import Store
 from iosonde.store.files import Disk
 from iosonde.store.merge import merge
+from messages import raises
 
 
 def make(path: Path, *ids: str, **changes: object) -> Store:
@@ -62,7 +63,7 @@ def test_other_content_under_one_id_is_an_error_before_anything_is_copied(tmp_pa
     assert target.experiments() == []
     b = make(tmp_path / "c")
     b.save_experiment(store_samples.experiment(name="another question"))
-    with pytest.raises(InputError, match="experiment e-1 of .* differs"):
+    with raises("conflicting-copies", experiment_id="e-1"):
         merge(target, [a, b])
     assert target.run_ids() == ["one"]
 
@@ -85,7 +86,7 @@ def test_a_file_that_changes_while_it_is_copied_is_not_taken(tmp_path: Path) -> 
     directory = a.path / "runs" / "one"
     document = module.rundir.read_document(directory)
     (directory / "raw" / "out.txt").write_bytes(b"max read: 999\n")
-    with pytest.raises(DataError, match="changed while it was copied"):
+    with raises("changed-during-copy", DataError):
         target.add_run("one", lambda to: module.copy_run(target.disk, directory, document, to))
     assert os.listdir(target.path / "runs") == []
 

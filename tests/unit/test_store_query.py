@@ -11,6 +11,7 @@ import store_samples
 from iosonde.core.errors import InputError
 from iosonde.core.where import parse_where
 from iosonde.store import Store, files
+from messages import raises
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_runs_are_filtered_by_what_a_run_has(store: Store) -> None:
     assert [run["id"] for run in store.runs()] == ["b", "a", "c"]
     assert [run["id"] for run in store.runs(where=parse_where(["complete=true", "seconds>1"]))] == ["b", "a"]
     assert store.run_ids("e-2") == ["c"]
-    with pytest.raises(InputError, match="there is no column 'node'"):
+    with raises("unknown-column", column="node"):
         store.runs(where=parse_where(["node=1"]))
     with pytest.raises(InputError) as refused:
         store.results(where=parse_where(["metrc=1"]))

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 import store_samples
 
-from iosonde.core.errors import InputError, IosondeError
+from iosonde.core.errors import IosondeError
 from iosonde.core.types import Factor, Finding, Observation, Severity
 from iosonde.store import Store
 from iosonde.store.hide import Names
 from iosonde.store.redact import redact
+from messages import raises
 
 SECRETS = ["hunter2", "AQBsecretkey", "t0ken-xyz", "s3cr3t!", "AKIAABCDEFGHIJKLMNOP", "sesame"]
 NAMES = ["alice", "bob.miller", "gpu01", "gpu17", "gpu02", "frontend", "cluster.example.org", "oss-a", "mgs7"]
@@ -151,7 +152,7 @@ def test_more_words_and_no_second_copy(tmp_path: Path) -> None:
     done = redact(store, tmp_path / "copy", also=["zeus"])
     assert Store.open(tmp_path / "copy").run("run-1").source == "the name-1 project on nfs"
     assert done.replaced["name"] >= 1
-    with pytest.raises(InputError, match="is not empty"):
+    with raises("directory-not-empty"):
         redact(store, tmp_path / "copy")
 
 

@@ -19,6 +19,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Finding, Observation, Run, Severity
 from iosonde.store import Store
+from messages import raises
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
@@ -152,7 +153,7 @@ def test_run_json_is_strict_json_for_people(tmp_path: Path) -> None:
 
 def test_a_number_beyond_64_bits_in_a_result_is_refused(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
-    with pytest.raises(InputError, match="does not fit"):
+    with raises("value-too-large"):
         store.append(store_samples.run(observations=[Observation("read", "bytes", 1.0, "bytes", count=2**64)]))
     assert store.run_ids() == []
 
