@@ -18,12 +18,13 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "iosonde"
 DIALECT = frozenset(
-    "found made one said told asked known left given shown wanted held seen kept whole beside named".split()
-)
-OPAQUE_PARAMETERS = frozenset("one found made told said".split())
+    ("found", "made", "one", "said", "told", "asked", "known", "left", "given", "shown", "wanted", "held", "seen", "kept",
+     "whole", "beside", "named")
+)  # fmt: skip
+OPAQUE_PARAMETERS = frozenset(("one", "found", "made", "told", "said"))
 # Front ends spell options; an argument list of a foreign program is no option of ours.
-FRONT_ENDS = frozenset("cli api report serve page cli.py api.py".split())
-FRONT_FILES = frozenset("options.py text.py figure.py section.py".split())
+FRONT_ENDS = frozenset(("cli", "api", "report", "serve", "page", "cli.py", "api.py"))
+FRONT_FILES = frozenset(("options.py", "text.py", "figure.py", "section.py"))
 PHRASE = re.compile(r"(?<![\w/.=-])[A-Za-z]{2,}[ ,:]+[a-z]{2,}(?![\w=/.(-]*[_=/(])")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -103,9 +104,10 @@ def own_flags(options: frozenset[str]) -> list[str]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         ignored = docstrings(tree)
         for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in ignored:
-                if flag.search(node.value) and not node.value.startswith("--"):
-                    places.append(f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}")
+            if not (isinstance(node, ast.Constant) and isinstance(node.value, str)) or id(node) in ignored:
+                continue
+            if flag.search(node.value) and not node.value.startswith("--"):
+                places.append(f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}")
     return places
 
 
