@@ -18,8 +18,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "iosonde"
 DIALECT = frozenset(
-    ("found", "made", "one", "said", "told", "asked", "known", "left", "given", "shown", "wanted", "held", "seen", "kept",
-     "whole", "beside", "named")
+    ("found", "made", "one", "said", "told", "asked", "known", "left", "given", "shown", "wanted", "held", "seen",
+     "kept", "whole", "beside", "named")
 )  # fmt: skip
 OPAQUE_PARAMETERS = frozenset(("one", "found", "made", "told", "said"))
 # Front ends spell options; an argument list of a foreign program is no option of ours.

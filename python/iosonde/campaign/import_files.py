@@ -13,11 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from iosonde.core.errors import DataError, InputError, IosondeError, SystemFaultError, UnknownFormatError
-<<<<<<< HEAD
-from iosonde.core.message import Message, restore
-=======
-from iosonde.core.message import current_spelling, set_default_spelling, spell
->>>>>>> s1e
+from iosonde.core.message import Message, current_spelling, restore, set_default_spelling
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.foreign.guarded import begin_of, forget_silence, look, open_whole
 from iosonde.foreign.pipes import copy_pipe, open_pipe

@@ -33,19 +33,10 @@ def check_level(level: float) -> float:
 def warning(level: float) -> Message | None:
     """Return a warning for a level below 0.9."""
     if level >= USUAL:
-<<<<<<< HEAD
-        return ""
-    return Message(
-        "low-confidence-level",
-        "warning: at level {level:g} one interval in {intervals:.2g} misses; 0.9 or more is usual",
-        level=level,
-        intervals=1 / (1 - level),
-=======
         return None
     return Message(
         "low-confidence-level",
         "at level {level:g} one interval in {n_intervals:.2g} misses; 0.9 or more is usual",
         level=level,
         n_intervals=1 / (1 - level),
->>>>>>> s1e
     )
