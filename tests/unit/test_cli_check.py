@@ -109,7 +109,7 @@ def test_text_and_infinities_in_a_response_are_refused_with_their_place(tmp_path
     path = tmp_path / "x.csv"
     for bad_cell in ("fast", "inf", "nan"):
         path.write_text(f"x,y\n1,2.5\n2,{bad_cell}\n")
-        with raises("not-a-number", column_name="y"):
+        with raises("not-a-number", column="y"):
             invoke(str(path), "--response", "y")
 
 

@@ -62,7 +62,7 @@ def test_rows_of_equal_settings_are_trials_of_their_own_until_a_part_comes_again
 
 
 def test_the_same_part_of_a_trial_twice_is_an_error_and_no_average(tmp_path):
-    with raises("duplicate-trial", DataError, reason="x.csv:3: the same trial as line 2"):
+    with raises("duplicate-trial", DataError, path="x.csv", line=3, first_line=2):
         of(tmp_path, "rep,bw\n1,10\n1,12\n", f"rep: repetition\nbw: {BANDWIDTH}")
     with raises("duplicate-trial", DataError):
         of(tmp_path, "job,bw\n7,10\n7,12\n", f"job: trial\nbw: {BANDWIDTH}")
