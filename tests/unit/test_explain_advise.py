@@ -306,7 +306,7 @@ def test_new_trials_are_read_as_the_old_ones_were():
                "set": [1, 2] * 3, "v": [1.4, 1.0] * 3}  # fmt: skip
     tried = against(made, table_of(numbers))
     assert (tried.instances, tried.unused) == (1, 2)  # 500 and x were never tried
-    with raises("not-a-number", DataError, problem="'big' is not a number"):
+    with raises("not-a-number", DataError, cell="big"):
         against(made, table_of({**numbers, "size": ["big"] * 6}))
 
 
