@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from iosonde.core.message import Message
+from .message import Message
 
 if TYPE_CHECKING:
     import numpy as np
