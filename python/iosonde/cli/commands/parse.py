@@ -34,6 +34,6 @@ def command(files: tuple[str, ...], form: str | None, columns: str | None, as_js
     if len(errors) == 1:
         raise errors[0]
     if errors:
-        files = ", ".join(file.name for file in made.files if isinstance(file, answers.parse.NotUnderstood))
+        names = ", ".join(file.name for file in made.files if isinstance(file, answers.parse.NotUnderstood))
         text = "; ".join(error.message for error in errors)
-        raise errors[0].with_words(restore("several-files-not-understood", text, {"files": files}))
+        raise errors[0].with_words(restore("several-files-not-understood", text, {"files": names}))
