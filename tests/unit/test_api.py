@@ -100,7 +100,7 @@ def test_a_row_of_a_frame_is_a_setting():
 
 
 def test_errors_are_exceptions_with_the_sentence_of_the_command(tmp_path):
-    with raises("missing-file") as error:
+    with raises("no-such-file") as error:
         iosonde.summary(tmp_path / "no.csv")
     assert str(tmp_path / "no.csv") in error.value.message and error.value.hint
     with raises("not-a-table", iosonde.IosondeError):

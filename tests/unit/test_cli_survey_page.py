@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 
-import CliRunner
-from click.testing import re
+from click.testing import CliRunner
 
 import survey_tree
 from iosonde.cli.commands import report
