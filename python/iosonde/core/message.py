@@ -99,6 +99,11 @@ class Message(str):
         return restore, (self.code, str(self), {name: str(value) for name, value in self.values.items()})
 
 
+def prefixed(sentence: str, place: str) -> str:
+    """Return a sentence with the place it is about before it; a Message stays one."""
+    return sentence.prefixed(place) if isinstance(sentence, Message) else f"{place}: {sentence}"
+
+
 def restore(code: str, text: str, values: Mapping[str, object]) -> Message:
     """A message whose template is filled in already."""
     message = str.__new__(Message, text)
