@@ -89,16 +89,16 @@ def test_a_file_system_that_is_none():
 
 
 @pytest.mark.parametrize(
-    ("servers", "options", "said"),
+    ("servers", "options", "code", "values"),
     [
-        (3, {"replica": "2"}, "cannot be grouped by 2"), (4, {"disperse": "3"}, "cannot be grouped by 3"),
-        (3, {"replica": "many"}, "not a whole number"), (3, {"shard": "1MiB"}, "4 MiB at least"),
-        (6, {"replica": "2", "disperse": "3"}, "of copies, or of pieces"),
-        (3, {"redundancy": "1"}, "of copies, or of pieces"),
+        (3, {"replica": "2"}, "not-a-multiple", {"count": 2}), (4, {"disperse": "3"}, "not-a-multiple", {"count": 3}),
+        (3, {"replica": "many"}, "invalid-number", {"setting": "many"}), (3, {"shard": "1MiB"}, "out-of-range", {}),
+        (6, {"replica": "2", "disperse": "3"}, "conflicting-options", {}),
+        (3, {"redundancy": "1"}, "conflicting-options", {}),
     ],
 )  # fmt: skip
-def test_gluster_refuses_what_its_volumes_cannot_be(servers, options, said):
-    with pytest.raises(InputError, match=said):
+def test_gluster_refuses_what_its_volumes_cannot_be(servers, options, code, values):
+    with raises(code, InputError, **values):
         recipe("glusterfs").check(servers, options)
 
 

@@ -13,6 +13,7 @@ from iosonde.core.filesystems import keeps_files_whole, on_own_disk
 from iosonde.lab import tools
 from iosonde.lab.filesystems import ganesha, nfs
 from iosonde.lab.tools import LabError
+from messages import assert_problem, raises
 
 RECIPE = nfs.RECIPE
 
@@ -30,7 +31,7 @@ class FakeHost:
     def run(self, *words: str, **_: object) -> str:
         self.told.append(words)
         if (said := self.says.get(words[0], "")) is None:
-            raise LabError(f"{self.name}: {words[0]}: it fails")
+            raise LabError("no-answer", "{host}: {command}: it fails", host=self.name, command=words[0])
         return said
 
     def ask(self, parse, *words: str, **_: object):
@@ -55,14 +56,14 @@ def kernel_client(request, monkeypatch):
 
 def test_what_it_cannot_be_is_said(monkeypatch):
     monkeypatch.setattr(ganesha, "kernel_has_client", lambda: False)
-    for n_servers, options, said in [
-        (2, {}, "1 server here, not 2"),
-        (1, {"sync": "yes"}, "sync=yes: neither on nor off"),
-        (1, {"vers": "2"}, "vers=2: no version of NFS"),
-        (1, {"vers": "4.1"}, "vers=4.1: this kernel has no NFS client"),
-        (1, {"goal": "2"}, "goal: no option of NFS"),
+    for n_servers, options, code, values in [
+        (2, {}, "unsupported-server-count", {"required_servers": 1, "n_servers": 2}),
+        (1, {"sync": "yes"}, "unknown-option-value", {"sync": "yes"}),
+        (1, {"vers": "2"}, "unknown-option-value", {"version": 2}),
+        (1, {"vers": "4.1"}, "kernel-feature-missing", {"version": "4.1"}),
+        (1, {"goal": "2"}, "unknown-option", {"option": "goal"}),
     ]:
-        with pytest.raises(InputError, match=said):
+        with raises(code, InputError, **values):
             RECIPE.check(n_servers, options)
     RECIPE.check(1, {"sync": "on", "vers": "3"})
 
@@ -89,7 +90,7 @@ def test_a_server_that_does_not_answer_is_a_complaint():
     client = FakeHost("client1")
     assert RECIPE.health(lab_of(FakeHost("server1"), client)) == []
     client.says["rpcinfo"] = None
-    assert RECIPE.health(lab_of(FakeHost("server1"), client)) == ["server1 does not answer as an NFS server"]
+    assert_problem(*RECIPE.health(lab_of(FakeHost("server1"), client)), "no-answer", host="server1")
 
 
 def test_a_file_lies_whole_on_its_server():
@@ -99,9 +100,12 @@ def test_a_file_lies_whole_on_its_server():
 
 
 def test_what_no_package_has_is_said_to_be_built():
-    assert tools.installing(["a", "b", "a"]) == "apt install a b"
-    assert tools.installing(["a", "iosonde-nfs-mount"]) == "apt install a and make lab-deps in a checkout"
-    assert tools.installing(["iosonde-nfs-mount"]) == "make lab-deps in a checkout"
+    built = tools.UNPACKAGED["iosonde-nfs-mount"]
+    assert "make lab-deps" in built
+    assert tools.installing(["a", "b", "a"]).split() == ["apt", "install", "a", "b"]
+    assert tools.installing(["iosonde-nfs-mount"]) == built
+    packaged, _, rest = tools.installing(["a", "iosonde-nfs-mount"]).partition(f" {built}")
+    assert packaged.split()[:3] == ["apt", "install", "a"] and not rest
 
 
 def test_a_file_can_be_needed_like_a_command(tmp_path):

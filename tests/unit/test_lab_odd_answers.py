@@ -10,7 +10,7 @@ from iosonde.lab.filesystems import MODULES, recipe
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import planned
 from iosonde.lab.status import status
-from messages import raises
+from messages import assert_problem, raises
 
 ODD = (
     "", "\n\n", "Working master servers not found !!!\nsection 'CS' not allowed\n", "a|b", "|||", "12", "-1 -1", "{}",
@@ -72,7 +72,7 @@ def test_status_answers_whatever_its_tools_say(file_system, monkeypatch):
 def test_a_master_that_is_not_there_does_not_answer(monkeypatch):
     """mfscli ends with exit code 0 then."""
     how, lab = lab_with_answer("moosefs", ODD[2], monkeypatch)
-    assert how.health(lab) == ["master: it does not answer"]
+    assert_problem(*how.health(lab), "no-answer", host="master")
     assert {name: one.well for name, one in how.states(lab).items()} == {"master": False}
     with raises("unparsable-output", IosondeError):
         how.facts(lab)

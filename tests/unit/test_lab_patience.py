@@ -43,9 +43,10 @@ def test_of_two_limits_the_sooner_holds():
 def test_whoever_waits_is_told_for_what_and_how_long():
     told = []
     patience.tell_waiting(lambda what, waited_s: told.append((what, waited_s)))
-    with pytest.raises(LabError):
-        tools.run(["sleep", "9"], limit_s=0.5, said="master: mfscli")
-    assert {what for what, _ in told} == {"master: mfscli"}
+    command = "master: mfscli"
+    with raises("no-response", LabError, command=command):
+        tools.run(["sleep", "9"], limit_s=0.5, said=command)
+    assert {what for what, _ in told} == {command}
     assert [waited_s for _, waited_s in told] == sorted(waited_s for _, waited_s in told)
 
 

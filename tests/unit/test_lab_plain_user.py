@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -61,4 +62,4 @@ def test_the_command_to_give_names_the_place_of_labs_only_where_one_is_set(monke
     with pytest.raises(InputError) as error:
         tools.need_root()
     assert (f"{place.ROOT}=/labs" in error.value.hint) == bool(where)
-    assert error.value.hint.endswith("lab down 'a b'")
+    assert shlex.split(error.value.values["sudo_command"])[-3:] == sys.argv[1:]

@@ -176,10 +176,10 @@ def test_bytes_are_counted_once_for_each_row():
         (
             'write 1280.31\nERROR: stat("/t/f", ...) failed, (aiori-POSIX.c:915)\n------\n'
             "MPI_ABORT was invoked on rank 0\nwith errorcode -1.\n\nexactly when Open MPI kills them.\n------\n",
-            ': ERROR: stat("/t/f", ...) failed, (aiori-POSIX.c:915)',
+            'ERROR: stat("/t/f", ...) failed, (aiori-POSIX.c:915)',
         ),
-        ("Max Write: 1 MiB/s\nFinished : Sun\n", ": Finished : Sun"),
-        ("cp: cannot stat 'x': No such file or directory\n", ": cp: cannot stat 'x': No such file or directory"),
+        ("Max Write: 1 MiB/s\nFinished : Sun\n", "Finished : Sun"),
+        ("cp: cannot stat 'x': No such file or directory\n", "cp: cannot stat 'x': No such file or directory"),
         ("======\n------\n", ""),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
 from iosonde.measure import design
+from messages import assert_problem, codes, raises
 
 FACTORS = [Factor(name, "", tuple(range(n))) for name, n in (("a", 2), ("b", 3), ("c", 4), ("d", 6))]
 
@@ -35,16 +36,20 @@ def test_where_there_is_an_orthogonal_array_it_is_found():
         found = design.cells(factors, {"kind": "balanced", "cells": 8}, seed)
         for one, other in combinations("abcde", 2):
             assert set(Counter((cell[one], cell[other]) for cell in found.cells).values()) == {2}
-        assert not [note for note in found.notes if "change together" in note]
+        assert "confounded-factors" not in codes(found.notes)
 
 
 def test_factors_that_change_together_are_named():
     factors = [Factor(name, "", (0, 1)) for name in "abcdef"]
-    notes = " ".join(design.cells(factors, {"kind": "balanced", "cells": 2}, 1).notes)
-    assert "a and b change together, one tells the other" in notes
+    notes = confounding_notes(factors, {"kind": "balanced", "cells": 2})
+    assert_problem(notes[0], "confounded-factors", factor="a", other="b", cramers_v=1.0)
     tied = {"constraints": ["a == b"]}  # that is asked for, and no fault of the fraction
-    notes = " ".join(design.cells(factors, {"kind": "balanced", "cells": 12, **tied}, 1).notes)
-    assert "a and b change together" not in notes
+    notes = confounding_notes(factors, {"kind": "balanced", "cells": 12, **tied})
+    assert ("a", "b") not in [(note.values["factor"], note.values["other"]) for note in notes]
+
+
+def confounding_notes(factors, keys):
+    return [note for note in design.cells(factors, keys, 1).notes if codes([note]) == ["confounded-factors"]]
 
 
 def test_the_seed_draws_the_cells_and_other_factors_are_crossed_with_them():
@@ -59,11 +64,11 @@ def test_what_is_forbidden_is_never_taken_and_all_that_is_allowed_is_the_full_de
     assert made(30, **forbidden).dropped == (("a == 0 or b != 2", 0),)
 
 
-@pytest.mark.parametrize(("keys", "said"), [
-    ({"cells": 1}, "design.cells: '1' is not a whole number from 2"),
-    ({"cells": 5000}, "design.cells: 5000 is more than 2000"),
-    ({"cells": 10, "constraints": ["a > 5"]}, "design.constraints: no cell is left"),
+@pytest.mark.parametrize(("keys", "code", "values"), [
+    ({"cells": 1}, "not-an-integer", {"key": "cells", "setting": 1, "minimum": 2}),
+    ({"cells": 5000}, "too-many-cells", {"count": 5000, "max_cells": 2000}),
+    ({"cells": 10, "constraints": ["a > 5"]}, "no-allowed-cells", {}),
 ])  # fmt: skip
-def test_what_cannot_be_is_said(keys, said):
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_is_said(keys, code, values):
+    with raises(code, InputError, **values):
         made(**keys)

@@ -12,7 +12,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
 from iosonde.measure import design
 from iosonde.measure.design import aberration, latin, words
-from messages import raises
+from messages import assert_problem, codes, raises
 
 NAMES = ("stripe", "replica", "cache", "ahead", "behind", "quick", "sync", "direct")
 
@@ -146,7 +146,7 @@ def test_a_constraint_that_breaks_a_fraction_is_said():
     asked = {"kind": "fractional", "p": 1, "constraints": ["not (stripe == 'on' and replica == 'on')"]}
     made = design.cells(switches(4), asked, 0)
     assert (len(made.cells), made.n_dropped) == (6, 2)
-    assert "no longer orthogonal" in made.notes[0]
+    assert codes(made.notes) == ["not-orthogonal"]
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_points_that_fall_on_the_same_levels_are_merged_and_said():
     made = design.cells(switches(2), {"kind": "latin", "points": 10, "tries": 1}, 1)
     assert len(made.cells) <= 4
     assert made.merged == 10 - len(made.cells)
-    assert "fell on the levels of another" in made.notes[0]
+    assert_problem(made.notes[0], "merged-points", points=made.merged)
     assert made.to_json()["merged"] == made.merged
 
 

@@ -15,8 +15,12 @@ from iosonde.measure.probe import program as probe_program
 from iosonde.measure.rank import program as rank_program
 from iosonde.ranks.hosts import this_host
 from iosonde.ranks.watchdog import Outcome
+from messages import assert_problem
 
 HOST = this_host().name
+
+
+FULL = TargetError("is-full", "it is full", "make room")
 
 
 def heard(capfd) -> str:
@@ -57,8 +61,9 @@ def test_a_name_that_is_no_utf8_is_said_by_file_and_by_stderr(program, tmp_path,
     monkeypatch.setattr(program.sys, "argv", ["program", "word"])
     with pytest.raises(TargetError):
         program.main()
-    assert last_words.left(tmp_path) == [f"{word}: is full. make room"]
-    assert heard(capfd) == f"on {HOST}: /t/?\x1b[31m: is full. make room"
+    (left,) = last_words.left(tmp_path)
+    assert_problem(left, "is-full", word=word)
+    assert word in left and heard(capfd).startswith(f"on {HOST}: /t/?\x1b[31m: ")
 
 
 @pytest.mark.parametrize(
@@ -78,15 +83,16 @@ def test_what_the_system_and_the_engine_said_is_kept_without_pythons_spelling(er
 
 def test_a_sentence_is_one_line_and_names_its_host_once(tmp_path, capfd):
     left_by(tmp_path, TargetError("on-two-lines", "on {host}: two\nlines", "mend\nit", host=HOST))
-    assert heard(capfd) == f"on {HOST}: two lines. mend it"
+    assert heard(capfd).split() == ["on", f"{HOST}:", "two", "lines.", "mend", "it"]
+    assert "\n" not in heard(capfd)
     (path,) = tmp_path.glob("error-*.json")
     assert "TargetError" in json.loads(path.read_text())["trace"]
 
 
 def test_a_folder_that_cannot_be_written_does_not_silence_a_rank(tmp_path, capfd):
     (tmp_path / "file").touch()
-    left_by(tmp_path / "file" / "folder", TargetError("is-full", "it is full", "make room"))
-    assert heard(capfd) == f"on {HOST}: it is full. make room"
+    left_by(tmp_path / "file" / "folder", FULL)
+    assert heard(capfd) == f"on {HOST}: {FULL.message}. {FULL.hint}"
 
 
 def test_a_closed_stderr_does_not_cost_the_file(tmp_path, monkeypatch):
@@ -94,13 +100,13 @@ def test_a_closed_stderr_does_not_cost_the_file(tmp_path, monkeypatch):
         raise OSError(errno.EBADF, "Bad file descriptor")
 
     monkeypatch.setattr(last_words.os, "write", closed)
-    left_by(tmp_path, TargetError("is-full", "it is full", "make room"))
-    assert last_words.left(tmp_path) == ["it is full. make room"]
+    left_by(tmp_path, FULL)
+    assert last_words.left(tmp_path) == [f"{FULL.message}. {FULL.hint}"]
 
 
 def test_a_file_that_was_cut_says_so(tmp_path):
     (tmp_path / "error-n1-7.json").write_text('{"message": "it is f')
-    assert last_words.left(tmp_path) == [f"a rank failed and could not say why: is {tmp_path.parent} full?"]
+    assert_problem(*last_words.left(tmp_path), "unreadable-failure", path=tmp_path.parent)
 
 
 def test_a_disk_that_is_full_says_so_and_one_that_was_ended_in_the_middle_says_nothing(tmp_path, monkeypatch):
@@ -113,11 +119,11 @@ def test_a_disk_that_is_full_says_so_and_one_that_was_ended_in_the_middle_says_n
         raise KeyboardInterrupt
 
     monkeypatch.setattr(last_words.Path, "write_text", full)
-    left_by(tmp_path, TargetError("is-full", "it is full", "make room"))
-    assert last_words.left(tmp_path) == [f"a rank failed and could not say why: is {tmp_path.parent} full?"]
+    left_by(tmp_path, FULL)
+    assert_problem(*last_words.left(tmp_path), "unreadable-failure", path=tmp_path.parent)
     for path in tmp_path.iterdir():
         path.unlink()
     monkeypatch.setattr(last_words.Path, "write_text", ended)
     with pytest.raises(KeyboardInterrupt):
-        left_by(tmp_path, TargetError("is-full", "it is full", "make room"))
+        left_by(tmp_path, FULL)
     assert last_words.left(tmp_path) == []

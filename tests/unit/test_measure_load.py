@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -83,7 +85,8 @@ def test_a_benchmark_of_the_load_that_found_too_little_fails(room):
     next(path for path in (room / "tree").rglob("*") if path.is_file()).unlink()
     done = in_turn(room)
     assert done.returncode == 1
-    assert "found, not" in done.stdout
+    left, right = map(int, re.findall(r"\d+", done.stdout.splitlines()[-1]))
+    assert 0 < left < right
 
 
 def test_where_there_is_a_host_they_fetch_from_it(room):
@@ -105,7 +108,7 @@ def test_the_level_all_does_them_until_it_is_stopped(tmp_path):
 
 def test_a_load_that_failed_is_none(place):
     load_program.start(place, load_program.IN_TRIAL, "exit 3", 60)
-    with raises("load-ended-early", SystemFaultError, reason="its command ended with 3"):
+    with raises("load-ended-early", SystemFaultError, cause="command-failed"):
         load_program.stop(place)
 
 
@@ -120,7 +123,7 @@ def test_a_load_that_was_killed_is_none(place):
 def test_it_does_not_outlive_its_time(place):
     load_program.start(place, load_program.IN_TRIAL, "sleep 0.01", 0.1)
     until(lambda: processes.is_gone(state(place)["identity"]))
-    with raises("load-ended-early", SystemFaultError, reason="it ran for 0 s"):
+    with raises("load-ended-early", SystemFaultError, cause="time-limit"):
         load_program.stop(place)
 
 
@@ -136,7 +139,7 @@ def test_it_does_not_outlive_who_watches_the_trial(place, monkeypatch):
     monkeypatch.setenv(processes.WATCHDOG_VARIABLE, f"{boot}:{namespace}:{2**22 - 1}:1")
     load_program.start(place, load_program.IN_TRIAL, "sleep 0.01", 60)
     until(lambda: processes.is_gone(state(place)["identity"]))
-    with raises("load-ended-early", SystemFaultError):
+    with raises("load-ended-early", SystemFaultError, cause="unwatched"):
         load_program.stop(place)
 
 
@@ -151,8 +154,9 @@ def test_elsewhere_it_works_in_a_workspace_of_its_own_and_removes_it(place, tmp_
 
 
 def test_a_place_that_is_none_fails_at_the_start(place, tmp_path):
-    with raises("load-not-started", SystemFaultError):
+    with raises("load-not-started", SystemFaultError) as caught:
         load_program.start(place, str(tmp_path / "none"), "true", 60)
+    assert os.strerror(errno.ENOENT) in caught.value.values["output"]
 
 
 def test_stopping_what_was_not_started(place):

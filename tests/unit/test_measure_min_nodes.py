@@ -11,6 +11,7 @@ from iosonde.measure import items
 from iosonde.measure.spec import NativeStep
 from iosonde.measure.workloads.phases import Settings, plan
 from iosonde.measure.workloads.settings import SettingError
+from messages import assert_problem
 
 READ = {"kind": "read", "transfer_size": "4KiB", "size": "4KiB"}
 MADE = {"name": "make", "files": {"template": "t/f", "first": "${RANK}"}, "steps": ["create", "close"]}
@@ -25,8 +26,10 @@ def skipped(nodes: int, **changes) -> list[str]:
 
 
 def test_a_phase_is_skipped_on_fewer_nodes_than_it_needs_and_done_on_as_many():
-    assert skipped(1, min_nodes=2) == ["", "it needs 2 nodes or more, and there is 1"]
-    assert skipped(2, min_nodes=3) == ["", "it needs 3 nodes or more, and there are 2"]
+    for nodes, min_nodes in ((1, 2), (2, 3)):
+        first, second = skipped(nodes, min_nodes=min_nodes)
+        assert first == ""
+        assert_problem(second, "too-few-nodes", nodes=nodes, min_nodes=min_nodes)
     assert skipped(2, min_nodes=2) == skipped(1) == ["", ""]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,7 @@ from iosonde.measure import mpi_program
 from iosonde.measure.collect import aggregate, one_job
 from iosonde.measure.same_file import written_by_all
 from iosonde.measure.spec import ALL, EACH, MPI, SINGLE
+from messages import assert_problem
 
 
 @pytest.mark.parametrize(
@@ -45,8 +47,9 @@ def test_where_a_command_runs_that_does_not_say_it(command, where):
 
 
 def test_the_program_is_found_where_the_launcher_has_to_stand():
-    found = mpi_program.first("A=b C='x y' \"/opt/my ior\" -w")
-    assert (found.word, found.name, found.at, found.assigned) == ("/opt/my ior", "my ior", 12, ("A", "C"))
+    program = "/opt/my ior"
+    found = mpi_program.first(f"A=b C='x y' \"{program}\" -w")
+    assert (found.word, found.name, found.at, found.assigned) == (program, Path(program).name, 12, ("A", "C"))
     assert mpi_program.quoted(["mpiexec", "--host", "a b"]) == "mpiexec --host 'a b' "
 
 
@@ -116,7 +119,7 @@ def said(on, command, *tasks, ranks=2):
 def test_a_job_that_fell_apart_is_named_with_its_launcher(tasks):
     found, why = said(MPI, "ior", *tasks)
     assert found == {"tool": "ior", "expected": 2, "tasks": list(tasks)}
-    assert "/opt/mpiexec" in why[0] and "not as one of 2" in why[0]
+    assert_problem(*why, "separate-jobs", step="step-01", tool="ior", launcher="/opt/mpiexec", expected=2)
 
 
 @pytest.mark.parametrize("tasks", [(2,), (2, 2), (None,), (4,)])

@@ -62,23 +62,24 @@ def test_a_server_where_it_failed_is_named(here, text, bad):
     with pytest.raises(IncompleteError):
         run(asked(here, text, bad)).check()
     name = "gone" if "gone" in text else "s2"
-    assert all(f"{name}: the command ended with exit code" in one["missing"][0] for one in Store.open("store").runs())
+    assert all(f"{name}: " in one["missing"][0] for one in Store.open("store").runs())
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "key"),
     [
-        (FILE.replace("servers: [s1, s2]\n", ""), "there are no servers for it to run on"),
-        (FILE.replace("s2]", "-oProxyCommand=x]"), "'-oProxyCommand=x' is not a host name"),
-        (FILE.replace("    on: servers\n", ""), "no step runs on them"),
+        (FILE.replace("servers: [s1, s2]\n", ""), "set_up[0].on"),
+        (FILE.replace("s2]", "-oProxyCommand=x]"), "servers[1]"),
+        (FILE.replace("    on: servers\n", ""), "servers"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(here, text, said):
-    with pytest.raises(SpecError, match=said):
+def test_what_cannot_be_meant_is_refused(here, text, key):
+    with pytest.raises(SpecError) as caught:
         campaign(asked(here, text))
+    assert [problem.key for problem in caught.value.problems] == [key]
 
 
 def test_the_plan_says_where_and_the_experiment_keeps_them(here):
     made = plan(asked(here))
-    assert "on each server by ssh: s1, s2" in "\n".join(lines(made))
+    assert "s1, s2" in "\n".join(lines(made))
     assert made.campaign.identity()["servers"] == ["s1", "s2"]

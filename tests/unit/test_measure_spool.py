@@ -68,7 +68,7 @@ def test_pieces_from_another_node_make_the_same_file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", [b"../rank-00001", b"places.json", b"output-1", b"rank-00001/x"])
 def test_a_name_that_leads_elsewhere_is_not_written(tmp_path, name):
-    with pytest.raises(ValueError, match="a rank sent"):
+    with pytest.raises(ValueError, check=lambda error: repr(name.decode()) in str(error)):
         spool.put(tmp_path, bytes([len(name)]) + name + b"x")
     assert not list(tmp_path.iterdir())
 

@@ -14,6 +14,7 @@ from iosonde.measure.workloads.envelope import Settings
 from iosonde.store import Store
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from messages import assert_problem, codes
 from steps_bench import printed, run
 
 
@@ -62,18 +63,20 @@ def test_iozone_finds_a_line_for_each_rank_in_its_file_of_clients(target, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("command", "more", "said"),
+    ("command", "more", "code", "values"),
     [
-        ("echo no such volume; exit 4", {}, "step-01: rank 0: the command ended with exit code 4: no such volume"),
-        ("echo a; kill -9 $$", {}, "step-01: rank 0: the command was ended by signal 9 (SIGKILL): a"),
-        ("sleep 1000", {"timeout_s": 0.3}, "step-01: rank 0: the command ran longer than 300 ms and was ended"),
-        ("printf 'a\\033[1m\\n'; exit 1", {}, "step-01: rank 0: the command ended with exit code 1"),
+        ("echo no such volume; exit 4", {}, "exit-code", {"exit_code": 4, "output": "no such volume"}),
+        ("echo a; kill -9 $$", {}, "killed-by-signal", {"signal": 9, "name": "SIGKILL", "output": "a"}),
+        ("sleep 1000", {"timeout_s": 0.3}, "timeout", {"limit": "300 ms", "output": ""}),
+        ("printf 'a\\033[1m\\n'; exit 1", {}, "exit-code", {"exit_code": 1, "output": ""}),
     ],
 )
-def test_a_command_that_failed_is_told_in_a_sentence_and_the_rest_is_torn_down(target, command, more, said):
+def test_a_command_that_failed_is_told_in_a_sentence_and_the_rest_is_torn_down(target, command, more, code, values):
     after = CommandStep("touch ${TARGET}/after")
     done = run(target, [CommandStep(command, **more), after], tear_down=(CommandStep("ls -A ${TARGET}; echo down"),))
-    assert done.missing == [said, "step-02 was not finished by rank 0"]
+    failed, unfinished = done.missing
+    assert_problem(failed, code, step="step-01", rank=0, **values)
+    assert_problem(unfinished, "unfinished-phase", phase="step-02", ranks=0)
     assert printed(done, "tear-down")[1][0] == b"down\n"
     assert not [row for row in done.observations if row.metric == "seconds"]
     assert not list(target.iterdir())
@@ -82,7 +85,7 @@ def test_a_command_that_failed_is_told_in_a_sentence_and_the_rest_is_torn_down(t
 def test_a_trial_whose_directory_was_replaced_meanwhile_is_not_complete(target, tmp_path):
     (tmp_path / "mine").mkdir()
     done = run(target, [CommandStep("mv ${TARGET} ${TARGET}.away; ln -s %s ${TARGET}" % (tmp_path / "mine"))])
-    assert len(done.missing) == 1 and "was replaced" in done.missing[0]
+    assert codes(done.missing) == ["directory-replaced"]
     assert not list(target.iterdir()) and (tmp_path / "mine").is_dir()
 
 
@@ -112,15 +115,15 @@ def test_a_daemon_of_the_set_up_lives_until_the_tear_down(target, tmp_path):
 
 def test_a_set_up_that_fails_lets_no_step_start(target):
     done = run(target, [CommandStep("echo ran")], set_up=(CommandStep("exit 2"),))
-    assert done.missing[0] == "set-up-01: rank 0: the command ended with exit code 2"
+    assert_problem(done.missing[0], "exit-code", step="set-up-01", rank=0, exit_code=2)
     assert not printed(done)
 
 
 def test_what_the_trial_limit_ends_keeps_what_was_finished(target):
     done = run(target, [CommandStep("echo first"), CommandStep("echo half; sleep 1000")], deadline_s=3)
-    assert "ended by the watchdog (deadline)" in done.missing[0]
-    assert "running step-02" in done.missing[0]
-    assert done.missing[1] == "step-02 was not finished by rank 0"
+    assert_problem(done.missing[0], "ended-by-watchdog", limit="deadline")
+    assert "step-02" in done.missing[0].values["states"]
+    assert_problem(done.missing[1], "unfinished-phase", phase="step-02", ranks=0)
     assert printed(done) == {1: {0: b"first\n"}, 2: {0: b"half\n"}}
     assert not list(target.iterdir())
 
@@ -184,5 +187,5 @@ def test_the_source_says_what_measured():
     def source(*steps):
         return trial._source(trial.Bench("e", steps, None, None, {}, 1, 1.0))
 
-    assert source(NativeStep("envelope")) == "iosonde envelope"
-    assert source(CommandStep("x")) == "iosonde commands"
+    assert source(NativeStep("envelope")).split() == ["iosonde", "envelope"]
+    assert source(CommandStep("x")).split() == ["iosonde", "commands"]

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from iosonde.core.errors import DataError, InputError, IosondeError, SystemFaultError, UnknownFormatError
-from iosonde.core.message import Message, restore
+from iosonde.core.message import Message, current_spelling, restore, set_default_spelling
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.foreign.guarded import begin_of, forget_silence, look, open_whole
 from iosonde.foreign.pipes import copy_pipe, open_pipe
@@ -352,7 +352,7 @@ def import_all(plan: ImportPlan, files: Sequence[Found], jobs: int | None = None
     if processes <= 1 or len(files) < ALONE_FILES:
         made = [import_batch(plan, batch) for batch in batches]
     else:
-        with ProcessPoolExecutor(processes) as pool:
+        with ProcessPoolExecutor(processes, None, set_default_spelling, (current_spelling(),)) as pool:
             made = list(pool.map(import_batch, [plan] * len(batches), batches))
     outcomes = {_key(found): outcome for several in made for found, outcome in several}
     return Imported(tuple(outcomes[_key(found)] for found in files), silent)

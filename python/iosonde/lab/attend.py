@@ -19,6 +19,7 @@ from typing import Any
 from iosonde.core import faults as words
 from iosonde.core.errors import IosondeError
 from iosonde.core.faults import BEGUN, ENDED, SERVERS, Exchange, FaultDone, PhaseMark, PlannedFault, Settled
+from iosonde.core.message import Message
 
 from . import cgroups
 from .faults import LabFault, ask, inflict, undo_one
@@ -181,12 +182,25 @@ class _Trial:
         if begun is None:
             if over:
                 one.over = True
-                one.told(why=f"{planned.during or 'what is measured'} never began")
+                one.told(
+                    why=Message(
+                        "phase-not-reached",
+                        ("{phase}" if planned.during else "what is measured") + " never began",
+                        phase=planned.during,
+                    )
+                )
             return
         one.told(phase=begun.phase, phase_ns=begun.at_ns)
         if ended or over:
             one.over = True
-            one.told(why=f"{begun.operation} had ended before {planned.at_s:g} s had passed")
+            one.told(
+                why=Message(
+                    "phase-too-short",
+                    "{phase} had ended before {at_s:g} s had passed",
+                    phase=begun.operation,
+                    at_s=planned.at_s,
+                )
+            )
         elif time.monotonic_ns() >= begun.at_ns + planned.at_s * 1e9:
             self._inflict(one)
 
@@ -206,7 +220,7 @@ class _Trial:
             self._hands.undo(one.fault)
             one.told(undone_ns=time.monotonic_ns())
         except IosondeError as error:
-            one.told(why=f"it could not be undone: {error.message}")
+            one.told(why=Message("not-undone", "it could not be undone: {reason}", reason=error.message))
         one.fault, one.over = None, True
         self._cpu_s, self._undone_at = self._hands.cpu_s(), time.monotonic()
         self._ask()
@@ -233,7 +247,14 @@ class _Trial:
                 one.told(healed_ns=now, cpu_s=used)
         elif time.monotonic() - self._undone_at > HEALED_S:
             for one in self._healing():
-                one.told(why=f"not well within {HEALED_S:g} s: {'; '.join(self._health)}")
+                one.told(
+                    why=Message(
+                        "not-healed",
+                        "not well within {limit_s:g} s: {complaints}",
+                        limit_s=HEALED_S,
+                        complaints="; ".join(self._health),
+                    )
+                )
 
     def _confirm(self) -> None:
         """Look once more when the steps are done: what a client held back until a server was there again may be on one

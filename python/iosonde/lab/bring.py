@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 
 from . import cgroups, claim, disks, hosts, links, place, secure_shell
 from .calibrate import calibrate
@@ -136,7 +137,7 @@ def _remove_left(name: str, say: Say) -> None:
     if name not in place.names() or state_of(name) != CUT_SHORT or (lock := claim.hold(name)) is None:
         return
     try:
-        say(f"{name}: removing what is left of a bring-up that was cut short")
+        say(Message("leftover-lab", "{lab}: removing what is left of a bring-up that was cut short", lab=name))
         down(name)
     finally:
         os.close(lock)

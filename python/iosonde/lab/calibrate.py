@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.emulated import BUSY
+from iosonde.core.message import Message
 from iosonde.core.units import format_seconds
 
 from . import disks, links
@@ -74,27 +75,54 @@ def _disk(server: LabHost) -> dict[str, Any]:
 
 def off(asked: LabDescription, found: dict[str, Any]) -> list[str]:
     """What was measured more than 10 % off what was asked for."""
-    warnings = []
+    warnings = list[str]()
     if wanted := asked.goodput:
         for one in found["links"]:
             if abs(one["bytes_per_s"] / wanted - 1) > _OFF:
                 warnings.append(
-                    f"link {one['from']} to {one['to']}: {one['bytes_per_s'] / wanted:.0%} of what was asked for"
+                    Message(
+                        "link-off",
+                        "link {host} to {other}: {share:.0%} of what was asked for",
+                        host=one["from"],
+                        other=one["to"],
+                        share=one["bytes_per_s"] / wanted,
+                    )
                 )
     if delay_s := asked.delay_s:
         for one in found["links"]:
             added_s = one["rtt_s"] - found["rtt_without_delay_s"]
             if abs(added_s / delay_s - 1) > _OFF:
-                warnings.append(f"{one['from']} to {one['to']} and back: {format_seconds(added_s)} are added, "
-                                f"{format_seconds(delay_s)} were asked for")  # fmt: skip
+                warnings.append(
+                    Message(
+                        "delay-off",
+                        "{host} to {other} and back: {added} are added, {delay} were asked for",
+                        host=one["from"],
+                        other=one["to"],
+                        added=format_seconds(added_s),
+                        delay=format_seconds(delay_s),
+                    )
+                )
     for kind, wanted_rate in (("read", asked.read_rate), ("write", asked.write_rate)):
         for one in found["disks"]:
             if wanted_rate and abs(one[f"{kind}_bytes_per_s"] / wanted_rate - 1) > _OFF:
                 share = one[f"{kind}_bytes_per_s"] / wanted_rate
-                warnings.append(f"disk of {one['host']}: it {kind}s at {share:.0%} of what was asked for")
+                warnings.append(
+                    Message(
+                        "disk-off",
+                        "disk of {host}: it {kind}s at {share:.0%} of what was asked for",
+                        host=one["host"],
+                        kind=kind,
+                        share=share,
+                    )
+                )
     return warnings
 
 
 def busy(load: float) -> list[str]:
     """What makes these measurements doubtful: a machine with more to do than it has CPUs."""
-    return [f"{BUSY}: load {load:.1f} on {os.cpu_count()} CPUs"] if load > (os.cpu_count() or 1) else []
+    cpus = os.cpu_count() or 1
+    return (
+        [Message("busy-machine", BUSY + ": load {load:.1f} on {cpus} CPUs", load=load, cpus=cpus)]
+        if load > cpus
+        else []
+    )

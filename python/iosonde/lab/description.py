@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.units import format_size, parse_bits, parse_rate, parse_seconds, parse_size
 
 # tmpfs: data is in memory only, as in MemFS.
@@ -67,10 +68,11 @@ class LabDescription:
             if not 1 <= getattr(self, key) <= 60:
                 raise InputError(
                     "out-of-range",
-                    "--{key} {count}: not a number of hosts",
+                    "{option}: not a number of hosts",
                     "1 to 60",
-                    key=key,
-                    count=getattr(self, key),
+                    option=format(getattr(spell, key), f"{getattr(self, key)}"),
+                    name=key,
+                    number=getattr(self, key),
                 )
         if not 0 <= self.clients_on_servers <= min(self.servers, self.clients):
             raise InputError(
@@ -87,8 +89,9 @@ class LabDescription:
             if isinstance(value, float | int) and not counted and not 0 < value < math.inf:
                 raise InputError(
                     "out-of-range",
-                    "--{option} {number:g}: it must be positive, and finite",
-                    option=word.replace("_", "-"),
+                    "{option}: it must be positive, and finite",
+                    option=format(getattr(spell, word), f"{value:g}"),
+                    name=word,
                     number=value,
                 )
         if self.delay_s is not None and not 0 <= self.delay_s < math.inf:
@@ -174,11 +177,9 @@ def of_words(words: Mapping[str, Any], options: Mapping[str, str]) -> LabDescrip
         try:
             read[name] = parse(text)
         except InputError as error:
-            raise InputError(
-                "reraised", "lab: {key}: {message}", "{hint}", key=word, message=error.message, hint=error.hint
-            ) from error
+            raise error.prefixed(f"lab: {word}") from error
         except ValueError as error:
             raise InputError(
-                "invalid-option-value", "lab: {key}: {raw_value}: {error}", key=word, raw_value=text, error=error
+                "invalid-option-value", "lab: {key}: {setting}: {error}", key=word, setting=text, error=error
             ) from error
     return LabDescription(**read, options=dict(options))

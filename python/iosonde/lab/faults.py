@@ -98,10 +98,11 @@ def check(description: LabDescription, fault: PlannedFault) -> None:
             raise InputError(
                 "no-server-process",
                 "{kind} on {host}: nothing serves data there that could be started again",
-                "{hint}",
+                "one of {hosts}" if killable else "{file_system} has none such",
                 kind=fault.kind,
                 host=host.name,
-                hint=f"one of {', '.join(one.name for one in killable)}" if killable else f"{how.title} has none such",
+                hosts=", ".join(one.name for one in killable),
+                file_system=how.title,
             )
         if fault.kind in _OF_DISKS:
             _its_disk(lab, host)
@@ -143,13 +144,11 @@ def _rate(kind: str, host: str, rate: str | None) -> float | None:
     how = KINDS[kind]
     if (rate is None) is (how.parse is not None):
         raise InputError(
-            "rate-argument-mismatch",
-            "{kind} takes {expected_rate}",
-            "iosonde lab fault {kind} {host}{rate_example}",
+            "rate-mismatch",
+            "{kind} takes a rate" if how.parse else "{kind} takes no rate",
+            "iosonde lab fault {kind} {host}" + (" 10MB/s" if how.parse else ""),
             kind=kind,
-            expected_rate="a rate" if how.parse else "no rate",
             host=host,
-            rate_example=" 10MB/s" if how.parse else "",
         )
     try:
         value = how.parse(rate) if how.parse and rate is not None else None
@@ -161,9 +160,8 @@ def _rate(kind: str, host: str, rate: str | None) -> float | None:
         raise InputError(
             "out-of-range",
             "{rate}: it must be positive",
-            "{hint}",
+            "cut-link cuts it" if "link" in kind else "",
             rate=rate,
-            hint="cut-link cuts it" if "link" in kind else "",
         )
     return value
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from iosonde.core.errors import InputError
-from iosonde.core.message import spell
 
 from . import claim, hosts, links, patience, place
 from .description import LabDescription, of_dict
@@ -145,14 +144,14 @@ def only() -> str:
         return here.name
     there = place.names()
     if len(there) != 1:
+        if not there:
+            raise InputError("no-lab", "there is no lab", "bring one up: iosonde lab up glusterfs")
         raise InputError(
-            "lab-not-specified",
-            "{reason}",
-            "{hint}",
-            reason=f"which lab? {', '.join(there)}" if there else "there is no lab",
-            hint=f"say which: {spell.lab:{there[0]}}, or iosonde lab down {there[0]}"
-            if there
-            else "bring one up: iosonde lab up glusterfs",
+            "ambiguous-lab",
+            "which lab? {labs}",
+            "say which: {spell.lab:{first}}, or iosonde lab down {first}",
+            labs=", ".join(there),
+            first=there[0],
         )
     return there[0]
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from iosonde.core.message import Message
+
 from . import disks, hosts, lab, secure_shell, tools
 from .filesystems import MODULES, recipe
 
@@ -90,7 +92,7 @@ def _missing(commands: Mapping[str, str]) -> tuple[str, ...]:
 def _why_not() -> str:
     """Tried: this user makes the name spaces that a host has."""
     if os.geteuid():
-        return "it needs root"
+        return Message("root-required", "it needs root")
     try:
         tools.run(["unshare", *hosts.NAME_SPACES, "--fork", "true"], limit_s=10)
     except tools.LabError as error:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from iosonde.core.message import Message
+
 from . import cgroups, hosts, patience, place
 from .capacity import LabCapacity, capacity
 from .description import LabDescription
@@ -100,7 +102,9 @@ def status(name: str | None) -> LabStatus:
         lab.description, document.get("layout", {}), document.get("emulated", {}),
         tuple(_of_host(lab, one, one.name in there, states.get(one.name)) for one in lab.hosts),
         (*_cut_short(lab, state), *health), tuple(in_force(lab)), facts,
-        "" if asks else "what serves, and whether it is well, is not known: asking the servers needs root",
+        "" if asks else Message(
+            "root-required", "what serves, and whether it is well, is not known: asking the servers needs root"
+        ),
         held,
     )  # fmt: skip
 
@@ -122,7 +126,13 @@ def _ask_all(lab: Lab) -> tuple[dict[str, ServerState], tuple[str, ...], dict[st
 def _cut_short(lab: Lab, state: str) -> list[str]:
     if state != CUT_SHORT:
         return []
-    return [f"its bring-up was cut short: iosonde lab down {lab.name} removes what is left of it"]
+    return [
+        Message(
+            "interrupted-bring-up",
+            "its bring-up was cut short: iosonde lab down {lab} removes what is left of it",
+            lab=lab.name,
+        )
+    ]
 
 
 def _of_host(lab: Lab, host: hosts.LabHost, running: bool, serves: ServerState | None) -> HostStatus:

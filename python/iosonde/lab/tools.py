@@ -51,10 +51,9 @@ def run(words: list[str], limit_s: float = LIMIT_S, given: str | None = None, sa
         raise LabError(
             "no-response",
             "{command}: no answer after {timeout_s} s",
-            "{hint}",
+            _WELL,
             command=said,
             timeout_s=_seconds(error.timeout),
-            hint=_WELL,
         ) from error
     except patience.InterruptedAnswerError as error:
         raise LabError("interrupted", "{command}: interrupted", command=said) from error
@@ -83,7 +82,7 @@ def read_answer(said: str, text: str, parse: Callable[[str], _T]) -> _T:
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         words = next((line.strip() for line in text.splitlines() if line.strip()), "it says nothing")
         raise LabError(
-            "unparsable-output", "{command}: {output}", "{hint}", command=said, output=words[:_SHOWN], hint=_WELL
+            "unparsable-output", "{command}: {output}", _WELL, command=said, output=words[:_SHOWN]
         ) from error
 
 

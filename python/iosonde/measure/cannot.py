@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from iosonde.core.filesystems import WRITTEN_ONCE
+from iosonde.core.message import Message
 from iosonde.core.workload import Phase, Step
 
 from .workloads.phase_plan import PhasePlan
@@ -20,13 +21,22 @@ def why_not(plan: PhasePlan, file_system: str, nodes: int) -> str:
     """Why a file system of this type (as its mount says), or so many nodes, cannot do this phase; '' where they can, or
     nobody knows."""
     if nodes < plan.min_nodes:
-        return f"it needs {plan.min_nodes} nodes or more, and there {'is' if nodes == 1 else 'are'} {nodes}"
+        return Message(
+            "too-few-nodes",
+            "it needs {min_nodes} nodes or more, and there " + ("is" if nodes == 1 else "are") + " {nodes}",
+            min_nodes=plan.min_nodes,
+            nodes=nodes,
+        )
     if can_all(file_system) or not isinstance(plan.phase, Phase):
         return ""
     writes = [one for step in plan.phase.steps for one in _each(step) if one.kind == "write"]
     made = any(step.kind in _MAKES for step in plan.phase.steps)
     if writes and not (made and all(one.offsets in _IN_ORDER and not one.base for one in writes)):
-        return f"{file_system} takes a file from beginning to end, once, and this writes inside one"
+        return Message(
+            "written-once",
+            "{file_system} takes a file from beginning to end, once, and this writes inside one",
+            file_system=file_system,
+        )
     return ""
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from iosonde.core import faults as words
 from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.faults import KINDS, NONE, Exchange, FaultDone, PlannedFault, Settled
+from iosonde.core.message import Message
 from iosonde.core.problems import nearest
 from iosonde.core.types import FactorValue, Observation
 from iosonde.core.units import parse_seconds
@@ -58,7 +59,11 @@ class LabAnswer:
     @property
     def missing(self) -> list[str]:
         """Faults that were never in force: the trial is not what was asked for."""
-        never = [f"the fault {one.name}: {one.why}" for one in self.done if one.in_force_ns is None]
+        never = [
+            Message("fault-not-active", "the fault {fault}: {reason}", fault=one.name, reason=one.why)
+            for one in self.done
+            if one.in_force_ns is None
+        ]
         return [*never, *([self.why] if self.why else [])]
 
     def observations(self, repetition: int) -> list[Observation]:
@@ -93,28 +98,25 @@ def _one(filled: Mapping[str, Any]) -> PlannedFault:
         raise InputError(
             "unknown-fault",
             "'{kind}' is no fault that a lab knows",
-            "{hint}",
+            "{suggestion}",
             kind=kind,
-            hint=nearest(kind, [NONE, *KINDS]),
+            suggestion=nearest(kind, [NONE, *KINDS]),
         )
     if KINDS[kind] is not bool(rate):
         raise InputError(
             "rate-mismatch",
-            "{kind} takes {rate_rule}",
-            "{hint}",
+            "{kind} takes a rate" if KINDS[kind] else "{kind} takes no rate",
+            "rate: 10MB/s, or 10mbit of a link" if KINDS[kind] else "leave rate out",
             kind=kind,
-            rate_rule="a rate" if KINDS[kind] else "no rate",
-            hint="rate: 10MB/s, or 10mbit of a link" if KINDS[kind] else "leave rate out",
         )
     at_s = parse_seconds(filled.get("at", 0))
     for_s = None if filled.get("for") is None else parse_seconds(filled["for"])
     if at_s < 0 or (for_s is not None and for_s <= 0):
         raise InputError(
             "invalid-time",
-            "{kind}: a time cannot be {sign}",
+            "{kind}: a time cannot be less than nothing" if at_s < 0 else "{kind}: a time cannot be nothing",
             "at: 5s, for: 4s",
             kind=kind,
-            sign="less than nothing" if at_s < 0 else "nothing",
         )
     return PlannedFault(kind, str(filled["on"]), at_s, for_s, rate, str(filled.get("during", "")))
 

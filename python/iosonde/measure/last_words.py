@@ -7,53 +7,84 @@ import contextlib
 import json
 import os
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from iosonde.core.errors import IosondeError
+from iosonde.core.message import Message, restore
 from iosonde.engine import _native
+from iosonde.ranks import watchdog
 from iosonde.ranks.hosts import this_host
-from iosonde.ranks.watchdog import SAID
 
 
 def leave(folder: Path, error: Exception) -> None:
     """Say why this rank ends. Called where ``error`` is handled; raises nothing, whatever cannot be written: the other
     ranks have still to be told."""
-    message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (_in_words(error), "")
+    failure = error.to_json() if isinstance(error, IosondeError) else _describe_error(error)
+    message, hint = failure["message"], failure["hint"]
     host = this_host().name
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"error-{host}-{os.getpid()}.json"
         beside = path.with_suffix(".tmp")  # another rank's abort ends this one at any moment: half a file says nothing
         with contextlib.suppress(OSError):
-            beside.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
+            beside.write_text(json.dumps({**failure, "trace": traceback.format_exc()}))
         beside.rename(path)  # what a full disk cut, too: that is said
     here = f"on {host}: "
     sentence = " ".join(_sentence(message if message.startswith(here) else here + message, hint).split())
     with contextlib.suppress(OSError):
-        os.write(2, f"{SAID}{sentence}\n".encode(errors="replace"))
+        os.write(2, f"{watchdog.SAID}{sentence}\n".encode(errors="replace"))
 
 
-def left(folder: Path) -> list[str]:
-    """What the ranks that share the folder left, a sentence each."""
+def left(folder: Path) -> list[Message]:
+    """What the ranks that share the folder left, a message each."""
     return [_read(path) for path in sorted(folder.glob("error-*.json"))]
 
 
-def _read(path: Path) -> str:
+def message_to_json(message: str) -> dict[str, Any]:
+    """Return what another process makes the same message of; a plain text has no code."""
+    code, values = (message.code, message.values) if isinstance(message, Message) else ("", {})
+    return {"code": code, "text": str(message), "values": {name: str(value) for name, value in values.items()}}
+
+
+def message_from_json(message: Mapping[str, Any]) -> Message:
+    """Return the message that another process wrote (``message_to_json``)."""
+    return restore(message["code"], message["text"], message["values"])
+
+
+def ranks_failed(outcome: watchdog.Outcome) -> Message:
+    """Say how the ranks ended that left no reason themselves."""
+    ending = "signal {signal}" if outcome.signal else "exit code {exit_code}"
+    return Message(
+        "ranks-failed",
+        "the ranks ended with " + ending + ": {output}",
+        signal=outcome.signal,
+        exit_code=outcome.exit_code,
+        output=outcome.last_words(),
+    )
+
+
+def _read(path: Path) -> Message:
     try:
         error = json.loads(path.read_text())
-        return _sentence(error["message"], error["hint"])
+        return restore(error["code"], _sentence(error["message"], error["hint"]), error["values"])
     except ValueError:
-        return f"a rank failed and could not say why: is {path.parent.parent} full?"
+        return Message(
+            "unreadable-failure", "a rank failed and could not say why: is {path} full?", path=path.parent.parent
+        )
 
 
 def _sentence(message: str, hint: str) -> str:
     return f"{message}. {hint}".strip()
 
 
-def _in_words(error: Exception) -> str:
-    """Where and what, without Python's own spelling where the system spoke."""
+def _describe_error(error: Exception) -> dict[str, Any]:
+    """Return the same keys as ``IosondeError.to_json``; what the system said is without Python's own spelling."""
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    if isinstance(error, _native.EngineError):
-        return f"the engine cannot do this workload: {error}"
-    return " ".join(f"{type(error).__name__}: {error}".split())
+        code, message = "io-error", f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    elif isinstance(error, _native.EngineError):
+        code, message = "unsupported-workload", f"the engine cannot do this workload: {error}"
+    else:
+        code, message = "unexpected-error", " ".join(f"{type(error).__name__}: {error}".split())
+    return {"kind": type(error).__name__, "code": code, "message": message, "hint": "", "values": {}}

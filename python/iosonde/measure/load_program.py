@@ -14,11 +14,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import InputError, SystemFaultError
+from iosonde.core.message import Message
 from iosonde.ranks import processes
 
 from . import one_sentence
@@ -31,6 +33,7 @@ COMMAND = "cp -R tree copy && rm -r copy"
 IN_TRIAL = "target"  # the load works in the trial's own directory
 START_S, END_S = 60.0, 10.0
 _LOOK_S = 0.05
+_STOPPED = "stopped"  # the code of the end that was asked for
 _STATE, _ENDED, _SAID = "load.json", "load-ended.json", "load.txt"
 
 
@@ -82,12 +85,13 @@ def stop(place: Path) -> dict[str, Any]:
         raise SystemFaultError(
             "load-died", "the load died: {output}", "look for what ended it", output=_last_line(place)
         ) from None
-    if ended["why"] != "stopped":
+    if ended["code"] != _STOPPED:
         raise SystemFaultError(
             "load-ended-early",
             "the load ended early: {reason}",
             "the trial was not loaded to its end",
             reason=ended["why"],
+            cause=ended["code"],
         )
     return ended
 
@@ -105,12 +109,14 @@ def run(place: Path, where: str, command: str, at_most_s: float) -> None:
         state = {"pid": os.getpid(), "identity": processes.identity(), "workspace": where if workspace else "",
                  "name": name}  # fmt: skip
         _put(place / _STATE, state)
-        started, passes, why = time.monotonic(), 0, ""
-        while not why:
+        started, passes, why = time.monotonic(), 0, None
+        while why is None:
             why = _one_pass(command, room, lambda: _end(asked, place, started, at_most_s))
             passes += 0 if why else 1
         if place.exists():
-            _put(place / _ENDED, {"why": why, "passes": passes, "seconds": time.monotonic() - started})
+            _put(
+                place / _ENDED, {"why": why, "code": why.code, "passes": passes, "seconds": time.monotonic() - started}
+            )
     finally:
         if workspace:
             workspace.remove()
@@ -121,16 +127,16 @@ def _needed(place: Path) -> list[str]:
     return [str(place / "tree"), *(str(place / one) for one in ("known", "away") if (place / one).exists())]
 
 
-def _one_pass(command: str, room: Path, end: Any) -> str:
-    """Why the load is over; empty if the command ended well."""
+def _one_pass(command: str, room: Path, end: Callable[[], Message | None]) -> Message | None:
+    """Why the load is over; None if the command ended well."""
     process = subprocess.Popen(["/bin/sh", "-c", command], cwd=room, stdin=subprocess.DEVNULL)
     while True:
         with suppress(subprocess.TimeoutExpired):
             code = process.wait(_LOOK_S)
-            return f"its command ended with {code}" if code else str(end())
+            return Message("command-failed", "its command ended with {exit_code}", exit_code=code) if code else end()
         if why := end():
             _end_children(process)
-            return str(why)
+            return why
 
 
 def _end_children(process: subprocess.Popen[bytes]) -> None:
@@ -145,15 +151,17 @@ def _end_children(process: subprocess.Popen[bytes]) -> None:
     signal.signal(signal.SIGTERM, before)
 
 
-def _end(asked: list[int], place: Path, started: float, at_most_s: float) -> str:
-    """Why it is time to end; empty if it is not."""
+def _end(asked: list[int], place: Path, started: float, at_most_s: float) -> Message | None:
+    """Why it is time to end; None if it is not."""
     if asked:
-        return "stopped"
+        return Message(_STOPPED, "stopped")
     if not place.exists():
-        return "its trial is gone"
+        return Message("trial-gone", "its trial is gone")
     if processes.is_gone(os.environ.get(processes.WATCHDOG_VARIABLE, "")):
-        return "nobody watches it any more"
-    return f"it ran for {at_most_s:.0f} s" if time.monotonic() - started > at_most_s else ""
+        return Message("unwatched", "nobody watches it any more")
+    if time.monotonic() - started > at_most_s:
+        return Message("time-limit", "it ran for {limit_s:.0f} s", limit_s=at_most_s)
+    return None
 
 
 def _wait_until_gone(state: dict[str, Any]) -> None:

@@ -12,6 +12,8 @@ import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from iosonde.core.message import Message
+
 from .placeholders import RANK, names_in
 from .spec import MPI, SINGLE
 
@@ -132,16 +134,16 @@ def launched_tool(command: str) -> tuple[str, str] | None:
     return (begins.word, tool) if tool else None
 
 
-def why_not_mpi(command: str) -> tuple[str, str] | None:
+def why_not_mpi(command: str) -> tuple[Message, str] | None:
     """(what, hint) of a command that cannot be one MPI job, None of one that can."""
     begins = first(command)
     if begins is None:
-        return "there is no program that could be an MPI job", "name one"
+        return Message("no-program", "there is no program that could be an MPI job"), "name one"
     if begins.is_launcher:
-        what = f"{begins.name} starts the ranks itself"
+        what = Message("launcher-not-allowed", "{launcher} starts the ranks itself", launcher=begins.name)
         return what, f"leave {begins.name} and its options out, or write on: single"
     if not begins.alone:
-        what = "on: mpi starts one program, and this command runs several"
+        what = Message("several-programs", "on: mpi starts one program, and this command runs several")
         return what, "make each a step of its own, or start the ranks yourself with on: single"
     return None
 

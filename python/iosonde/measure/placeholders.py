@@ -57,13 +57,7 @@ def check(text: str, known: Iterable[str], where: str = "") -> None:
         try:
             _known(name, values)
         except InputError as error:
-            raise InputError(
-                "reraised",
-                "{message}",
-                "{hint}",
-                message=f"{where}: {error.message}" if where else error.message,
-                hint=error.hint,
-            ) from None
+            raise (error.prefixed(where) if where else error) from None
 
 
 def check_plain(command: str, values: Mapping[str, FactorValue], where: str = "") -> None:
@@ -77,16 +71,15 @@ def check_plain(command: str, values: Mapping[str, FactorValue], where: str = ""
         if _PLAIN.fullmatch(text):
             continue
         odd = next(char for char in text if not _PLAIN.fullmatch(char))
-        said, place = "a blank" if odd == " " else repr(odd), f"{where}: " if where else ""
-        raise InputError(
+        error = InputError(
             "unsafe-shell-text",
-            "{location}${{{name}}} stands for '{path}', and a shell does not take {character} in it as it is",
+            "${{{name}}} stands for '{path}', and a shell does not take {character} in it as it is",
             'write "$IOSONDE_{name}" instead, with the quotes; or give the directory a plain name (mount --bind)',
-            location=place,
             name=name,
             path=text,
-            character=said,
+            character="a blank" if odd == " " else repr(odd),
         )
+        raise error.prefixed(where) if where else error
 
 
 def of_commands(factors: Iterable[str]) -> tuple[str, ...]:
@@ -149,11 +142,12 @@ def _known(name: str, values: Mapping[str, FactorValue]) -> FactorValue:
     near = difflib.get_close_matches(name, values, n=1, cutoff=0.5) or [
         known for known in values if known.lower() == name.lower()
     ]
-    meant = f"did you mean ${{{near[0]}}}? " if near else f"there are: {', '.join(values)}. "
     raise InputError(
         "unknown-placeholder",
         "unknown placeholder ${{{name}}}",
-        "{suggestion}A variable of the shell's own is written $${{{name}}}",
+        ("did you mean ${{{nearest}}}? " if near else "there are: {names}. ")
+        + "A variable of the shell's own is written $${{{name}}}",
         name=name,
-        suggestion=meant,
+        nearest=near[0] if near else "",
+        names=", ".join(values),
     )

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 from iosonde.ranks import temporary, watchdog
 from iosonde.ranks.launch import Launcher
@@ -44,11 +45,13 @@ class SystemSettings:
 def stays(control: Control, spec: Spec) -> str:
     """Why a factor stays as the last trial leaves it, in words; empty where it is set back."""
     if not control.restore:
-        return "restore: false"
+        return Message("restore-disabled", "restore: false")
     if not control.read:
-        return "no command reads it"
+        return Message("no-read-command", "no command reads it")
     missing = of_trial(f"{control.set} {control.read}", values_of(spec))
-    return f"its commands need ${{{missing[0]}}}, which is known in a trial only" if missing else ""
+    if not missing:
+        return ""
+    return Message("trial-only-name", "its commands need ${{{name}}}, which is known in a trial only", name=missing[0])
 
 
 def of_trial(text: str, known: Collection[str]) -> list[str]:
@@ -97,7 +100,14 @@ def _found(settings: SystemSettings, say: Callable[[str], None]) -> dict[str, li
     for control in settings.controls:
         faults = [one.fault for one in found.get(control.factor, ()) if one.fault]
         if faults or control.factor not in found:
-            say(f"warning: {control.factor} will not be set back: {(faults or [why])[0]}")
+            say(
+                Message(
+                    "not-restorable",
+                    "warning: {factor} will not be set back: {reason}",
+                    factor=control.factor,
+                    reason=(faults or [why])[0],
+                )
+            )
             found.pop(control.factor, None)
     levels = {name: [one.level for one in nodes] for name, nodes in found.items()}
     if levels:
@@ -116,9 +126,18 @@ def _put_back(settings: SystemSettings, found: Mapping[str, list[str]], say: Cal
         faults = [one.fault for one in now.get(control.factor, ()) if one.fault]
         if faults or control.factor not in now:
             set_ = placeholders.fill(control.set, _named(control, levels[0], settings))
-            say(f"warning: {control.factor} could not be set back to {words}: {(faults or [why])[0]}; by hand: {set_}")
+            say(
+                Message(
+                    "not-restored",
+                    "warning: {factor} could not be set back to {level}: {reason}; by hand: {command}",
+                    factor=control.factor,
+                    level=words,
+                    reason=(faults or [why])[0],
+                    command=set_,
+                )
+            )
         else:
-            say(f"{control.factor} is {words} again")
+            say(Message("restored", "{factor} is {level} again", factor=control.factor, level=words))
 
 
 def _named(control: Control, level: str, settings: SystemSettings) -> dict[str, FactorValue]:

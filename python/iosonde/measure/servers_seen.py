@@ -63,7 +63,7 @@ class ServersOfTrial:
             complaints = [] if troubles else self.hands.health()
         except IosondeError as error:
             states, complaints = {"servers": (error.message, False)}, []
-            troubles = [f"servers: {error.message}"]
+            troubles = [error.message.prefixed("servers")]
         if complaints:
             self.facts.setdefault("complaints", {})[when] = complaints
             troubles = list(dict.fromkeys(map(without_counts, complaints)))

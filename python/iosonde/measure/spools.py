@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from iosonde.core.message import Message
 from iosonde.foreign.removal import remove_scratch
 from iosonde.ranks import beats, leftovers, temporary, watchdog
 from iosonde.ranks.launch import Launcher
@@ -83,8 +84,12 @@ def remove_on_nodes(launcher: Launcher, nodes: int, experiment: str, parent: Pat
         ended = watchdog.watch(launcher.command(nodes, 1, program), heartbeat_dir=folder, limits=limits, ranks=nodes)
     if not ended.exit_code:
         return ""
-    why = f"no answer within {limit_s:.0f} s" if ended.timed_out else ended.last_words()
-    return f"{place / _prefix(experiment)}* may be left on some of the nodes ({why}); the same command removes it"
+    return Message(
+        "no-answer" if ended.timed_out else "leftover-spool",
+        "{path}* may be left on some of the nodes ({reason}); the same command removes it",
+        path=place / _prefix(experiment),
+        reason=f"no answer within {limit_s:.0f} s" if ended.timed_out else ended.last_words(),
+    )
 
 
 def _prefix(experiment: str) -> str:

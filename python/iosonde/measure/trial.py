@@ -13,6 +13,7 @@ from typing import Any
 
 from iosonde.core.errors import TargetFaultError
 from iosonde.core.filesystems import is_network
+from iosonde.core.message import Message
 from iosonde.core.schema import OBSERVED_FACTORS
 from iosonde.core.types import FactorValue, Run, Trial
 from iosonde.foreign.removal import remove_scratch
@@ -178,7 +179,14 @@ def _rescue(bench: Bench, ranks: _Ranks) -> list[str]:
     )
     if not fetched.exit_code:
         return []
-    return [f"{folder} and processes may be left on {SILENT_NODES}; the same command removes the files"]
+    return [
+        Message(
+            "silent-nodes",
+            "{path} and processes may be left on {nodes}; the same command removes the files",
+            path=folder,
+            nodes=SILENT_NODES,
+        )
+    ]
 
 
 def rescue_limit_s(ended: watchdog.Outcome, idle_s: float) -> float:
@@ -195,21 +203,38 @@ def _places(folder: Path) -> dict[str, Any]:
 
 def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> list[str]:
     """In words, why the ranks did not come to their end; empty if they did."""
-    said = [*last_words.left(folder), *places.get("faults", [])]
+    faults = [last_words.message_from_json(fault) for fault in places.get("faults", [])]
+    said: list[str] = [*last_words.left(folder), *faults]
     if outcome.timed_out:
-        waited = "; ".join(outcome.sentences()[:5])
-        said.append(f"ended by the watchdog ({outcome.reason}) after {outcome.seconds:.0f} s; {waited}")
+        said.append(
+            Message(
+                "ended-by-watchdog",
+                "ended by the watchdog ({limit}) after {seconds:.0f} s; {states}",
+                limit=outcome.reason,
+                seconds=outcome.seconds,
+                states="; ".join(outcome.sentences()[:5]),
+            )
+        )
     elif outcome.exit_code and not said:
-        how = f"signal {outcome.signal}" if outcome.signal else f"exit code {outcome.exit_code}"
-        said.append(f"the ranks ended with {how}: {outcome.last_words()}")
+        said.append(last_words.ranks_failed(outcome))
     if outcome.left:
-        said.append(f"processes that could not be ended are left: {', '.join(map(str, outcome.left))}")
+        said.append(
+            Message(
+                "leftover-processes",
+                "processes that could not be ended are left: {pids}",
+                pids=", ".join(map(str, outcome.left)),
+            )
+        )
     said += [
-        f"{path} is left: a rank that hangs in the kernel maps it; the next run of this store removes it"
+        Message(
+            "mapped-file-left",
+            "{path} is left: a rank that hangs in the kernel maps it; the next run of this store removes it",
+            path=path,
+        )
         for path, *_ in outcome.held
     ]
     if not places and not said:
-        said.append("the ranks ended early and left no reason")
+        said.append(Message("no-reason", "the ranks ended early and left no reason"))
     return said
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.lab.hosts import SUBNET, LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.profile import ServerProfile
@@ -165,7 +166,7 @@ class _Ceph(Recipe):
     def health(self, lab: Lab) -> list[str]:
         """What it says itself, once it has found all placement groups."""
         if not _monitor(lab).processes("ceph-mds"):  # the monitor believes in it for 15 s more
-            return [f"{MONITOR}: its metadata server is down"]
+            return [Message("server-down", "{host}: its metadata server is down", host=MONITOR)]
         return _asked(lab, ceph_state.complaints, "health", "detail")
 
     def states(self, lab: Lab) -> dict[str, ServerState]:

@@ -62,10 +62,10 @@ def _value(name: str, text: str) -> int:
         if not (text.isascii() and text.isdigit() and int(text)):
             raise InputError(
                 "invalid-number",
-                "{spell.set:{option}={raw_value}}: not a number of objects",
+                "{spell.set:{option}={setting}}: not a number of objects",
                 "{spell.set:{option}=2}",
                 option=name,
-                raw_value=text,
+                setting=text,
             )
         return int(text)
     size = parse_size(text)

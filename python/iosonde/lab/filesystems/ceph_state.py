@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from iosonde.core.message import Message
+
 from .recipe import ServerState
 
 _CLEAN = "active+clean"
@@ -29,8 +31,14 @@ def unclean(status: Mapping[str, Any]) -> int:
 def complaints(health: Mapping[str, Any]) -> list[str]:
     """`health detail`: what it complains of, a sentence each."""
     checks = sorted(health.get("checks", {}).items())
-    said = [f"{code}: {check['summary']['message']}" for code, check in checks if not check.get("muted")]
-    return said or ([] if health["status"] == "HEALTH_OK" else [str(health["status"])])
+    said: list[str] = [
+        Message("ceph-health", "{check}: {summary}", check=code, summary=check["summary"]["message"])
+        for code, check in checks
+        if not check.get("muted")
+    ]
+    if said or health["status"] == "HEALTH_OK":
+        return said
+    return [Message("ceph-health", "{status}", status=health["status"])]
 
 
 def osds(dump: Mapping[str, Any]) -> list[ServerState]:

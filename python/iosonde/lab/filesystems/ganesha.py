@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from iosonde.core.message import Message
 from iosonde.core.program_output import run_program
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
@@ -75,6 +76,11 @@ def answers(asking: LabHost, server: LabHost) -> bool:
     except LabError:
         return False
     return True
+
+
+def no_answer(server: LabHost) -> Message:
+    """Complain of a server that does not do such a call."""
+    return Message("no-answer", "{host} does not answer as an NFS server", host=server.name)
 
 
 @cache

@@ -80,10 +80,10 @@ class _Gluster(Recipe):
             if name in options and not (options[name].isascii() and options[name].isdigit()):
                 raise InputError(
                     "invalid-number",
-                    "{spell.set:{name}={raw_value}}: not a whole number",
-                    "{spell.set:{name}=2}",
-                    name=name,
-                    raw_value=options[name],
+                    "{spell.set:{option}={setting}}: not a whole number",
+                    "{spell.set:{option}=2}",
+                    option=name,
+                    setting=options[name],
                 )
         for name in ("replica", "disperse"):
             if (count := int(options.get(name, 1))) > 1 and n_servers % count:
@@ -223,7 +223,7 @@ class _Gluster(Recipe):
         if not _by_nfs(lab):
             return bricks.health(lab, _heals(lab))
         gate = lab.servers[0]
-        silent = [] if ganesha.answers(lab.clients[0], gate) else [f"{gate.name} does not answer as an NFS server"]
+        silent = [] if ganesha.answers(lab.clients[0], gate) else [ganesha.no_answer(gate)]
         return [*bricks.health(lab, _heals(lab), of_clients=False), *silent]
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
@@ -273,7 +273,7 @@ class _Gluster(Recipe):
         try:
             told = in_its_turn(lambda: lab.servers[0].run(*words))
         except LabError as error:
-            if "is not started" not in error.message:
+            if "is not started" not in str(error.values.get("reason")):  # the tool's own words
                 raise
             raise InputError(
                 "profiling-disabled", "the servers do not count their operations", "iosonde lab profile on"
@@ -301,10 +301,9 @@ def _check_access(options: Mapping[str, str]) -> None:
     if access in _NOT_HERE:
         raise InputError(
             "unsupported-option-value",
-            "{spell.set:access={access}}: {reason}",
+            "{spell.set:access={access}}: " + _NOT_HERE[access],
             "native, or nfs",
             access=access,
-            reason=_NOT_HERE[access],
         )
     if access not in ("native", "nfs"):
         raise InputError(

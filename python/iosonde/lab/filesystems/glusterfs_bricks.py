@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.tools import LabError
@@ -80,8 +81,12 @@ def health(lab: Lab, heals: bool, of_clients: bool = True) -> list[str]:
     asked = [*lab.each(lab.servers, lambda one: _of_server(one, heals)),
              *lab.each(lab.clients if of_clients else (), lambda one: _of_client(lab, one))]  # fmt: skip
     split = _split(lab) if heals and any(asked) else 0  # a split brain is one of what bricks complain of
-    files = "1 file was" if split == 1 else f"{split} files were"
-    said = [f"split brain: {files} changed on both sides, and it is not known which copy is right"] if split else []
+    template = (
+        "split brain: {files} "
+        + ("file was" if split == 1 else "files were")
+        + " changed on both sides, and it is not known which copy is right"
+    )
+    said: list[str] = [Message("split-brain", template, files=split)] if split else []
     return [complaint for said in (*asked, said) for complaint in said]
 
 
@@ -146,15 +151,26 @@ def _of_server(server: LabHost, heals: bool) -> list[str]:
     try:
         there = server.all_processes()
         if DAEMON not in there:
-            return [f"{server.name}: glusterd is down"]
-        said = [] if BRICK in there else [f"{server.name}: its brick is down"]
+            return [Message("server-down", "{host}: {daemon} is down", host=server.name, daemon="glusterd")]
+        said: list[str] = [] if BRICK in there else [_down(server, "brick")]
         if heals and HELPER not in there:
-            said.append(f"{server.name}: its self-heal daemon is down")
+            said.append(_down(server, "self-heal daemon"))
         if heals and (pending := _pending(server)):
-            said.append(f"{server.name}: its brick knows of {pending} files whose copies do not agree")
+            said.append(
+                Message(
+                    "copies-differ",
+                    "{host}: its brick knows of {files} files whose copies do not agree",
+                    host=server.name,
+                    files=pending,
+                )
+            )
         return said
     except LabError as error:
         return [error.message]
+
+
+def _down(server: LabHost, daemon: str) -> Message:
+    return Message("server-down", "{host}: its {daemon} is down", host=server.name, daemon=daemon)
 
 
 def _pending(server: LabHost) -> int:
@@ -170,11 +186,13 @@ def _of_client(lab: Lab, client: LabHost) -> list[str]:
     try:
         told = client.shell(f"{look} || :", limit_s=_ANSWERS_S)
     except LabError:
-        return [f"{client.name}: its mount does not answer"]
+        return [Message("no-answer", "{host}: its mount does not answer", host=client.name)]
     missed = [lab.servers[int(n)].name for n, there in _CONNECTED.findall(told) if there == "0"]
     if not told:
-        return [f"{client.name}: the volume is not mounted"]
-    return [f"{client.name}: not connected to {', '.join(missed)}"] if missed else []
+        return [Message("not-mounted", "{host}: the volume is not mounted", host=client.name)]
+    if not missed:
+        return []
+    return [Message("not-connected", "{host}: not connected to {servers}", host=client.name, servers=", ".join(missed))]
 
 
 def _looked(server: LabHost, below: Path, number: str = "") -> tuple[str, int]:

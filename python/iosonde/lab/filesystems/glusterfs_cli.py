@@ -35,7 +35,8 @@ def in_its_turn(ask: Callable[[], T], limit_s: float = 60.0) -> T:
         try:
             return ask()
         except LabError as error:
-            if _OTHERS_TURN not in error.message.lower() or time.monotonic() > until:
+            is_busy = _OTHERS_TURN in str(error.values.get("reason")).lower()  # the tool's own words
+            if not is_busy or time.monotonic() > until:
                 raise
             time.sleep(_LOOK_S)
 

@@ -49,11 +49,10 @@ def read(server: LabHost, option: str) -> str:
     except RefusedError as error:
         raise InputError(
             "unknown-option",
-            "{option}: no option of a Gluster volume: {message}",
-            "{hint}",
+            "{option}: no option of a Gluster volume: {reason}",
+            _WHICH,
             option=option,
-            message=error.message,
-            hint=_WHICH,
+            reason=error.message,
         ) from error
     values = [(one.findtext("Value") or "").removesuffix(" (DEFAULT)") for one in told.iter("Opt")]
     return ", ".join(dict.fromkeys(values))
@@ -69,11 +68,10 @@ def put(server: LabHost, options: Mapping[str, str]) -> None:
         said = ", ".join(f"{option}={value}" for option, value in options.items())
         raise InputError(
             "option-rejected",
-            "{options}: Gluster refuses it: {message}",
-            "{hint}",
+            "{options}: Gluster refuses it: {reason}",
+            _WHICH,
             options=said,
-            message=error.message,
-            hint=_WHICH,
+            reason=error.message,
         ) from error
 
 

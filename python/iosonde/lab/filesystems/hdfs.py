@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.units import parse_size
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
@@ -104,11 +105,15 @@ class _Hdfs(Recipe):
 
     def health(self, lab: Lab) -> list[str]:
         """Data nodes that the name node does not hear of, and blocks that lack copies."""
-        said = [f"{name}: its data node is {one.says}" for name, one in self.states(lab).items() if not one.well]
+        said: list[str] = [
+            Message("server-down", "{host}: its data node is {state}", host=name, state=one.says)
+            for name, one in self.states(lab).items()
+            if not one.well
+        ]
         try:
             return said + hadoop.bean(_name_node(lab), "FSNamesystem", hdfs_state.lacking)
         except LabError:
-            return [f"{MASTER}: does not answer"]
+            return [Message("no-answer", "{host}: does not answer", host=MASTER)]
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
         """As the name node hears of them, which misses one only after 11 s: so whether they listen is asked, too."""

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from iosonde.core.message import Message
+
 # Of FSNamesystem's counters → what it means.
 _LACKING = {
     "MissingBlocks": "have no copy on any server that is there",
@@ -21,7 +23,11 @@ def live(names: Mapping[str, Any]) -> set[str]:
 
 def lacking(counters: Mapping[str, Any]) -> list[str]:
     """Blocks that are not stored as often as they should be, a sentence each (FSNamesystem)."""
-    return [f"{counters[name]} blocks {what}" for name, what in _LACKING.items() if counters.get(name)]
+    return [
+        Message("missing-copies", "{count} blocks " + what, count=counters[name], state=name)
+        for name, what in _LACKING.items()
+        if counters.get(name)
+    ]
 
 
 def bytes_by_host(locations: Mapping[str, Any]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.tools import LabError, read_answer
@@ -126,9 +127,12 @@ class _MooseFs(Recipe):
         """Chunk servers that the master does not see, and chunks that lack copies."""
         states = self.states(lab)
         if MASTER in states:
-            return [f"{MASTER}: it does not answer"]
-        said = [f"{name}: its chunk server is not connected to the master" for name, one in states.items()
-                if not one.well]  # fmt: skip
+            return [Message("no-answer", "{host}: it does not answer", host=MASTER)]
+        said = [
+            Message("not-connected", "{host}: its chunk server is not connected to the master", host=name)
+            for name, one in states.items()
+            if not one.well
+        ]
         return said + self._differing(lab)
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
@@ -151,7 +155,11 @@ class _MooseFs(Recipe):
             classes = _chunk_classes(lab)
         except LabError as error:
             return [error.message]
-        return [f"{classes[name]} chunks {what}" for name, what in _LACKING.items() if classes.get(name)]
+        return [
+            Message("missing-copies", "{count} chunks " + what, count=classes[name], state=name)
+            for name, what in _LACKING.items()
+            if classes.get(name)
+        ]
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
         """From the client's own tool: each chunk's copies, by the servers' addresses."""

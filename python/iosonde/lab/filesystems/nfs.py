@@ -93,7 +93,7 @@ class _Nfs(Recipe):
     def health(self, lab: Lab) -> list[str]:
         """Whether the server answers a call that does nothing."""
         (server,) = lab.servers
-        return [] if ganesha.answers(lab.clients[0], server) else [f"{server.name} does not answer as an NFS server"]
+        return [] if ganesha.answers(lab.clients[0], server) else [ganesha.no_answer(server)]
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
         """All of it on the one server."""

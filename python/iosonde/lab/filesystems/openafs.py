@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from contextlib import suppress
 
+from iosonde.core.message import Message
 from iosonde.foreign.removal import remove_tree
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
@@ -101,9 +102,12 @@ class _OpenAfs(Recipe):
         (server,) = lab.servers
         told = _status(server)
         if told is None:
-            return [f"{server.name}: its bosserver does not answer"]
-        return [f"{server.name}: {line.strip()}" for line in told
-                if line.startswith("Instance") and "currently running normally" not in line]  # fmt: skip
+            return [Message("no-answer", "{host}: its bosserver does not answer", host=server.name)]
+        return [
+            Message("server-down", "{host}: {output}", host=server.name, output=line.strip())
+            for line in told
+            if line.startswith("Instance") and "currently running normally" not in line
+        ]
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """The overseer first, which would start the others again; file server, volume server, databases."""

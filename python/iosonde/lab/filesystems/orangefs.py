@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.units import parse_size
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
@@ -104,8 +105,11 @@ class _OrangeFs(Recipe):
 
     def health(self, lab: Lab) -> list[str]:
         """Servers that do not take a connection."""
-        return [f"{server.name}: its pvfs2-server does not answer" for server in lab.servers
-                if not _answers(server)]  # fmt: skip
+        return [
+            Message("no-answer", "{host}: its pvfs2-server does not answer", host=server.name)
+            for server in lab.servers
+            if not _answers(server)
+        ]
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int]:
         """From its own tool: the order of the servers, and the size of a strip; they take their turns."""

@@ -107,14 +107,13 @@ class Recipe(ABC):
             )
         for name in options:
             if name not in self.options:
-                known = ", ".join(self.options) or "it has none"
                 raise InputError(
                     "unknown-option",
                     "{spell.set:{option}}: no option of {file_system}",
-                    "{hint}",
+                    _one_of(self.options),
                     option=name,
                     file_system=self.title,
-                    hint=f"one of {known}" if self.options else known,
+                    options=", ".join(self.options),
                 )
 
     @abstractmethod
@@ -151,10 +150,10 @@ class Recipe(ABC):
         raise InputError(
             "unknown-option",
             "{file_system} has no option that can be read: {option}",
-            "{hint}",
+            _one_of(self.live),
             file_system=self.title,
             option=option,
-            hint=_one_of(self.live),
+            options=", ".join(self.live),
         )
 
     def change(self, lab: Lab, option: str, value: str) -> None:
@@ -163,10 +162,10 @@ class Recipe(ABC):
             raise InputError(
                 "immutable-option",
                 "{file_system} has no option that can be changed live: {option}",
-                "{hint}",
+                _one_of(self.live),
                 file_system=self.title,
                 option=option,
-                hint=_one_of(self.live),
+                options=", ".join(self.live),
             )
         self.check(len(lab.servers), {**lab.description.options, option: value})
         mount_options.keep(lab, option, value)
@@ -262,10 +261,10 @@ class Recipe(ABC):
     @property
     def _not_counted(self) -> InputError:
         return InputError(
-            "no-server-profile",
-            "{title}: its servers do not count their operations",
+            "unsupported-operation",
+            "{file_system}: its servers do not count their operations",
             "iosonde lab list says which ones do",
-            title=self.title,
+            file_system=self.title,
         )
 
     def _state(self, lab: Lab, server: LabHost) -> ServerState:
@@ -282,4 +281,4 @@ def _used(directory: Path) -> int:
 
 
 def _one_of(options: Mapping[str, str]) -> str:
-    return f"one of {', '.join(options)}" if options else "it has none"
+    return "one of {options}" if options else "it has none"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.lab import secure_shell
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
@@ -65,7 +66,7 @@ class _Sshfs(Recipe):
         try:
             lab.clients[0].run("ssh", server.name, "true", limit_s=_ANSWER_S)
         except LabError:
-            return [f"{server.name} does not answer as an SSH server"]
+            return [Message("no-answer", "{host} does not answer as an SSH server", host=server.name)]
         return []
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from iosonde.core.message import Message
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.tools import LabError
@@ -81,8 +82,11 @@ class _XRootD(Recipe):
     def health(self, lab: Lab) -> list[str]:
         """Who does not answer: the redirector or a data server."""
         everyone = (*lab.of_role(REDIRECTOR), *lab.servers)
-        return [f"{one.name} does not answer as an XRootD server" for one in everyone
-                if not _answers(lab.clients[0], one)]  # fmt: skip
+        return [
+            Message("no-answer", "{host} does not answer as an XRootD server", host=one.name)
+            for one in everyone
+            if not _answers(lab.clients[0], one)
+        ]
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """The data server and its manager."""

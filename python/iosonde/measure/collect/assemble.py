@@ -11,6 +11,7 @@ import numpy as np
 
 from iosonde.core import truth
 from iosonde.core.headlines import merged
+from iosonde.core.message import Message
 from iosonde.core.shared_reads import WRITER_NODE
 from iosonde.core.types import FactorValue, Observation
 from iosonde.core.wire import SERVED_BY_CACHE
@@ -198,12 +199,22 @@ def _command(
 
 def _failures(plan: PhasePlan, parts: list[RankPhase], kinds: list[str]) -> list[str]:
     """One sentence for each rank in which an operation failed: the first of its failures."""
-    said = []
+    said: list[str] = []
     for part in parts:
         for first in part.errors[:1]:
             kind = kinds[first["kind"]] if isinstance(first["kind"], int) else first["kind"]
-            where = f"{kind} of {first['path']} at byte {first['offset']}"
-            said.append(f"{plan.operation}: rank {part.rank}: {first['text']} ({where})")
+            said.append(
+                Message(
+                    "operation-failed",
+                    "{phase}: rank {rank}: {error} ({kind} of {path} at byte {offset})",
+                    phase=plan.operation,
+                    rank=part.rank,
+                    error=first["text"],
+                    kind=kind,
+                    path=first["path"],
+                    offset=first["offset"],
+                )
+            )
     return said
 
 
@@ -214,8 +225,15 @@ def _unfinished(phases: list[tuple[str, list[int]]]) -> list[str]:
     operation, ranks = phases[0]
     who = ", ".join(map(str, ranks[:8])) + (f" and {len(ranks) - 8} more" if len(ranks) > 8 else "")
     after = [name for name, _ in phases[1:]]
-    then = f"; then missing: {', '.join(after)}" if after else ""
-    return [f"{operation} was not finished by rank {who}{then}"]
+    return [
+        Message(
+            "unfinished-phase",
+            "{phase} was not finished by rank {ranks}" + ("; then missing: {missing_phases}" if after else ""),
+            phase=operation,
+            ranks=who,
+            missing_phases=", ".join(after),
+        )
+    ]
 
 
 def _timed(

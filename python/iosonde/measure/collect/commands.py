@@ -10,6 +10,7 @@ from typing import Any
 
 from iosonde.core.errors import IosondeError, UnknownFormatError
 from iosonde.core.headlines import headlines
+from iosonde.core.message import Message, restore
 from iosonde.core.types import Observation
 from iosonde.core.units import format_seconds, format_size
 from iosonde.measure import placeholders, spool
@@ -35,8 +36,6 @@ _CAUSE = re.compile(
     r"\b(errors?|failed|failure|fatal|cannot|can't|denied|refused|invalid|not found|no such|no space)\b", re.I
 )
 _BANNER = re.compile(r"MPI_ABORT|Abort\(-?\d+\)|mpi(run|exec)|Primary job", re.I)  # of what a launcher says after it
-_KEEP = "(keep_output: 1GiB keeps more)"
-_CURE = "(parse: none keeps how long it took, and asks for no more)"
 
 
 def raw_name(item: Item, rank: int) -> str:
@@ -59,29 +58,36 @@ def raw(folder: Path, item: Item, frame: int, ranks: list[int]) -> dict[str, byt
 
 def faults(folder: Path, item: Item, frame: int, parts: list[RankPhase]) -> list[str]:
     """One sentence for each rank whose command did not end well."""
-    said = []
+    said: list[str] = []
     for part in parts:
         why = _why(item, part.command)
         if why:
             tail = _tail(spool.output_of(folder, part.rank, frame)) if not part.command["fault"] else ""
-            said.append(f"{item['label']}: rank {part.rank}: {why}{tail}")
+            values = {**why.values, "step": item["label"], "rank": part.rank, "output": tail}
+            text = f"{item['label']}: rank {part.rank}: {why}" + (f": {tail}" if tail else "")
+            said.append(restore(why.code, text, values))
     return said
 
 
-def _why(item: Item, ended: dict[str, Any]) -> str:
-    limit = item["timeout_s"] or command.DEFAULT_TIMEOUT_S
+def _why(item: Item, ended: dict[str, Any]) -> Message | None:
     if ended["ended_by"] == "timeout":
-        return f"the command ran longer than {format_seconds(limit)} and was ended"
+        limit = format_seconds(item["timeout_s"] or command.DEFAULT_TIMEOUT_S)
+        return Message("timeout", "the command ran longer than {limit} and was ended", limit=limit)
     if ended["ended_by"] == "output":
-        printed = max(command.OUTPUT_BYTES, item["keep_output"] or 0)
-        return f"the command printed more than {format_size(printed)} and was ended"
+        limit = format_size(max(command.OUTPUT_BYTES, item["keep_output"] or 0))
+        return Message("too-much-output", "the command printed more than {limit} and was ended", limit=limit)
     if ended["fault"]:
-        return str(ended["fault"])
+        return Message("command-fault", "{fault}", fault=ended["fault"])
     if ended["signal"]:
-        return f"the command was ended by signal {ended['signal']} ({_signal(ended['signal'])})"
+        return Message(
+            "killed-by-signal",
+            "the command was ended by signal {signal} ({name})",
+            signal=ended["signal"],
+            name=_signal(ended["signal"]),
+        )
     if ended["exit_code"] not in item["expect"]:
-        return f"the command ended with exit code {ended['exit_code']}"
-    return ""
+        return Message("exit-code", "the command ended with exit code {exit_code}", exit_code=ended["exit_code"])
+    return None
 
 
 def _signal(number: int) -> str:
@@ -101,7 +107,7 @@ def _tail(path: Path) -> str:
         return ""
     readable = [line for line in lines if line.isprintable() and any(map(str.isalpha, line))]
     causes = [line for line in readable if _CAUSE.search(line) and not _BANNER.search(line)]
-    return f": {(causes or readable)[-1][:200]}" if readable else ""
+    return (causes or readable)[-1][:200] if readable else ""
 
 
 def entry(
@@ -165,7 +171,7 @@ def parsed(
         try:
             content = _content(spool.output_of(folder, part.rank, frame))
             if item["parse"] == AUTO and not content.strip():
-                unknown[part.rank] = "it prints nothing"
+                unknown[part.rank] = Message("no-output", "it prints nothing")
                 continue
             executions = parse(item["parse"], name, content)
         except UnknownFormatError as error:
@@ -176,9 +182,24 @@ def parsed(
             continue
         lacking = [note.sentence for execution in executions for note in execution.missing]
         if cut := part.command.get("cut_bytes"):
-            lacking.insert(0, f"{format_size(cut)} of its output were cut, maybe results among them {_KEEP}")
+            lacking.insert(
+                0,
+                Message(
+                    "cut-output",
+                    "{size} of its output were cut, maybe results among them (keep_output: 1GiB keeps more)",
+                    size=format_size(cut),
+                ),
+            )
         if lacking or not any(execution.rows for execution in executions):
-            missing.append(f"{item['label']}: rank {part.rank}: {'; '.join(lacking) or 'its output holds no result'}")
+            missing.append(
+                Message(
+                    "incomplete-output" if lacking else "no-results",
+                    "{step}: rank {rank}: " + ("{notes}" if lacking else "its output holds no result"),
+                    step=item["label"],
+                    rank=part.rank,
+                    notes="; ".join(lacking),
+                )
+            )
         found[part.rank] = executions
     if item["parse"] == AUTO and unknown and not found and not missing:
         return found, missing, next(iter(unknown.values()))
@@ -186,7 +207,14 @@ def parsed(
 
 
 def _unread(item: Item, rank: int, why: str) -> str:
-    return f"{item['label']}: rank {rank}: its output cannot be read: {why} {_CURE}"
+    return Message(
+        "unreadable-output",
+        "{step}: rank {rank}: its output cannot be read: {reason} "
+        "(parse: none keeps how long it took, and asks for no more)",
+        step=item["label"],
+        rank=rank,
+        reason=why,
+    )
 
 
 def _content(path: Path) -> bytes:

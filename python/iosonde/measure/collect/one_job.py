@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.measure import mpi_program
 from iosonde.measure.items import Item
 from iosonde.measure.placeholders import names_in
@@ -46,8 +47,17 @@ def broken(item: Item, said: Mapping[str, Any] | None) -> list[str]:
     if 1 not in tasks and not (len(tasks) == expected and set(tasks) == {None}):
         return []
     started = (item.get("launch") or ["its launcher"])[0]
-    what = f"{len(tasks)} jobs of one task each" if len(tasks) > 1 else "a job of one task"
     return [
-        f"{item['label']}: {said['tool']} ran as {what}, not as one of {expected}: {started} and the MPI library of "
-        f"{said['tool']} do not belong together (iosonde doctor tries them)"
+        Message(
+            "separate-jobs",
+            "{step}: {tool} ran as "
+            + ("{jobs} jobs of one task each" if len(tasks) > 1 else "a job of one task")
+            + ", not as one of {expected}: {launcher} and the MPI library of {tool} do not belong together "
+            "(iosonde doctor tries them)",
+            step=item["label"],
+            tool=said["tool"],
+            jobs=len(tasks),
+            expected=expected,
+            launcher=started,
+        )
     ]

@@ -9,6 +9,7 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.expression import Expression
+from iosonde.core.message import Message
 from iosonde.core.types import Factor
 
 from . import balanced, fractional, kinds, latin
@@ -84,12 +85,18 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
     kind = design.get("kind", "full")
     if not isinstance(kind, str) or kind not in KEYS:
         near = difflib.get_close_matches(str(kind), KEYS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"use one of: {', '.join(KEYS)}"
-        raise InputError("unknown-design", "design.kind: '{kind}' is not a design", "{hint}", kind=kind, hint=hint)
+        raise InputError(
+            "unknown-design",
+            "design.kind: '{kind}' is not a design",
+            "did you mean {nearest}?" if near else "use one of: {kinds}",
+            kind=kind,
+            nearest="".join(near),
+            kinds=", ".join(KEYS),
+        )
     design = {**design, "kind": kind}
     plan = read(factors, design, KEYS[kind])
     special: dict[str, Any] = {}
-    notes = []
+    notes = list[Message]()
     if kind == "fractional":
         part = fractional.fraction(plan, design)
         all_cells = part.cells
@@ -99,27 +106,64 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
         all_cells = cube.cells
         special = {"discrepancy": cube.discrepancy, "merged": cube.merged}
         if cube.merged:
-            notes.append(f"{cube.merged} points fell on the levels of another one and are left out")
+            notes.append(
+                Message(
+                    "merged-points",
+                    "{points} points fell on the levels of another one and are left out",
+                    points=cube.merged,
+                )
+            )
     elif kind == "balanced":
         all_cells, allowed = balanced.balanced(plan, design, seed)
-        notes.append(f"a balanced fraction: {len(all_cells)} of {len(allowed)} cells, drawn from the seed")
+        notes.append(
+            Message(
+                "balanced-fraction",
+                "a balanced fraction: {cells} of {allowed} cells, drawn from the seed",
+                cells=len(all_cells),
+                allowed=len(allowed),
+            )
+        )
         for one, other, v in balanced.together(all_cells, allowed, plan.over):
-            how = "one tells the other, and their effects" if v > 1 - 1e-9 else f"Cramér's V {v:.2f}: their effects"
-            notes.append(f"{one} and {other} change together, {how} are hard to tell apart: take more cells")
+            notes.append(
+                Message(
+                    "confounded-factors",
+                    "{factor} and {other} change together, "
+                    + ("one tells the other, and" if v > 1 - 1e-9 else "Cramér's V {cramers_v:.2f}:")
+                    + " their effects are hard to tell apart: take more cells",
+                    factor=one,
+                    other=other,
+                    cramers_v=v,
+                )
+            )
     elif kind == "one_at_a_time":
         all_cells = kinds.one_at_a_time(plan, design)
-        notes.append("one factor at a time: whether factors act together (interactions) cannot be seen")
+        notes.append(
+            Message(
+                "no-interactions", "one factor at a time: whether factors act together (interactions) cannot be seen"
+            )
+        )
     elif kind == "list":
         all_cells = kinds.listed(plan, design)
     else:
         all_cells = kinds.full(plan)
     kept, dropped = _allowed(plan, all_cells)
     if len(kept) < len(all_cells) and kind in ("fractional", "latin"):
-        what = "the columns are no longer orthogonal" if kind == "fractional" else "its discrepancy is that before"
-        notes.append(f"constraints dropped {len(all_cells) - len(kept)} of {len(all_cells)} cells: {what}")
+        notes.append(
+            Message(
+                "not-orthogonal" if kind == "fractional" else "constrained-hypercube",
+                "constraints dropped {dropped} of {cells} cells: "
+                + (
+                    "the columns are no longer orthogonal" if kind == "fractional" else "its discrepancy is that before"
+                ),
+                dropped=len(all_cells) - len(kept),
+                cells=len(all_cells),
+            )
+        )
     notes += _split_plot(plan, kept)
     if not plan.shuffled:
-        notes.append("order: given: a drift of the system looks like an effect of what is measured late")
+        notes.append(
+            Message("fixed-order", "order: given: a drift of the system looks like an effect of what is measured late")
+        )
     blocks = len({tuple(repr(cell[name]) for name in plan.blocks) for cell in kept})
     return plan, Cells(kind, tuple(kept), dropped, centre=plan.centre, blocks=blocks, notes=tuple(notes), **special)
 
@@ -161,7 +205,7 @@ def _judge(constraint: Expression) -> Callable[[Cell], bool]:
     return holds
 
 
-def _split_plot(plan: Plan, cells: list[Cell]) -> list[str]:
+def _split_plot(plan: Plan, cells: list[Cell]) -> list[Message]:
     """What holding a factor costs: it is compared between whole plots only, whose own error is the larger one."""
     notes = []
     for depth, name in enumerate(plan.hard_to_change):
@@ -169,8 +213,14 @@ def _split_plot(plan: Plan, cells: list[Cell]) -> list[str]:
         plots = len({tuple(repr(cell[other]) for other in held) for cell in cells})
         if plots < len(cells):
             notes.append(
-                f"{name} is hard to change: set {plots} times a repetition, not for each of {len(cells)} trials; "
-                f"its levels are compared between {plots} whole plots, so less surely than the other factors', "
-                "and only more repetitions make it surer"
+                Message(
+                    "whole-plots",
+                    "{factor} is hard to change: set {plots} times a repetition, not for each of {trials} trials; "
+                    "its levels are compared between {plots} whole plots, so less surely than the other factors', "
+                    "and only more repetitions make it surer",
+                    factor=name,
+                    plots=plots,
+                    trials=len(cells),
+                )
             )
     return notes

@@ -93,13 +93,12 @@ def _effect(mask: int, sign: int, factors: Sequence[Factor], times: str = ":") -
 def _generators(factors: Sequence[Factor], design: Mapping[str, Any]) -> tuple[Generator, ...]:
     given = [key for key in KEYS if key in design]
     if len(given) != 1:
-        said = "it says " + " and ".join(given) if given else "it does not say which fraction"
         raise InputError(
             "ambiguous-fraction",
-            "design.{key}: {reason}",
+            "design.{key}: it says {chosen_keys}" if given else "design.{key}: it does not say which fraction",
             "give one of: {keys}",
             key=given[-1] if given else "p",
-            reason=said,
+            chosen_keys=" and ".join(given),
             keys=", ".join(KEYS),
         )
     k = len(factors)
@@ -108,27 +107,15 @@ def _generators(factors: Sequence[Factor], design: Mapping[str, Any]) -> tuple[G
     if given[0] == "p":
         p = whole(design, "p", 1)
         if not aberration.possible(k, p):
-            raise InputError(
-                "no-such-fraction",
-                "design.p: no fraction 2^({n_factors}-{p}) is known here",
-                "{hint}",
-                n_factors=k,
-                p=p,
-                hint=_possible(k),
-            )
+            raise _no_such_fraction("design.p: no fraction 2^({n_factors}-{p}) is known here", k, p=p)
         return aberration.generators(k, p)
     wanted = whole(design, "resolution", 3)
     for p in reversed(_possible_p(k)):
         made = aberration.generators(k, p)
         if resolution(defining_words(made)) >= wanted:
             return made
-    raise InputError(
-        "no-such-fraction",
-        "design.resolution: no fraction of 2^{n_factors} has resolution {resolution}",
-        "{hint}",
-        n_factors=k,
-        resolution=wanted,
-        hint=_possible(k),
+    raise _no_such_fraction(
+        "design.resolution: no fraction of 2^{n_factors} has resolution {resolution}", k, resolution=wanted
     )
 
 
@@ -136,9 +123,18 @@ def _possible_p(k: int) -> list[int]:
     return [p for p in range(1, k) if aberration.possible(k, p)]
 
 
-def _possible(k: int) -> str:
-    known = ", ".join(str(p) for p in _possible_p(k))
-    return f"with {k} factors p may be {known}; else give the generators" if known else "give the generators"
+def _no_such_fraction(message: str, n_factors: int, /, **values: object) -> InputError:
+    possible = ", ".join(str(p) for p in _possible_p(n_factors))
+    return InputError(
+        "no-such-fraction",
+        message,
+        "with {n_factors} factors p may be {possible_p}; else give the generators"
+        if possible
+        else "give the generators",
+        n_factors=n_factors,
+        possible_p=possible,
+        **values,
+    )
 
 
 def _read(given: object, factors: Sequence[Factor]) -> tuple[Generator, ...]:

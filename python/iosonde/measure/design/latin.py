@@ -190,15 +190,13 @@ def _number(value: object, where: str) -> float:
         try:
             return parse_size(value)
         except InputError as error:
-            raise InputError(
-                "reraised", "{key}: {message}", "{hint}", key=where, message=error.message, hint=error.hint
-            ) from None
+            raise error.prefixed(where) from None
     if not is_number(value) or not math.isfinite(value):
         raise InputError(
             "invalid-number",
-            "{key}: {raw_value!r} is not a number",
+            "{key}: {setting!r} is not a number",
             "write it like 4096 or 4KiB",
             key=where,
-            raw_value=value,
+            setting=value,
         )
     return value

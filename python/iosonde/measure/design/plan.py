@@ -57,14 +57,14 @@ def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collect
     for key in design:
         if key not in known:
             near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"{design['kind']} has: {', '.join(sorted(known))}"
             raise InputError(
                 "unknown-key",
                 "design.{key}: a {kind} design has no such key",
-                "{hint}",
+                "did you mean {nearest}?" if near else "{kind} has: {keys}",
                 key=key,
                 kind=design["kind"],
-                hint=hint,
+                nearest="".join(near),
+                keys=", ".join(sorted(known)),
             )
     names = [factor.name for factor in factors]
     _check_levels(factors, design)
@@ -112,13 +112,15 @@ def whole(design: Mapping[str, Any], key: str, least: int, default: int | None =
     """A key that is a whole number of at least ``least``. Raises InputError."""
     value = design.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        said = "is missing" if value is None else f"'{value}' is not a whole number from {least}"
         raise InputError(
-            "invalid-number",
-            "design.{key}: {reason}",
+            "missing-key" if value is None else "not-an-integer",
+            "design.{key}: is missing"
+            if value is None
+            else "design.{key}: '{setting}' is not a whole number from {minimum}",
             "write {key}: {example}",
             key=key,
-            reason=said,
+            setting=value,
+            minimum=least,
             example=max(least, 2),
         )
     return value
@@ -152,22 +154,22 @@ def _names(design: Mapping[str, Any], key: str, names: Collection[str]) -> tuple
     if not isinstance(listed, (list, tuple)):
         raise InputError(
             "not-a-list",
-            "design.{key}: {entry!r} is not a list of factors",
+            "design.{key}: {setting!r} is not a list of factors",
             "write it like [fs, nodes]",
             key=key,
-            entry=value,
+            setting=value,
         )
     for name in listed:
         if name not in names:
             near = difflib.get_close_matches(str(name), names, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
             raise InputError(
                 "unknown-factor",
                 "design.{key}: there is no factor '{factor}'",
-                "{hint}",
+                "did you mean {nearest}?" if near else "there are: {factors}",
                 key=key,
                 factor=name,
-                hint=hint,
+                nearest="".join(near),
+                factors=", ".join(names),
             )
     return tuple(dict.fromkeys(listed))
 
@@ -264,7 +266,7 @@ def _check_centre(cell: Cell, factors: Sequence[Factor], held: Collection[str]) 
             continue
         if len(factor.levels) != 1:
             raise InputError(
-                "missing-factor-level",
+                "missing-factor",
                 "design.centre.cell: it does not say {factor}",
                 "name every factor that varies",
                 factor=name,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.hardware import SOURCE
+from iosonde.core.message import Message
 from iosonde.core.types import Observation, Run
 from iosonde.measure import last_words
 from iosonde.ranks import temporary, watchdog
@@ -187,10 +188,16 @@ def _why(folder: Path, outcome: watchdog.Outcome, finished: bool) -> list[str]:
     if finished and not outcome.exit_code:
         return []
     if said := last_words.left(folder):
-        return said[:1]
+        return [*said[:1]]
     if outcome.timed_out:
-        return [f"no rank got on for {outcome.seconds:.0f} s; {'; '.join(outcome.sentences()[:5])}"]
+        return [
+            Message(
+                "no-progress",
+                "no rank got on for {seconds:.0f} s; {states}",
+                seconds=outcome.seconds,
+                states="; ".join(outcome.sentences()[:5]),
+            )
+        ]
     if outcome.ours:
         return [outcome.ours]
-    how = f"signal {outcome.signal}" if outcome.signal else f"exit code {outcome.exit_code}"
-    return [f"the ranks ended with {how}: {outcome.last_words()}"]
+    return [last_words.ranks_failed(outcome)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.measure import on_servers
 from iosonde.ranks import temporary, watchdog
 from iosonde.ranks.watchdog import STDERR, STDOUT
@@ -38,7 +39,13 @@ def measure(asked: ServerDisks, experiment: str, size: int, limit_s: float) -> t
             outcome = _run(asked, assignment, folder, limit_s * len(asked.directories))
             found, missing = _read(asked.hosts, folder)
             if outcome.timed_out:
-                missing = missing or [f"the servers' disks were not measured within {outcome.seconds:.0f} s"]
+                missing = missing or [
+                    Message(
+                        "timeout",
+                        "the servers' disks were not measured within {limit_s:.0f} s",
+                        limit_s=outcome.seconds,
+                    )
+                ]
             whole = not missing
         finally:
             if not whole:
@@ -55,7 +62,7 @@ def _run(asked: ServerDisks, assignment: ServerAssignment, folder: Path, limit_s
 
 def _read(hosts: Sequence[str], folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
     """What each host printed, and one sentence for each that told nothing."""
-    found, missing = [], []
+    found, missing = list[dict[str, Any]](), list[str]()
     lines = [line for name in (STDOUT, STDERR) for line in (folder / name).read_text(errors="replace").splitlines()]
     for host in hosts:
         own = [line.removeprefix(f"{host}: ").strip() for line in lines if line.startswith(f"{host}: ")]
@@ -63,11 +70,25 @@ def _read(hosts: Sequence[str], folder: Path) -> tuple[list[dict[str, Any]], lis
         if told and "disks" in told:
             found.append({"host": host, "disks": told["disks"]})
         elif told:
-            missing.append(f"on server {host}: {told['error']}. {told['hint']}")
+            missing.append(
+                Message(
+                    "server-probe-failed",
+                    "on server {host}: {reason}. {hint}",
+                    host=host,
+                    reason=told["error"],
+                    hint=told["hint"],
+                )
+            )
         else:
-            why = own[0] if own else "it said nothing"
-            missing.append(f"on server {host}: {why}. iosonde must be there at the same path, and ssh reach it "
-                           f"without a question: ssh {host} true")  # fmt: skip
+            missing.append(
+                Message(
+                    "server-not-reached",
+                    "on server {host}: {reason}. iosonde must be there at the same path, and ssh reach it "
+                    "without a question: ssh {host} true",
+                    host=host,
+                    reason=own[0] if own else "it said nothing",
+                )
+            )
     return found, missing
 
 

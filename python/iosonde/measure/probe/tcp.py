@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.core.parent_death import signal_on_parent_death
 from iosonde.core.program_output import run_program
 from iosonde.ranks.mpi import Ranks
@@ -93,13 +94,13 @@ def _stream(ranks: Ranks, a: int, b: int, address: str, size: int) -> Link:
 def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, float, str]:
     """(what iperf3 printed, bytes/s that arrived, why there is no figure)."""
     if not port:
-        return "", 0.0, "the server there did not start"
+        return "", 0.0, Message("server-not-started", "the server there did not start")
     words = [PROGRAM, "--client", address, "--port", str(port), "--bytes", str(size), "--json",
              "--connect-timeout", str(1000 * CONNECT_S), *(["--reverse"] if backwards else [])]  # fmt: skip
     try:
         done = run_program(words, LIMIT_S, in_child=signal_on_parent_death(signal.SIGKILL))
     except (OSError, subprocess.TimeoutExpired):
-        return "", 0.0, f"no answer within {LIMIT_S:.0f} s"
+        return "", 0.0, Message("no-answer", "no answer within {limit_s:.0f} s", limit_s=LIMIT_S)
     try:
         document = json.loads(done.stdout)
         if document.get("error"):
@@ -107,9 +108,15 @@ def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, fl
         rate = float(document["end"]["sum_received"]["bits_per_second"]) / 8
         if 0 < rate < math.inf:
             return done.stdout, rate, ""
-        return done.stdout, 0.0, f"it says that {rate:g} bytes/s arrived"
+        return done.stdout, 0.0, Message("invalid-rate", "it says that {rate:g} bytes/s arrived", rate=rate)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-        return done.stdout, 0.0, f"what it printed cannot be read (exit code {done.returncode})"
+        return (
+            done.stdout,
+            0.0,
+            Message(
+                "unreadable-output", "what it printed cannot be read (exit code {exit_code})", exit_code=done.returncode
+            ),
+        )
 
 
 def _serve(ranks: Ranks, peer: int) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from iosonde.core.errors import IosondeError, SystemFaultError
 from iosonde.core.level_text import same_level
+from iosonde.core.message import Message, restore
 from iosonde.core.types import FactorValue, level_text
 from iosonde.measure import placeholders
 from iosonde.measure.assignment import Assignment
@@ -49,14 +50,14 @@ def prepare(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> tuple
 
 
 def _agreed(ranks: mpi.Ranks, heart: Heartbeat, what: str, mine: bool, act: Callable[[], None]) -> list[str]:
-    said = ""
+    said: Message | None = None
     if mine:
         heart.enter(what, RUNNING, pulse=Pulse(""))
         try:
             act()
         except IosondeError as error:
             where = f" (on {ranks.hosts[ranks.rank].name})" if ranks.nodes > 1 else ""
-            said = f"{error.message}{where}"
+            said = restore(error.code, f"{error.message}{where}", error.values)
     ranks.wait_for_all()
     return [sentence for sentence in ranks.all_gather(said) if sentence]
 

@@ -29,18 +29,19 @@ def run(command: str, environment: dict[str, str], what: str = "the hook") -> st
         said = _end_of(path)
     if result.exit_code == 0 and not result.fault:
         return said
-    ended = f"ended with {result.exit_code}" if result.signal is None else f"ended by signal {result.signal}"
+    ended = "ended with {exit_code}" if result.signal is None else "ended by signal {signal}"
     if result.ended_by:
-        ended = f"ran longer than {TIMEOUT_S:.0f} s"
-    words = result.fault or said[-300:].strip() or "no output"
+        ended = "ran longer than {limit_s:.0f} s"
     raise SystemFaultError(
-        "command-failed",
-        "{what} '{command}' {outcome}: {output}",
+        "timeout" if result.ended_by else "command-failed",
+        "{what} '{command}' " + ended + ": {output}",
         "try it by hand on that node",
         what=what,
         command=command,
-        outcome=ended,
-        output=words,
+        exit_code=result.exit_code,
+        signal=result.signal,
+        limit_s=TIMEOUT_S,
+        output=result.fault or said[-300:].strip() or "no output",
     )
 
 

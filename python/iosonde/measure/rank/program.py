@@ -74,7 +74,8 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         heart.enter("collect")
         _collect(folder, ranks)
         if ranks.rank == 0:
-            about = {"bound": bound, "finished": finished, "faults": faults, "loads": loads, "mounts": mounts,
+            messages = [last_words.message_to_json(fault) for fault in faults]
+            about = {"bound": bound, "finished": finished, "faults": messages, "loads": loads, "mounts": mounts,
                      "remounts": anew}  # fmt: skip
             _write_places(folder, nodes, hosts, reader, before, after, about)
     ranks.wait_for_all()

@@ -23,7 +23,6 @@ _HINTS = {
     errno.ENOSPC: "free some space on the target",
     errno.EDQUOT: "free some of the quota",
 }
-_MOUNT_IT = "look whether its server runs and mount it again"
 
 
 def words(error: OSError) -> str:
@@ -33,10 +32,24 @@ def words(error: OSError) -> str:
 
 def fault(error: OSError, target: Path, doing: str = "", left: str = "") -> TargetFaultError:
     """The sentence for an error of the system on ``target``. ``doing``: what was tried; ``left``: what stays there."""
-    at = f" ({doing})" if doing else ""
-    stays = f"; {left} is left behind" if left else ""
+    details = (" ({operation})" if doing else "") + ("; {leftover} is left behind" if left else "")
     if error.errno in GONE:
-        return TargetFaultError("target-gone", "the server or the mount of {target} is gone: {error}{operation}{leftovers}", "{hint}", target=target, error=words(error), operation=at, leftovers=stays, hint=_MOUNT_IT)
-    again = "; the same iosonde command removes what is left" if left else ""
-    hint = _HINTS.get(error.errno or 0, "look at its permissions and its space")
-    return TargetFaultError("io-error", "{target} fails: {error}{operation}{leftovers}", "{hint}{retry_hint}", target=target, error=words(error), operation=at, leftovers=stays, hint=hint, retry_hint=again)
+        return TargetFaultError(
+            "target-gone",
+            "the server or the mount of {target} is gone: {error}" + details,
+            "look whether its server runs and mount it again",
+            target=target,
+            error=words(error),
+            operation=doing,
+            leftover=left,
+        )
+    return TargetFaultError(
+        "io-error",
+        "{target} fails: {error}" + details,
+        _HINTS.get(error.errno or 0, "look at its permissions and its space")
+        + ("; the same iosonde command removes what is left" if left else ""),
+        target=target,
+        error=words(error),
+        operation=doing,
+        leftover=left,
+    )

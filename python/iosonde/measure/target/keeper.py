@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import SystemFaultError, TargetFaultError
+from iosonde.core.message import restore
 from iosonde.foreign.child import LIMIT_S, Child, NoAnswerError, OnWait
 from iosonde.ranks.machine.fact_types import TargetCondition, TargetFacts
 
@@ -144,5 +145,8 @@ class KeptWorkspace:
         except TargetFaultError as error:
             self.lost = error.message
             if left and isinstance(error, NoAnswerError):
-                raise TargetFaultError("no-response", "{message}; {leftovers} is left there", "{hint}", message=error.message, leftovers=left, hint=error.hint) from None
+                message = restore(
+                    error.code, f"{error.message}; {left} is left there", {**error.values, "leftover": left}
+                )
+                raise error.with_words(message) from None
             raise

@@ -64,7 +64,7 @@ def check(target: Path, need: Need, limits: Limits, quota: QuotaFree = NO_QUOTA)
     ):
         raise TargetError("quota-too-small", "{target}: the quota leaves {available_bytes}, a trial needs {needed_bytes}", "choose smaller sizes ({spell.large_size}, {spell.small_files}) or free some of the quota", target=target, available_bytes=format_size(quota.bytes), needed_bytes=format_size(need.bytes))
     if free is not None and free < need.bytes * SPACE_MARGIN:
-        raise TargetError("target-too-small", "{target}: {free_bytes} free, a trial needs {needed_bytes}", "choose smaller sizes ({spell.large_size}, {spell.small_files}), fewer ranks, or another " "target", target=target, free_bytes=format_size(free), needed_bytes=format_size(need.bytes))
+        raise TargetError("target-too-small", "{target}: {free_bytes} free, a trial needs {needed_bytes}", "choose smaller sizes ({spell.large_size}, {spell.small_files}), fewer ranks, or another target", target=target, free_bytes=format_size(free), needed_bytes=format_size(need.bytes))
     if quota.files is not None and quota.files < need.files and (inodes is None or quota.files < inodes):
         raise TargetError("quota-too-small", "{target}: the quota leaves {available_files} files, a trial needs {needed_files}", "choose fewer {spell.small_files} or free some of the quota", target=target, available_files=quota.files, needed_files=need.files)
     if inodes is not None and inodes < need.files:
@@ -77,8 +77,14 @@ def _check_directory(target: Path) -> None:
     except OSError as error:
         if error.errno in GONE:
             raise fault(error, target) from error
-        hint = "make the directory first" if error.errno == errno.ENOENT else "run as a user who may see it"
-        raise TargetError("unreadable-directory", "{target}: {reason}", "{hint}", target=target, reason=os.strerror(error.errno or 0), hint=hint) from error
+        is_missing = error.errno == errno.ENOENT
+        raise TargetError(
+            "no-such-directory" if is_missing else "unreadable-directory",
+            "{target}: {reason}",
+            "make the directory first" if is_missing else "run as a user who may see it",
+            target=target,
+            reason=os.strerror(error.errno or 0),
+        ) from error
     try:
         str(target).encode()
     except UnicodeEncodeError as error:
@@ -117,4 +123,4 @@ def check_limits(need: Need, limits: Limits) -> None:
     if limits.max_files is not None and need.files > limits.max_files:
         raise InputError("over-limit", "a trial needs {needed_files} files, {spell.max_files} is {max_files}", "choose fewer {spell.small_files} or raise {spell.max_files}", needed_files=need.files, max_files=limits.max_files)
     if limits.max_seconds is not None and need.seconds > limits.max_seconds:
-        raise InputError("over-limit", "the campaign needs about {needed_seconds:.0f} s, {spell.max_seconds} is " "{max_seconds:.0f}", "choose fewer repetitions, smaller sizes, or raise {spell.max_seconds}", needed_seconds=need.seconds, max_seconds=limits.max_seconds)
+        raise InputError("over-limit", "the campaign needs about {needed_seconds:.0f} s, {spell.max_seconds} is {max_seconds:.0f}", "choose fewer repetitions, smaller sizes, or raise {spell.max_seconds}", needed_seconds=need.seconds, max_seconds=limits.max_seconds)

@@ -121,9 +121,9 @@ class Workspace:
             except FileNotFoundError:
                 if held is None:
                     return  # a command of the user's may remove it: it is theirs
-                raise TargetFaultError("directory-removed", "{path} {reason}", "{hint}", path=self.path / name, reason=_REMOVED, hint=_WHO) from None
+                raise TargetFaultError("directory-removed", "{path} was removed while it was measured", "look who writes there", path=self.path / name) from None
             if not stat.S_ISDIR(found.st_mode) or (held is not None and _identity(found) != _identity(os.fstat(held))):
-                raise TargetFaultError("directory-replaced", "{path} {reason}", "{hint}", path=self.path / name, reason=_REPLACED, hint=_WHO)
+                raise TargetFaultError("directory-replaced", "{path} is no longer the directory that this experiment made: it was replaced", "look who writes there", path=self.path / name)
 
     def suspect(self) -> None:
         """Ranks hung on the target: nothing changes for who waits himself."""
@@ -232,7 +232,7 @@ class Workspace:
             here = self._open_in(parent)
         except FileNotFoundError:
             if self._held >= 0 and os.fstat(self._held).st_nlink:
-                raise TargetFaultError("directory-missing", "{path} is gone: it was moved, or {target} is no longer mounted{location}; what is in it " "was not removed", "{hint}", path=self.path, target=self.target, location=self._now_at(), hint=_WHO) from None
+                raise TargetFaultError("directory-missing", "{path} is gone: it was moved, or {target} is no longer mounted{location}; what is in it was not removed", "look who writes there", path=self.path, target=self.target, location=self._now_at()) from None
             return
         try:
             found = os.fstat(here)
@@ -262,7 +262,7 @@ class Workspace:
     def _other(self) -> TargetError | TargetFaultError:
         """The error for a directory (or whatever has the workspace's name) that is not ours."""
         if self.made:
-            return TargetFaultError("directory-replaced", "{path} {reason}{location}; what has its name now is not touched", "{hint}", path=self.path, reason=_REPLACED, location=self._now_at(), hint=_WHO)
+            return TargetFaultError("directory-replaced", "{path} is no longer the directory that this experiment made: it was replaced{location}; what has its name now is not touched", "look who writes there", path=self.path, location=self._now_at())
         return TargetError("foreign-directory", "{path} was not made by this experiment, and stays as it is", "remove it yourself if it is not needed", path=self.path)
 
     def _now_at(self) -> str:
@@ -274,9 +274,6 @@ class Workspace:
         return ""
 
 
-_REPLACED = "is no longer the directory that this experiment made: it was replaced"
-_REMOVED = "was removed while it was measured"
-_WHO = "look who writes there"
 
 
 def _identity(found: os.stat_result) -> Identity:
@@ -310,5 +307,5 @@ def _remove(directory: int, name: str, wanted: Identity | None, path: Path) -> N
         return
     except OSError as error:
         if error.errno in (errno.ESTALE, errno.ENOTDIR, errno.ELOOP, errno.EXDEV) and _is_another(directory, name, wanted):
-            raise TargetFaultError("directory-replaced", "{path} {reason}; it stays as it is", "{hint}", path=path, reason=_REPLACED, hint=_WHO) from error
+            raise TargetFaultError("directory-replaced", "{path} is no longer the directory that this experiment made: it was replaced; it stays as it is", "look who writes there", path=path) from error
         raise

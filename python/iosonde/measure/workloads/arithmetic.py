@@ -21,16 +21,19 @@ def whole_number(value: int | float | str) -> int:
     if isinstance(value, bool) or value != int(value):
         raise InputError(
             "not-an-integer",
-            "{number} is not a whole number",
+            "{setting} is not a whole number",
             "write it like 4096, 64KiB or ${{RANK}} * 64KiB",
-            number=value,
+            setting=value,
         )
     return int(value)
 
 
 def _computed(text: str) -> int:
     wrong = InputError(
-        "not-an-integer", "'{text}' is not a whole number", "write it like 4096, 64KiB or ${{RANK}} * 64KiB", text=text
+        "not-an-integer",
+        "'{setting}' is not a whole number",
+        "write it like 4096, 64KiB or ${{RANK}} * 64KiB",
+        setting=text,
     )
     if len(text) > 1000:
         raise wrong

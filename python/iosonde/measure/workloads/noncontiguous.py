@@ -54,22 +54,21 @@ class Settings:
                 raise SettingError(
                     (name,),
                     "out-of-range",
-                    "{name} is {size_bytes} B",
-                    "it must be at most {limit_bytes} B",
+                    "{name} is {number} B",
+                    "it must be at most {maximum} B",
                     name=name,
-                    size_bytes=getattr(self, name),
-                    limit_bytes=MOST_BYTES,
+                    number=getattr(self, name),
+                    maximum=MOST_BYTES,
                 )
         operations = (self.operations,) if isinstance(self.operations, str) else tuple(self.operations)
         object.__setattr__(self, "operations", operations)
         if not operations or len(set(operations)) < len(operations):
-            said = f"operations are {list(operations)}"
             raise SettingError(
                 ("operations",),
                 "invalid-operations",
-                "{message}",
+                "operations are {operations}",
                 "give {write}, {read}, or both in one list",
-                message=said,
+                operations=list(operations),
                 write=WRITE,
                 read=READ,
             )
@@ -80,7 +79,12 @@ class Settings:
         _one_of("cache", self.cache, ("cold", "warm"))
         if not isinstance(self.verify, bool):
             raise SettingError(
-                ("verify",), "not-a-boolean", "verify is {verify!r}", "write true or false", verify=self.verify
+                ("verify",),
+                "not-a-boolean",
+                "{name} is {setting!r}",
+                "write true or false",
+                name="verify",
+                setting=self.verify,
             )
         if not isinstance(self.hints, Mapping):
             raise SettingError(

@@ -64,21 +64,17 @@ class Settings:
             _one_of(name, getattr(self, name), tuple(known))
         _one_of("state", self.state, READ_STATES if self.direction == READ else WRITE_STATES)
         if max(self.access_size, 1) > min(self.bytes, _MOST_ACCESS):
-            hint = "make bytes larger, or access_size smaller"
             raise SettingError(
                 ("access_size",),
                 "out-of-range",
                 "an access of {access_size} B passes bytes",
-                "{hint}",
+                "make bytes larger, or access_size smaller",
                 access_size=self.access_size,
-                hint=hint,
             )
         try:
             object.__setattr__(self, "time_limit", parse_seconds(self.time_limit))
         except InputError as error:
-            raise SettingError(
-                ("time_limit",), "reraised", "time_limit: {message}", "{hint}", message=error.message, hint=error.hint
-            ) from None
+            raise SettingError.of_setting(("time_limit",), error, "time_limit") from None
         if self.machine:
             object.__setattr__(self, "machine", _machine(self.machine))
 
@@ -212,9 +208,7 @@ def _machine(given: str | Mapping[str, Any]) -> dict[str, Any]:
             key: parse_size(value) if isinstance(value, str) else value for key, value in said.items() if key != "kind"
         }
     except InputError as error:
-        raise SettingError(
-            ("machine",), "reraised", "machine: {message}", "{hint}", message=error.message, hint=error.hint
-        ) from None
+        raise SettingError.of_setting(("machine",), error, "machine") from None
     return {"kind": kind.replace("-", "_"), **sizes}
 
 

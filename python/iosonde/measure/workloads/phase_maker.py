@@ -15,7 +15,7 @@ from iosonde.measure.placeholders import fill
 
 from .arithmetic import whole_number
 from .phase_plan import BANDWIDTH, RATE, PhasePlan
-from .settings import SettingError
+from .settings import Key, SettingError
 
 READS = ("read", "mmap_read")
 WRITES = ("write", "append", "mmap_write")
@@ -43,7 +43,13 @@ class PhaseMaker:
         self._keys((), given, _PHASE_KEYS, ("name", "files", "steps"))
         for key, words in _ONE_OF.items():
             if key in given and given[key] not in words:
-                raise self._error((key,), f"'{given[key]}' is not one of {', '.join(words)}")
+                raise self._error(
+                    (key,),
+                    "unknown-option-value",
+                    "'{choice}' is not one of {choices}",
+                    choice=given[key],
+                    choices=", ".join(words),
+                )
         steps = self._steps(given["steps"])
         phase = Phase(
             name=str(given["name"]),
@@ -62,9 +68,13 @@ class PhaseMaker:
             alignment=self._number(given, "alignment", 4096),
         )
         if phase.passes == 0 and not (phase.time_limit_ns or phase.max_operations):
-            raise self._error(("passes",), "a phase of 0 passes never ends", "give time_limit or max_operations")
+            raise self._error(
+                ("passes",), "endless-phase", "a phase of 0 passes never ends", "give time_limit or max_operations"
+            )
         if given.get("wear_out") and not phase.time_limit_ns:
-            raise self._error(("wear_out",), "there is no time limit to go on from", "give time_limit too")
+            raise self._error(
+                ("wear_out",), "missing-time-limit", "there is no time limit to go on from", "give time_limit too"
+            )
         return self._plan(given, phase, made_by_first)
 
     def _plan(self, given: Mapping[str, Any], phase: Phase, made_by_first: set[str]) -> PhasePlan:
@@ -73,9 +83,18 @@ class PhaseMaker:
         measures = given.get("measures", BANDWIDTH if moving else RATE)
         counted = given.get("counts") or _counted(measures, kinds, moving)
         if counted not in kinds:
-            raise self._error(("counts",), f"no step is a {counted}", f"there are: {', '.join(kinds)}")
+            raise self._error(
+                ("counts",),
+                "unknown-step",
+                "no step is a {kind}",
+                "there are: {kinds}",
+                kind=counted,
+                kinds=", ".join(kinds),
+            )
         if measures == BANDWIDTH and counted not in moving:
-            raise self._error(("measures",), f"{counted} moves no bytes", "measure its rate")
+            raise self._error(
+                ("measures",), "no-bytes-moved", "{kind} moves no bytes", "measure its rate", kind=counted
+            )
         where = _place(phase.files)
         first_only = given.get("by") == "first"
         if first_only:
@@ -115,7 +134,9 @@ class PhaseMaker:
 
     def _steps(self, given: Any) -> tuple[Step, ...]:
         if not isinstance(given, (list, tuple)) or not given:
-            raise self._error(("steps",), "there are no steps", "give a list, as [create, write, fsync, close]")
+            raise self._error(
+                ("steps",), "no-steps", "there are no steps", "give a list, as [create, write, fsync, close]"
+            )
         return tuple(self._step(("steps", place), step) for place, step in enumerate(given))
 
     def _step(self, at: tuple[str | int, ...], given: Any) -> Step:
@@ -126,10 +147,22 @@ class PhaseMaker:
         kind = given["kind"]
         if kind != "mix" and kind not in _native.KINDS:
             raise self._error(
-                (*at, "kind"), f"there is no operation '{kind}'", nearest(str(kind), (*_native.KINDS, "mix"))
+                (*at, "kind"),
+                "unknown-operation",
+                "there is no operation '{operation}'",
+                "{suggestion}",
+                operation=kind,
+                suggestion=nearest(str(kind), (*_native.KINDS, "mix")),
             )
         if kind in (*READS, *WRITES) and "transfer_size" not in given:
-            raise self._error(at, f"{kind} needs a transfer_size", "give the bytes of one operation, as 1MiB")
+            raise self._error(
+                at,
+                "missing-key",
+                "{kind} needs a {key}",
+                "give the bytes of one operation, as 1MiB",
+                kind=kind,
+                key="transfer_size",
+            )
         sizes = {
             key: self._number(given, key, at=at, least=0 if key == "base" else 1) for key in _SIZES if key in given
         }
@@ -155,7 +188,9 @@ class PhaseMaker:
 
     def _mix(self, parts: Any, at: tuple[str | int, ...]) -> tuple[MixPart, ...]:
         if not isinstance(parts, (list, tuple)) or not parts:
-            raise self._error((*at, "of"), "a mix needs parts", "write of: [{weight: 7, step: {kind: read, …}}, …]")
+            raise self._error(
+                (*at, "of"), "no-parts", "a mix needs parts", "write of: [{{weight: 7, step: {{kind: read, …}}}}, …]"
+            )
         made = []
         for place, part in enumerate(parts):
             here = (*at, "of", place)
@@ -176,8 +211,13 @@ class PhaseMaker:
             return pattern
         for name, values in pattern.items():
             if not isinstance(values, dict):
-                raise self._error((*at, key, name), f"expected keys with values, found {values!r}",
-                                  "see docs/workload.md, or give the pattern's name alone")  # fmt: skip
+                raise self._error(
+                    (*at, key, name),
+                    "not-a-mapping",
+                    "expected keys with values, found {setting!r}",
+                    "see docs/workload.md, or give the pattern's name alone",
+                    setting=values,
+                )
         return {
             name: {inner: self._number(values, inner, at=(*at, key, name), least=0) for inner in values}
             for name, values in pattern.items()
@@ -186,7 +226,12 @@ class PhaseMaker:
     def _backend(self, given: Any) -> dict[str, Any]:
         backend = {"name": given} if isinstance(given, str) else given
         if not isinstance(backend, dict) or backend.get("name") not in ("posix", "io_uring"):
-            raise self._error(("backend",), "there is no such back end", "posix, or {name: io_uring, queue_depth: 32}")
+            raise self._error(
+                ("backend",),
+                "unknown-backend",
+                "there is no such back end",
+                "posix, or {{name: io_uring, queue_depth: 32}}",
+            )
         depth = (
             {"queue_depth": self._number(backend, "queue_depth", at=("backend",))} if "queue_depth" in backend else {}
         )
@@ -202,9 +247,16 @@ class PhaseMaker:
         try:
             number = whole_number(self._text(value) if isinstance(value, str) else value)
         except InputError as error:
-            raise self._error((*at, key), error.message, error.hint) from None
+            raise SettingError.of_setting((*self.path, *at, key), error) from None
         if number < least:
-            raise self._error((*at, key), f"{number} is less than {least}", f"it must be at least {least}")
+            raise self._error(
+                (*at, key),
+                "out-of-range",
+                "{number} is less than {minimum}",
+                "it must be at least {minimum}",
+                number=number,
+                minimum=least,
+            )
         return number
 
     def _time(self, given: Mapping[str, Any], key: str, at: tuple[str | int, ...] = ()) -> int | None:
@@ -213,20 +265,29 @@ class PhaseMaker:
         try:
             return round(parse_seconds(given[key]) * 1e9)
         except InputError as error:
-            raise self._error((*at, key), error.message, error.hint) from None
+            raise SettingError.of_setting((*self.path, *at, key), error) from None
 
     def _keys(self, at: tuple[str | int, ...], given: Any, known: set[str], needed: tuple[str, ...]) -> None:
         if not isinstance(given, dict):
-            raise self._error(at, f"expected keys with values, found {given!r}", "see docs/experiment.md")
+            raise self._error(at, "not-a-mapping", "expected keys with values, found {setting!r}", setting=given)
         for key in given:
             if key not in known:
-                raise self._error((*at, key), "there is no such key", nearest(str(key), sorted(known)))
+                raise self._error(
+                    (*at, key),
+                    "unknown-key",
+                    "there is no such key",
+                    "{suggestion}",
+                    suggestion=nearest(str(key), sorted(known)),
+                    key=key,
+                )
         for key in needed:
             if key not in given:
-                raise self._error(at, f"the key '{key}' is missing", "see docs/experiment.md")
+                raise self._error(at, "missing-key", "the key '{key}' is missing", key=key)
 
-    def _error(self, at: tuple[str | int, ...], message: str, hint: str = "see docs/experiment.md") -> SettingError:
-        return SettingError((*self.path, *at), "invalid-phase", "{message}", "{hint}", message=message, hint=hint)
+    def _error(
+        self, at: Key, code: str, message: str, hint: str = "see docs/experiment.md", /, **values: object
+    ) -> SettingError:
+        return SettingError((*self.path, *at), code, message, hint, **values)
 
 
 def kinds_of(steps: tuple[Step, ...]) -> list[str]:

@@ -72,7 +72,7 @@ def _check_by_engine(phase: Phase, backend: dict[str, Any], place: int) -> None:
         key, _, what = str(error).removeprefix("workers[0].phases[0]").partition(": ")
         at = tuple(int(part) if part.isdecimal() else part for part in re.findall(r"\w+", key))
         raise SettingError(
-            ("phases", place, *at), "reraised", "{message}", "see docs/workload.md", message=what
+            ("phases", place, *at), "invalid-phase", "{reason}", "see docs/workload.md", reason=what
         ) from None
     except OSError:  # this machine lacks something (io_uring); the nodes may have it
         return

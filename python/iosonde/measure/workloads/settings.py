@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.units import parse_size
 
 Key = tuple[str | int, ...]
@@ -17,24 +17,29 @@ class SettingError(InputError):
         super().__init__(code, message, hint, **values)
         self.path = path
 
+    @classmethod
+    def of_setting(cls, path: Key, error: IosondeError, name: str = "") -> SettingError:
+        """Return the same error as one of the setting at ``path``; its message begins with ``name``."""
+        setting_error = cls.__new__(cls)
+        setting_error._set(error.message.prefixed(name) if name else error.message, error.hint)
+        setting_error.path = path
+        return setting_error
+
 
 def read_count(name: str, value: Any, size: bool = False, least: int = 1) -> int:
     """A whole number, or with ``size`` also a size as ``64KiB``, in bytes. Raises SettingError."""
     try:
         number = parse_size(value) if isinstance(value, str) and (size or value.isdecimal()) else value
     except InputError as error:
-        raise SettingError(
-            (name,), "reraised", "{name}: {message}", "{hint}", name=name, message=error.message, hint=error.hint
-        ) from None
+        raise SettingError.of_setting((name,), error, name) from None
     if isinstance(number, bool) or not isinstance(number, int):
         raise SettingError(
             (name,),
             "not-an-integer",
             "{name} is {setting!r}",
-            "{hint}",
+            "give a size as 64KiB" if size else "give a whole number",
             name=name,
             setting=value,
-            hint="give a size as 64KiB" if size else "give a whole number",
         )
     if number < least:
         raise SettingError(

@@ -44,7 +44,7 @@ def _plain(value: Any) -> Any:
     """What a template prints: control and direction-turning characters visible, None nothing."""
     if value is None:
         return ""
-    return escape(value) if type(value) is str else value
+    return escape(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _unbroken(text: str) -> Any:

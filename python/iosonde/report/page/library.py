@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 
 from iosonde.core.cache_folder import cache_folder
+from iosonde.core.message import Message
 
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 # Names of XML namespaces look like addresses and are none: nobody fetches them.
@@ -31,9 +32,9 @@ def library(say: Callable[[str], None]) -> str:
     if kept is not None:
         return kept
     made = _made()
-    why = _keep(place, made) if place else "there is no home directory"
+    why = _keep(place, made) if place else Message("no-home-directory", "there is no home directory")
     if why:
-        say(f"the page's drawing library is made anew each time (a few seconds): {why}")
+        say(why.prefixed("the page's drawing library is made anew each time (a few seconds)"))
     return made
 
 
@@ -67,8 +68,8 @@ def _read(place: Path) -> str | None:
     return text if digest == hashlib.sha256(text.encode()).hexdigest() else None
 
 
-def _keep(place: Path, text: str) -> str:
-    """Why it could not be kept; empty where it was."""
+def _keep(place: Path, text: str) -> Message | None:
+    """Why it could not be kept; None where it was."""
     content = f"{text}{_MARK}{hashlib.sha256(text.encode()).hexdigest()}".encode()
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -81,5 +82,5 @@ def _keep(place: Path, text: str) -> str:
             with suppress(FileNotFoundError):
                 Path(beside).unlink()
     except OSError as error:
-        return f"cannot write {place}: {error.strerror}"
-    return ""
+        return Message("io-error", "cannot write {path}: {reason}", path=place, reason=error.strerror)
+    return None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from iosonde import answers, report
 from iosonde.answers.compare.compared import Comparisons
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.where import parse_where
 from iosonde.data.asked import Asked as Numbers
 from iosonde.data.source import Source, by_itself, open_data
@@ -33,8 +34,16 @@ def _made(shelf: Shelf, asked: Address) -> WebPage:
     made = answers.compare.answer.compare(
         a, Numbers(tuple(asked.many("response"))), answers.compare.answer.Sides(other=b)
     )
-    notes = [f"Of {source.name} the last experiment, {source.experiment}: several would share a cell."
-             for source, one_of in ((a, one_of_a), (b, one_of_b)) if one_of]  # fmt: skip
+    notes = [
+        Message(
+            "last-experiment",
+            "Of {source} the last experiment, {experiment}: several would share a cell.",
+            source=source.name,
+            experiment=source.experiment,
+        )
+        for source, one_of in ((a, one_of_a), (b, one_of_b))
+        if one_of
+    ]
     drawn = report.figures.ratios.ratios_figure(made) if isinstance(made, Comparisons) else None
     return rendered("compare.html", shelf, asked, f"A: {a.name}, B: {b.name}", latest=[], notes=notes,
                     lines=list(report.text.compare.lines(made)), drawn=drawn,

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 from iosonde.core.errors import InputError
 from iosonde.core.level_text import level_texts
+from iosonde.core.message import Message
 from iosonde.core.units import format_seconds
 from iosonde.core.where import Condition, parse_where
 from iosonde.core.words import counted, plural
@@ -101,14 +102,29 @@ def problem_page(shelf: Shelf, message: str, hint: str) -> WebPage:
 
 def notices(shelf: Shelf) -> list[str]:
     """What is to be known on every page: an index that is not complete yet, stores that cannot be read."""
-    found = []
+    found = list[str]()
     for one in shelf.stores:
         state = shelf.states.get(one.number)
         if state is None or not state.looked:
-            of = f": {state.done} of {state.total} new runs are read" if state and state.total else ""
-            found.append(f"The index of {one.name} is being made{of}. What is not in it yet is not shown.")
+            progress = ": {done} of {total} new runs are read" if state and state.total else ""
+            found.append(
+                Message(
+                    "incomplete-index",
+                    "The index of {store} is being made" + progress + ". What is not in it yet is not shown.",
+                    store=one.name,
+                    done=state.done if state else 0,
+                    total=state.total if state else 0,
+                )
+            )
         elif state.trouble:
-            found.append(f"{one.name} cannot be read now: {state.trouble}. What is shown of it is older.")
+            found.append(
+                Message(
+                    "unreadable-store",
+                    "{store} cannot be read now: {reason}. What is shown of it is older.",
+                    store=one.name,
+                    reason=state.trouble,
+                )
+            )
     return found
 
 
@@ -134,7 +150,7 @@ def _plain(value: Any) -> Any:
     """What a template prints: control and direction-turning characters visible, None nothing."""
     if value is None:
         return ""
-    return escape(value) if type(value) is str else value
+    return escape(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _listed(words: Mapping[str, Any]) -> dict[str, list[str]]:

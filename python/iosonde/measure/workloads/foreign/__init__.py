@@ -57,7 +57,7 @@ def read_settings(settings: Any) -> None:
         elif field.type == "tuple[str, ...]":
             if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
                 raise SettingError(
-                    (name,), "not-a-list", "{name} is {entry!r}", "write a list of words", name=name, entry=value
+                    (name,), "not-a-list", "{name} is {setting!r}", "write a list of words", name=name, setting=value
                 )
             object.__setattr__(settings, name, tuple(value))
     if settings.cache not in ("cold", "warm"):

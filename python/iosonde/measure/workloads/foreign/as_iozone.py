@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from iosonde.core.message import Message
 from iosonde.core.workload import Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import PhasePlan
 
@@ -21,9 +22,9 @@ _NUMBERS = {
 }  # fmt: skip
 _FLAGS = {"direct": "-I", "sync": "-o"}
 _KIB = 1024
-_IN_ORDER = "IOzone takes its tests in the order of their numbers"
-_BOTH_WAYS = "-i 2 reads and writes at random"
-_WARM = "IOzone reads what it has just written: -U MOUNTPOINT mounts anew between tests"
+_IN_ORDER = Message("fixed-order", "IOzone takes its tests in the order of their numbers")
+_BOTH_WAYS = Message("reads-and-writes", "-i 2 reads and writes at random")
+_WARM = Message("warm-reads", "IOzone reads what it has just written: -U MOUNTPOINT mounts anew between tests")
 
 
 @dataclass(frozen=True)
@@ -60,45 +61,58 @@ def as_iozone(first: Sequence[PhasePlan], second: Sequence[PhasePlan]) -> AsIozo
     tests, why = [], []
     for one, other in zip(first, second, strict=True):
         found = _test(one)
-        if isinstance(found, str):
-            why.append(f"{one.operation}: {found}")
+        if isinstance(found, Message):
+            why.append(found.prefixed(one.operation))
             continue
         tests.append(found)
         if other is not one and isinstance(other.phase, Phase) and other.phase.files == found.files:
-            why.append(f"{one.operation}: ranks share a file, and each process of IOzone has its own")
+            why.append(
+                Message(
+                    "shared-file",
+                    "{phase}: ranks share a file, and each process of IOzone has its own",
+                    phase=one.operation,
+                )
+            )
     why += _unlike(tests)
     if why or not tests:
-        return AsIozone(why=tuple(why) or ("there is no phase",))
+        return AsIozone(why=tuple(why) or (Message("no-phases", "there is no phase"),))
     return AsIozone(tuple(_words(tests)), differs=tuple(_differs(tests, first)))
 
 
-def _test(one: PhasePlan) -> _Test | str:
+def _test(one: PhasePlan) -> _Test | Message:
     """The test that it is, or why it is none."""
     phase = one.phase
     if not isinstance(phase, Phase):
-        return "not the POSIX calls that IOzone makes"
+        return Message("not-posix", "not the POSIX calls that IOzone makes")
     if not isinstance(phase.files, Files) or phase.files.count > 1:
-        return "IOzone has one file a process"
+        return Message("several-files", "IOzone has one file a process")
     if phase.time_limit_ns or phase.max_operations or phase.passes > 1:
-        return "IOzone goes through its file once, without a limit"
+        return Message("limited-phase", "IOzone goes through its file once, without a limit")
     if phase.arrival or one.backend != {"name": "posix"} or phase.order != "listed":
-        return "one operation after the other, as fast as they are done, is all that IOzone does"
+        return Message(
+            "paced-or-queued", "one operation after the other, as fast as they are done, is all that IOzone does"
+        )
     data = [step for step in phase.steps if step.transfer_size or step.of]
     others = [step.kind for step in phase.steps if step not in data]
     if len(data) != 1 or data[0].of or set(others) - {"create", "open", "fsync", "close"}:
-        return "IOzone has no test of these operations"
+        return Message("no-such-test", "IOzone has no test of these operations")
     (step,) = data
     offsets = step.offsets if isinstance(step.offsets, str) else next(iter(step.offsets or ("seq",)))
     number = _NUMBERS.get((step.kind, offsets))
     if number is None or step.base or step.sieve or step.ns or step.ns_per_byte:
-        return f"IOzone has no test of {step.kind} at offsets {offsets} like this"
+        return Message(
+            "no-such-test",
+            "IOzone has no test of {kind} at offsets {offsets} like this",
+            kind=step.kind,
+            offsets=offsets,
+        )
     if "close" not in others:
-        return "IOzone closes its file in each test"
+        return Message("no-close", "IOzone closes its file in each test")
     return _Test(one.operation, number, step, offsets, phase.files, frozenset(phase.open_flags), "fsync" in others,
                  one.timed)  # fmt: skip
 
 
-def _unlike(tests: Sequence[_Test]) -> Iterator[str]:
+def _unlike(tests: Sequence[_Test]) -> Iterator[Message]:
     """A sentence for each thing that IOzone has once and the phases have twice."""
     for what, seen in (
         ("sizes of operations", {one.step.transfer_size for one in tests}),
@@ -107,14 +121,23 @@ def _unlike(tests: Sequence[_Test]) -> Iterator[str]:
         ("answers to whether fsync is in the clock", {one.flushed for one in tests if one.step.kind == "write"}),
     ):
         if len(seen) > 1:
-            yield f"there are {len(seen)} {what}, and a run of IOzone has one"
+            yield Message(
+                "several-values",
+                "there are {count} {property}, and a run of IOzone has one",
+                count=len(seen),
+                property=what,
+            )
     if others := sorted({flag for one in tests for flag in one.flags} - set(_FLAGS)):
-        yield f"IOzone has no option for {', '.join(others)}"
+        yield Message("unsupported-flag", "IOzone has no option for {flags}", flags=", ".join(others))
     for one in tests:
         if one.size % _KIB or (one.step.transfer_size or 0) % _KIB or one.size % (one.step.transfer_size or 1):
-            yield f"{one.operation}: IOzone's sizes are whole KiB, and its file whole records"
+            yield Message(
+                "not-a-multiple",
+                "{phase}: IOzone's sizes are whole KiB, and its file whole records",
+                phase=one.operation,
+            )
     if tests and not any(one.number == 0 for one in tests):
-        yield "nothing writes the file: IOzone's test 0 comes first"
+        yield Message("no-write", "nothing writes the file: IOzone's test 0 comes first")
 
 
 def _words(tests: Sequence[_Test]) -> Iterator[str]:
@@ -145,18 +168,21 @@ def of_settings(settings: Settings) -> AsIozone:
              "-+d": settings.verify}  # fmt: skip
     sizes = ("-r", f"{settings.record_size // _KIB}k", "-s", f"{settings.file_size // _KIB}k")
     if settings.record_size % _KIB:
-        return AsIozone(why=("IOzone's sizes are whole KiB",))
+        return AsIozone(why=(Message("not-a-multiple", "IOzone's sizes are whole KiB"),))
     return AsIozone((*sizes, *options, *(flag for flag, wanted in given.items() if wanted)),
                     differs=tuple(_differs_of(settings, numbers)))  # fmt: skip
 
 
-def _differs_of(settings: Settings, numbers: Sequence[int]) -> Iterator[str]:
+def _differs_of(settings: Settings, numbers: Sequence[int]) -> Iterator[Message]:
     """What IOzone does otherwise when it is asked for these tests."""
     asked, again = set(settings.tests), {"rewrite", "reread"} & set(settings.tests)
     if "write" not in asked:
-        yield "IOzone times -i 0, which writes the files; here they are written before, outside the clock"
+        yield Message(
+            "timed-write",
+            "IOzone times -i 0, which writes the files; here they are written before, outside the clock",
+        )
     if again and (once := [n for n in (0, 1) if n in numbers and TESTS[n][1][0] not in asked]):
-        yield f"-i {once[0]} is done twice, too"
+        yield _twice(once[0])
     if len(asked & {name for name, _ in TESTS[2]}) == 1:
         yield _BOTH_WAYS
     if [name for name in settings.tests if name not in again] != [
@@ -166,7 +192,11 @@ def _differs_of(settings: Settings, numbers: Sequence[int]) -> Iterator[str]:
     if settings.cache == "cold" and any("read" in name for name in asked):
         yield _WARM
     if any(name.startswith("random") for name in asked):
-        yield "the order of IOzone's random tests is its own"
+        yield Message("own-random-order", "the order of IOzone's random tests is its own")
+
+
+def _twice(test: int) -> Message:
+    return Message("test-done-twice", "-i {test} is done twice, too", test=test)
 
 
 def _again(tests: Sequence[_Test]) -> dict[int, bool]:
@@ -174,19 +204,25 @@ def _again(tests: Sequence[_Test]) -> dict[int, bool]:
     return {number: sum(test.number == number for test in tests) > 1 for number in (0, 1)}
 
 
-def _differs(tests: Sequence[_Test], plans: Sequence[PhasePlan]) -> Iterator[str]:
+def _differs(tests: Sequence[_Test], plans: Sequence[PhasePlan]) -> Iterator[Message]:
     if (numbers := [test.number for test in tests]) != sorted(numbers):
         yield _IN_ORDER
     again, there = _again(tests), {test.number for test in tests}
     if any(again.values()) and (once := [number for number in (0, 1) if number in there and not again[number]]):
-        yield f"-i {once[0]} is done twice, too"
+        yield _twice(once[0])
     directions = {test.step.kind for test in tests if test.number == 2}
     if len(directions) == 1:
         yield _BOTH_WAYS
     if any(test.offsets == "rnd" for test in tests):
-        yield "at random IOzone takes every record once; offsets rnd take some twice and others never (shuffled: once)"
+        yield Message(
+            "every-record-once",
+            "at random IOzone takes every record once; offsets rnd take some twice and others never (shuffled: once)",
+        )
     if any(plan.reads and plan.warm is not True for plan in plans):
         yield _WARM
     if not all(test.timed for test in tests):
-        yield "IOzone times every test"
-    yield "the order of IOzone's random tests is its own; native phases have open in their clock, IOzone has not"
+        yield Message("every-test-timed", "IOzone times every test")
+    yield Message(
+        "own-random-order",
+        "the order of IOzone's random tests is its own; native phases have open in their clock, IOzone has not",
+    )

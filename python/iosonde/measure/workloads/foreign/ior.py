@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.workload import Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
 
@@ -211,9 +211,9 @@ _OPTIONS = {
     "-E": Option(cannot="every repetition has new files"),
     "-f": Option(True, cannot="a script holds several tests: give one command line"),
     "-g": Option(cannot="there is no barrier inside a phase, between open, access and close"),
-    "-M": Option(True, cannot=f"no memory is hogged; {spell.cache} and {spell.before_reads} keep caches out"),
-    "-N": Option(True, cannot=f"{spell.nodes} and {spell.ranks_per_node} say how many tasks there are"),
-    "-T": Option(True, cannot=f"{spell.budget} ends a campaign"),
+    "-M": Option(True, cannot="no memory is hogged; {spell.cache} and {spell.before_reads} keep caches out"),
+    "-N": Option(True, cannot="{spell.nodes} and {spell.ranks_per_node} say how many tasks there are"),
+    "-T": Option(True, cannot="{spell.budget} ends a campaign"),
     "-y": Option(cannot="there is one target"),
 }  # fmt: skip
 _QUIET = ("summaryformat", "summaryfile", "saverankperformancedetailscsv", "saveperopdatacsv", "verbose")
@@ -223,7 +223,7 @@ def translate(words: list[str]) -> Translation:
     """From IOR's options. Raises InputError."""
     given = read("ior", words, _OPTIONS)
     if given.text("-a", "POSIX").upper() != "POSIX":
-        given.refuse("-a", f"the engine does POSIX calls, not {given.text('-a')}")
+        given.refuse("-a", "the engine does POSIX calls, not {api}", api=given.text("-a"))
     for directives in given.values.get("-O", ()):
         for directive in directives.split(","):
             if directive.partition("=")[0].lower() not in _QUIET:
@@ -271,7 +271,13 @@ def translate(words: list[str]) -> Translation:
 def _notes(settings: Settings) -> tuple[str, ...]:
     notes = []
     if not settings.write:
-        notes.append("the file that is read is written before, outside the clock")
+        notes.append(Message("untimed-write", "the file that is read is written before, outside the clock"))
     if settings.random_order or settings.random_reader:
-        notes.append(f"orders and readers are drawn by our own generator from seed {settings.seed}, not by IOR's")
+        notes.append(
+            Message(
+                "own-random-order",
+                "orders and readers are drawn by our own generator from seed {seed}, not by IOR's",
+                seed=settings.seed,
+            )
+        )
     return tuple(notes)

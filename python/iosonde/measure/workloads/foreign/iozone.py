@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.workload import Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
 
@@ -161,8 +161,8 @@ _OPTIONS = {
     "-A": Option(cannot=_AUTO),
     "-z": Option(cannot=_AUTO),
     **{name: Option(True, cannot=_AUTO) for name in ("-n", "-g", "-y", "-q")},
-    **{name: Option(True, cannot=f"{spell.nodes:1,2,4} measures a series") for name in ("-l", "-u")},
-    "-+m": Option(True, cannot=f"{spell.hosts}, {spell.nodes} and {spell.launcher} say where it runs"),
+    **{name: Option(True, cannot="{spell.nodes:1,2,4} measures a series") for name in ("-l", "-u")},
+    "-+m": Option(True, cannot="{spell.hosts}, {spell.nodes} and {spell.launcher} say where it runs"),
     "-B": Option(cannot="files are not mapped"),
     "-D": Option(cannot="files are not mapped"),
     "-G": Option(cannot="files are not mapped"),
@@ -174,7 +174,7 @@ _OPTIONS = {
     "-K": Option(cannot="no jitter of access patterns"),
     "-m": Option(cannot="one buffer"),
     "-p": Option(cannot="the processor's cache is not purged"),
-    "-U": Option(True, cannot=f"{spell.before_reads:'COMMAND'} remounts"),
+    "-U": Option(True, cannot="{spell.before_reads:'COMMAND'} remounts"),
     "-V": Option(True, cannot="-+d verifies"),
     "-W": Option(cannot="files are not locked"),
     "-X": Option(True, cannot="no telemetry files"),
@@ -233,9 +233,9 @@ def _tests(given: Given) -> tuple[str, ...]:
 def _notes(given: Given, settings: Settings) -> tuple[str, ...]:
     notes = []
     if given.has("-T"):
-        notes.append("threads (-T) are processes here")
+        notes.append(Message("threads-as-processes", "threads (-T) are processes here"))
     if "write" not in settings.tests:
-        notes.append("the files are written before, outside the clock")
+        notes.append(Message("untimed-write", "the files are written before, outside the clock"))
     if any(name.startswith("random") for name in settings.tests):
-        notes.append("the random order is drawn by our own generator, not by IOzone's")
+        notes.append(Message("own-random-order", "the random order is drawn by our own generator, not by IOzone's"))
     return tuple(notes)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.workload import FileNames, Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import RATE, PhasePlan
 
@@ -199,7 +199,7 @@ def _directory(settings: Settings, number: int) -> str:
 
 
 _TEXT = "it changes what mdtest prints, nothing that it does"
-_TASKS = f"{spell.nodes} and {spell.ranks_per_node} say how many tasks there are"
+_TASKS = "{spell.nodes} and {spell.ranks_per_node} say how many tasks there are"
 _OPTIONS = {
     **{name: Option(True) for name in ("-a", "-b", "-d", "-e", "-i", "-I", "-n", "-N", "-w", "-z")},
     **{name: Option() for name in ("-C", "-D", "-E", "-F", "-L", "-r", "-R", "-T", "-u", "-X", "--verify-read", "-y")},
@@ -232,7 +232,7 @@ def translate(words: list[str]) -> Translation:
     """From mdtest's options. Raises InputError."""
     given = read("mdtest", words, _OPTIONS)
     if given.text("-a", "POSIX").upper() != "POSIX":
-        given.refuse("-a", f"the engine does POSIX calls, not {given.text('-a')}")
+        given.refuse("-a", "the engine does POSIX calls, not {api}", api=given.text("-a"))
     if given.has("-n") and given.has("-I"):
         given.refuse("-n -I", "several test directories; give one of them")
     if "@" in given.text("-d"):
@@ -274,7 +274,7 @@ def _holding(branches: int, depth: int, leaf_only: bool) -> int:
 
 
 def _notes(settings: Settings) -> tuple[str, ...]:
-    notes = ["Tree creation and Tree removal are not timed"]
+    notes = [Message("untimed-tree", "Tree creation and Tree removal are not timed")]
     if "create" not in settings.phases:
-        notes.append("the items are made before, outside the clock")
+        notes.append(Message("untimed-creation", "the items are made before, outside the clock"))
     return tuple(notes)

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 
 
 @dataclass(frozen=True)
 class Option:
-    """``takes`` an argument or not. ``ignored``: why it changes nothing here. ``cannot``: why it cannot be done."""
+    """``takes`` an argument or not. ``ignored``: why it changes nothing here. ``cannot``: why it cannot be done, a
+    template of a Message."""
 
     takes: bool = False
     ignored: str = ""
@@ -47,11 +49,11 @@ class Given:
         if not re.fullmatch(r"\d{1,15}", text):
             raise InputError(
                 "not-an-integer",
-                "{tool} {option} {text}: not a whole number",
+                "{tool} {option} {setting}: not a whole number",
                 "write it like {option} 4",
                 tool=self.tool,
                 option=name,
-                text=text,
+                setting=text,
             )
         return int(text)
 
@@ -64,18 +66,18 @@ class Given:
         if not found:
             raise InputError(
                 "invalid-size",
-                "{tool} {option} {text}: not a size",
+                "{tool} {option} {setting}: not a size",
                 "write it like {option} 4k, 1m or 2g",
                 tool=self.tool,
                 option=name,
-                text=text,
+                setting=text,
             )
         factor = {"": unit, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}[found.group(2)]
         return int(found.group(1)) * factor
 
-    def refuse(self, name: str, why: str) -> None:
-        """Note that this option cannot be done."""
-        self.cannot[name] = why
+    def refuse(self, name: str, why: str, /, **values: object) -> None:
+        """Note that this option cannot be done; ``why`` is a template of a Message."""
+        self.cannot[name] = Message("unsupported-option", why, **values)
 
     def check(self) -> None:
         """Raises InputError that names every option that cannot be done, one sentence each."""
@@ -86,6 +88,7 @@ class Given:
                 "{tool} cannot be run natively like this: {reasons}",
                 "leave these out, or run {tool} itself (without {spell.native})",
                 tool=self.tool,
+                options=", ".join(self.cannot),
                 reasons=said,
             )
 
