@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from iosonde.core.errors import LaunchError
+from iosonde.core.schema import STATUS_MISMATCH
 from iosonde.ranks import mpi
 from iosonde.ranks.launch import local, mpiexec
 from iosonde.store import Store
@@ -96,7 +97,7 @@ def test_what_is_read_is_verified(tmp_path, method):
     told = run(tmp_path, method, operations="read", spoil=["make_read_file"])
     assert {name for rank in told for name in rank if rank[name]["errors"]} == {"read"}
     (error, *_) = told[0]["read"]["errors"]
-    assert error["text"] and not error.get("errno")
+    assert error["errno"] == STATUS_MISMATCH
 
 
 def test_one_rank_alone_can_use_mpi_io(tmp_path):

@@ -6,7 +6,6 @@ The other node is a rank in name spaces of its own: another host name, and a /tm
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -25,6 +24,7 @@ from iosonde.measure.target.workspace import Workspace
 from iosonde.measure.workloads import envelope
 from iosonde.ranks import leftovers, machine, processes, watchdog
 from iosonde.ranks.launch import local, mpiexec
+from messages import assert_problem, codes
 
 pytestmark = pytest.mark.mpi
 
@@ -195,7 +195,7 @@ def test_a_killed_rank_leaves_what_was_finished(target, another_node, place):
     create = next(phase for phase in done.phases if phase["operation"] == "create")
     assert len(create["ranks"]) == 2
     assert rows(done, "create")["rate_sum_of_ranks"].value > 0
-    assert any("finished" in sentence and re.search(r"rank [01]", sentence) for sentence in done.missing)
+    assert "unfinished-phase" in codes(done.missing)
     assert not ranks_below("python")
     assert not list(target.iterdir())
     assert not list(another_node.its_tmp.iterdir())
@@ -207,8 +207,8 @@ def test_a_rank_that_hangs_is_named_and_ended(target):
     done = run(target, local.Local(), idle_s=4.0, settings=LONGER)
     saboteur.join()
     assert saboteur.hit
-    assert f"({watchdog.IDLE})" in done.missing[0]
-    assert "rank " in done.missing[0]
+    assert_problem(done.missing[0], "ended-by-watchdog", limit=watchdog.IDLE)
+    assert "rank " in done.missing[0].values["states"]
     assert not ranks_below("python")
     assert not list(target.iterdir())
 
@@ -252,8 +252,9 @@ def test_a_killed_proxy_of_the_launcher_ends_the_trial_at_once(target):
 
     began = time.monotonic()
     done = run(target, local.Local(), idle_s=100.0, steps=working_s(90), on_tick=kill)
-    assert f"({watchdog.LOST})" in done.missing[0]
-    assert "hydra_pmi_proxy" in done.missing[0] and "rank 0, 1" in done.missing[0]
+    assert_problem(done.missing[0], "ended-by-watchdog", limit=watchdog.LOST)
+    states = done.missing[0].values["states"]
+    assert "hydra_pmi_proxy" in states and "rank 0, 1" in states
     assert time.monotonic() - began < 60
     assert not ranks_below("python")
 
