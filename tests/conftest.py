@@ -14,6 +14,7 @@ from hypothesis import settings
 
 import account
 from faults import faultfs
+from iosonde.core.message import set_default_spelling, terminal_spelling
 
 # Files of which (nearly) every test is slow: `make quick` does not even import them. One slow test among fast ones
 # is marked where it stands: @pytest.mark.slow.
@@ -84,6 +85,12 @@ atexit.register(account.remove)
 def own_account():
     """A home directory of its own (`account.py`)."""
     return account.change_account()
+
+
+@pytest.fixture(autouse=True)
+def own_spelling():
+    """Options are written as on a terminal, until a function of the package's root is called."""
+    set_default_spelling(terminal_spelling)
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ if not TYPE_CHECKING:  # to a type checker it would say that every name is there
             raise AttributeError(f"module 'iosonde' has no attribute '{name}'")
         from .api.spelling import for_python
 
-        return for_python(getattr(importlib.import_module(f"iosonde.{_HOME[name]}"), name))
+        return for_python(name, getattr(importlib.import_module(f"iosonde.{_HOME[name]}"), name))
 
 
 def __dir__() -> list[str]:

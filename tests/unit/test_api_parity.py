@@ -21,6 +21,7 @@ from stats_sample import run, store
 import corpus_sample
 import iosonde
 from iosonde.cli.group import COMMANDS, cli
+from iosonde.core.message import spelled, terminal_spelling
 from iosonde.store import Store
 from messages import raises
 
@@ -124,6 +125,13 @@ CASES = [
      lambda p: iosonde.plan(target=p["TARGET"], seed=7, nodes=[1, 2], ranks_per_node=2, repetitions=2,
                             large_size="1MiB")),
 ]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def one_spelling():
+    """Both say what they say with the words of the terminal; test_spelling.py is about those of Python."""
+    with spelled(terminal_spelling):
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from iosonde.core.faults import PlannedFault
 from iosonde.core.problems import SpecError
 from iosonde.measure import faults as measured_faults
 from iosonde.ranks.machine import emulated
-from messages import raises
+from messages import assert_problem, raises
 
 LAB = "lab: {file_system: glusterfs, servers: 2, set: {replica: 2}}\n"
 FILE = """
@@ -61,27 +61,28 @@ def test_what_was_stored_is_the_same_experiment_when_it_is_read_again(asked, tmp
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "key", "name"),
     [
-        (LAB, "", "only a lab's hosts can be hit"),
-        ("stop]", "stopp]", "'stopp' is no fault that a lab knows"),
-        ("during: write", "during: wrote", "nothing that is measured is called 'wrote'"),
-        ("at: 2s", "at: soon", "not a duration"),
-        ("on: server2, ", "", "'on' is missing"),
-        ("for: 500ms", "four: 1s", "there is no such key"),
-        ('"${fault}"', "stop", "its levels change nothing"),
+        (LAB, "", "faults", "faults"),
+        ("stop]", "stopp]", "faults[0]", "'stopp'"),
+        ("during: write", "during: wrote", "faults[0].during", "'wrote'"),
+        ("at: 2s", "at: soon", "faults[0]", "'soon'"),
+        ("on: server2, ", "", "faults[0]", "'on'"),
+        ("for: 500ms", "four: 1s", "faults[0].four", "four"),
+        ('"${fault}"', "stop", "factors.fault", "${fault}"),
     ],
 )
-def test_mistakes_are_said(asked, old, new, said):
+def test_mistakes_are_said(asked, old, new, key, name):
     with pytest.raises(SpecError) as raised:
         campaign(asked((LAB + FILE).replace(old, new)))
-    assert said in str(raised.value) + " ".join(raised.value.details)
+    problem = raised.value.problems[0]
+    assert problem.key == key and name in f"{problem.key} {problem.what}"
 
 
 def test_on_a_real_system_faults_are_refused(asked):
     with raises("lab-required", keys="faults and settle") as raised:
         document.document(asked(in_lab=False))
-    assert "iosonde lab run" in raised.value.hint
+    assert_problem(raised.value, "lab-required", keys="faults and settle")
 
 
 def test_on_a_real_system_a_factor_of_faults_can_be_held_at_none(asked):
@@ -89,7 +90,7 @@ def test_on_a_real_system_a_factor_of_faults_can_be_held_at_none(asked):
     unsettled = (LAB + FILE).replace("settle: 1min\n", "")
     with raises("lab-required", keys="faults") as raised:
         document.document(asked(unsettled, in_lab=False))
-    assert "--set fault=none" in raised.value.hint
+    assert_problem(raised.value, "lab-required", keys="faults", options="--set fault=none")
     spared = document.document(asked(unsettled, in_lab=False, levels=("fault=none",)))
     assert "faults" not in spared.data and spared.data["factors"]["fault"] == ["none"]
     with raises("lab-required", keys="faults"):
@@ -126,6 +127,7 @@ def test_a_factor_of_faults_may_mix_those_with_a_rate_and_those_without(asked):
     assert {(one.kind, one.rate) for one in planned} == {("kill-server", ""), ("slow-link", "10mbit")}
     with pytest.raises(SpecError) as raised:
         campaign(asked((LAB + FILE).replace("stop]", "slow-link]")))
-    assert "slow-link takes a rate" in " ".join(raised.value.details) + str(raised.value)
+    assert [one.key for one in raised.value.problems] == ["faults[0]"]
+    assert "slow-link" in raised.value.problems[0].what
     with raises("rate-mismatch", kind="stop", rate_rule="no rate"):  # of one kind alone it is a mistake
         measured_faults.planned([{"fault": "stop", "on": "server2", "rate": "10mbit"}], {})

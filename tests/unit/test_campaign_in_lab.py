@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 
 import pytest
@@ -16,7 +17,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.problems import SpecError
 from iosonde.lab import description
 from iosonde.ranks.machine import emulated
-from messages import raises
+from messages import codes, raises
 
 FILE = """
 lab:
@@ -144,7 +145,7 @@ def test_one_holds_the_machine_from_its_first_lab_to_its_last(wanted, tmp_path, 
     asked = Request(what=str(tmp_path / "e.yaml"), target=(str(tmp_path),), store=str(tmp_path / "store"))
     other = replace(asked, store=str(tmp_path / "other"))
     with in_labs(asked, lambda *_: None):
-        refused = raises("concurrent-measurement")
+        refused = raises("concurrent-measurement", process=f"process {os.getpid()}")
         with refused, in_labs(other, lambda *_: None):
             pass
         assert not (tmp_path / "other").exists()
@@ -167,10 +168,9 @@ def test_on_a_real_system_the_lab_is_left_out_and_without_one_it_is_asked_for(tm
     file, said = tmp_path / "e.yaml", []
     file.write_text(FILE)
     found = document.document(Request(what=str(file), target=(str(tmp_path),)), said.append)
-    assert "lab" not in found.data and "left out" in said[0]
-    with raises("lab-required") as raised:
+    assert "lab" not in found.data and codes(said) == ["no-lab"]
+    with raises("lab-required", name=file):
         document.document(Request(what=str(file)))
-    assert "iosonde lab run" in raised.value.hint
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from iosonde.campaign.caller import Caller
 from iosonde.campaign.plan import plan
 from iosonde.campaign.request import Request
 from iosonde.ranks import machine
+from messages import assert_problem
 
 FILE = """
 name: copies
@@ -37,19 +38,19 @@ def said(tmp_path, monkeypatch):
 
 def test_the_largest_trial_that_fits_is_named_a_node(said):
     (one,) = said(COMMAND, "moves: 2*size", 16 << 30)
-    assert one.startswith("in all trials a node moves at most 1 GiB, which fits into this node's memory:")
+    assert_problem(one, "fits-in-memory", trials="all trials", size="1 GiB")
 
 
 def test_what_fits_into_the_memory_of_all_servers_is_said_where_the_cluster_file_tells_it(said, tmp_path):
     (tmp_path / "c.yaml").write_text("nodes: {'s[1-2]': {role: server, memory: 512MiB}}")
     found = said(COMMAND, f"moves: 2*size\ncluster: {tmp_path}/c.yaml", 16 << 20)
-    assert [one.partition(",")[0] for one in found] == ["in all trials at most 1 GiB are moved"]
-    assert "servers' memory of 1 GiB in all (c.yaml)" in found[0]
+    (one,) = found
+    assert_problem(one, "fits-in-server-memory", trials="all trials", size="1 GiB", memory="1 GiB", file="c.yaml")
 
 
 def test_trials_that_go_beyond_memory_are_not_counted(said):
     (one,) = said(COMMAND, "moves: 2*size", 600 << 20)  # 1 GiB on one node goes beyond, half of it on two does not
-    assert one.startswith("in 3 trials of 4 a node moves at most 512 MiB")
+    assert_problem(one, "fits-in-memory", trials="3 trials of 4", size="512 MiB")
     assert said(COMMAND, "moves: 2*size", 16 << 20) == []
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from iosonde.campaign import lab_budget
 from iosonde.campaign.lab_budget import LabBudget
+from iosonde.core.units import format_seconds
+from messages import assert_problem
 
 
 @pytest.fixture
@@ -22,7 +24,7 @@ def test_a_lab_is_begun_while_the_longest_one_would_still_be_done(clock):
         with budget.one_lab():
             clock[0] += took
         assert (budget.words()[1], budget.has_room()) == (left, room)
-    assert "the budget of 1 min" in budget.ended and "goes on" in budget.ended
+    assert_problem(budget.ended, "budget-exhausted", budget=format_seconds(60))
 
 
 def test_without_a_budget_there_is_always_room(clock):

@@ -10,9 +10,9 @@ from iosonde.campaign.in_lab import LabSetting
 from iosonde.campaign.lab_budget import LabBudget
 from iosonde.campaign.lab_by_lab import lab_by_lab
 from iosonde.core.errors import SystemFaultError
-from messages import raises
+from messages import assert_problem, codes, raises
 
-DOWN = SystemFaultError("client-nothing-is-mounted", "client1: nothing is mounted")
+DOWN = SystemFaultError("not-mounted", "client1: nothing is mounted")
 
 
 @dataclass
@@ -60,17 +60,16 @@ def test_an_incomplete_trial_is_that_of_all(codes, code):
 def test_a_lab_whose_nodes_cannot_be_used_is_left_out_and_the_others_are_measured_in():
     code, seen, said = measured(0, 3, DOWN, 0)
     assert (code, seen) == (1, [0, 1, 2, 3])
-    assert said == [
-        "lab for servers=1, repetition 0: left out: why is said above",
-        "lab for servers=2, repetition 0: left out: client1: nothing is mounted",
-        "2 labs of 4 left out (lab for servers=1, repetition 0; lab for servers=2, repetition 0): "
-        "the same command tries again",
-    ]
+    assert codes(said) == ["lab-excluded", "lab-excluded", "labs-excluded"]
+    one, two, both = said
+    assert all(f"servers={n}," in lab.values["lab"] for n, lab in ((1, one), (2, two)))
+    assert DOWN.message not in one and two.values["reason"] == DOWN.message
+    assert_problem(both, "labs-excluded", labs="2 labs", n=4, names=f"{one.values['lab']}; {two.values['lab']}")
 
 
 def test_where_none_can_be_measured_in_the_fault_is_that_of_the_campaign():
     assert measured(3) == (3, [0], [])
-    with raises("client-nothing-is-mounted", SystemFaultError):
+    with raises("not-mounted", SystemFaultError):
         measured(DOWN)
 
 
@@ -92,4 +91,6 @@ def test_a_lab_of_which_nothing_was_kept_was_not_measured_in():
         begun.runs += setting.levels["servers"]
         return 0
 
-    assert lab_by_lab(begun, in_one, said.append) == 1 and "no trial of it is in the store" in said[0]
+    assert lab_by_lab(begun, in_one, said.append) == 1
+    assert codes(said) == ["lab-excluded", "labs-excluded"]
+    assert said[0].values["reason"].code == "no-lab-trials"

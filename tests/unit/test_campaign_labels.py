@@ -15,7 +15,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
 from iosonde.stats.estimate.compare_words import called
-from messages import raises
+from messages import assert_problem, raises
 
 FILE = "steps: ['echo ${size}']\nfactors:\n  size: [1, 2]\n"
 KINDS = ("file", "user:ls", "interference:ls", "true", None)
@@ -34,7 +34,8 @@ def test_a_label_is_a_declared_factor_of_one_level_and_is_said(kind, tmp_path):
     assert Factor("fs", "", ("nfs",)) in made.spec.factors
     assert made.identity()["factors"]["fs"]["levels"] == ["nfs"]
     assert made.identity() != campaign(asked(kind, tmp_path)).identity()
-    assert said == ["note: fs=nfs is a label: no command and no setting uses it"]
+    (note,) = said
+    assert_problem(note, "label", label="fs=nfs")
 
 
 def test_an_empty_level_beside_others_is_a_flag_that_is_not_there(tmp_path):

@@ -14,10 +14,11 @@ from iosonde.campaign.plan import plan
 from iosonde.campaign.request import Request
 from iosonde.campaign.run import run
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.types import Experiment, Factor, Run
 from iosonde.measure import design
 from iosonde.store import Store
-from messages import raises
+from messages import assert_problem, raises, with_code
 
 
 @pytest.mark.parametrize(
@@ -83,7 +84,8 @@ def test_trials_start_no_faster_than_the_pace(monkeypatch):
     ended, started = campaign_of(trials.Rules(breaks=Breaks(Pacing(0.15), lambda: None, said.append)))
     assert ended.measured == 3
     assert all(after - one == pytest.approx(0.15) for one, after in zip(started, started[1:], strict=False))
-    assert len(said) == 1 and said[0].startswith("paced: at most one trial in 150 ms; the next one starts in ")
+    (note,) = said
+    assert note.code == "paced" and note.values["pacing"].every_s == 0.15 and note.values["wait"] in note
 
 
 def test_a_break_can_be_interrupted():
@@ -97,42 +99,49 @@ def test_a_break_can_be_interrupted():
 
 
 def test_no_break_is_waited_for_that_the_budget_has_no_time_for():
-    rules = trials.Rules(ends_at=time.monotonic() + 5, ends_because="the budget",
+    rules = trials.Rules(ends_at=time.monotonic() + 5, ends_because=Message("budget-exhausted", "the budget"),
                          breaks=Breaks(Pacing(60.0), lambda: None, lambda _: None))  # fmt: skip
     ended, started = campaign_of(rules)
-    assert len(started) == 1 and ended.early == "the budget: 2 of 3 trials are left"
+    assert len(started) == 1
+    assert_problem(ended.early, "budget-exhausted", n_ahead=2, n=3)
 
 
-@pytest.mark.parametrize(("answers", "measured"), [([""] * 3, 3), (["", "", "load 99"], 2), (["load 99"], 0)])
+LOAD = Message("abort-requested", "load 99")
+
+
+@pytest.mark.parametrize(("answers", "measured"), [([None] * 3, 3), ([None, None, LOAD], 2), ([LOAD], 0)])
 def test_a_campaign_ends_when_it_is_told_to(answers, measured):
     ended, started = campaign_of(trials.Rules(abort=iter(answers).__next__))
     assert len(started) == ended.measured == measured
-    assert ended.early == (f"load 99: {3 - measured} of 3 trials are left" if measured < 3 else "")
+    if measured == 3:
+        assert ended.early == ""
+    else:
+        assert_problem(ended.early, LOAD.code, n_ahead=3 - measured, n=3)
+        assert ended.early.startswith(LOAD)
 
 
 def test_it_is_asked_again_after_a_break():
-    answers = iter(["", "", "load 99"])
+    answers = iter([None, None, LOAD])
     rules = trials.Rules(abort=answers.__next__, breaks=Breaks(Pacing(0.05), lambda: None, lambda _: None))
     assert campaign_of(rules)[0].measured == 1
 
 
 @pytest.mark.parametrize(
-    ("command", "why"),
-    [
-        ("", ""),
-        ("false", ""),
-        ("echo fine; exit 3", ""),
-        ("true", "--abort-if 'true' says stop"),
-        ("echo a; echo load 99", "--abort-if 'echo a; echo load 99' says stop (load 99)"),
-    ],
+    ("command", "output"),
+    [("", None), ("false", None), ("echo fine; exit 3", None), ("true", ""), ("echo a; echo load 99", "load 99")],
 )
-def test_the_command_says_stop_by_exit_code_0(command, why):
-    assert abort.why(command) == why
+def test_the_command_says_stop_by_exit_code_0(command, output):
+    why = abort.why(command)
+    if output is None:
+        assert why is None
+    else:
+        assert_problem(why, "abort-requested", command=command, output=output)
+        assert f"'{command}'" in why and output in why
 
 
 def test_a_command_that_does_not_answer_says_stop(monkeypatch):
     monkeypatch.setattr(abort, "CHECK_S", 0.2)
-    assert abort.why("sleep 30") == "--abort-if 'sleep 30' gave no answer within 0 s"
+    assert_problem(abort.why("sleep 30"), "abort-no-response", command="sleep 30", limit_s=0.2)
 
 
 @pytest.mark.parametrize("command", ["no-such-command-here", "/etc/hostname"])
@@ -145,13 +154,14 @@ def test_what_was_measured_is_kept_with_the_reason(tmp_path):
     stop, place = tmp_path / "stop", str(tmp_path / "store")
     asked = Request(what=f"touch {stop}", store=place, repetitions=3, abort_if=f"test -e {stop}", pace="1ms")
     outcome = run(asked)
-    assert outcome.ended.measured == 1 and "says stop" in outcome.ended.early
-    assert any("ended early: --abort-if" in one for one in outcome.remarks())
+    assert outcome.ended.measured == 1
+    assert_problem(outcome.ended.early, "abort-requested", n_ahead=2)
+    assert_problem(with_code(outcome.remarks(), "ended-early"), "ended-early", reason=outcome.ended.early)
     outcome.check()
     store = Store.open(place)
     (run_id,) = store.run_ids()
     (note,) = store.notes.of(run_id)["notes"]
-    assert note["text"].startswith("the campaign was ended after this trial: --abort-if 'test -e ")
+    assert f"--abort-if 'test -e {stop}'" in note["text"]
 
 
 def test_a_file_may_say_both_and_they_make_no_other_experiment(tmp_path):

@@ -16,7 +16,7 @@ def test_the_study_of_paths_is_such_a_fraction():
     assert path_study.find("path-study:full")["design"]["kind"] == "full"
     assert "load" not in found["factors"]
     assert path_study.find("path-study", ["load=off,on"])["factors"]["load"] == ["off", "on"]
-    with raises("not-an-integer"):
+    with raises("not-an-integer", cells="many"):
         path_study.find("path-study:many")
 
 
@@ -38,5 +38,5 @@ def test_quick_is_a_small_look_and_fake_needs_no_target():
 
 
 def test_fake_is_for_the_study_alone():
-    with raises("option-not-applicable"):
+    with raises("option-not-applicable", option="fake"):
         document.document(Request(target=("/tmp",), fake="lock"))

@@ -9,12 +9,12 @@ import pytest
 
 pytest.importorskip("iosonde.engine._native")
 from iosonde.campaign.probe import ProbeRequest, probe
-from iosonde.core.errors import IncompleteError, InputError, TargetError
+from iosonde.core.errors import IncompleteError, TargetError
 from iosonde.measure.probe import server_program
 from iosonde.measure.probe.server_program import ServerAssignment
 from iosonde.ranks import machine
 from iosonde.store import Store
-from messages import raises
+from messages import assert_problem, raises
 
 # Stands in for ssh: runs the command here, one host after another, as their disks are one here.
 SSH = """#!/bin/sh
@@ -64,7 +64,8 @@ def test_every_server_measures_its_disk_and_nothing_is_left(here):
 def test_a_server_that_says_nothing_is_named_with_what_to_look_at(here, servers, said):
     with pytest.raises(IncompleteError) as error:
         probe(asked(here, servers))
-    assert said in error.value.message and "the same path" in error.value.message
+    assert_problem(error.value, "incomplete-repetitions", incomplete=1)
+    assert said in error.value.message
     assert not list((here / "disk").iterdir())
 
 
@@ -75,18 +76,18 @@ def test_what_is_wrong_on_a_server_is_said_as_it_says_it(here):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "code", "values"),
     [
-        ({"disk_dir": ()}, "say nothing alone"),
-        ({"servers": None}, "say nothing alone"),
-        ({"disk_dir": ("disk",)}, "relative"),
-        ({"servers": "-oProxyCommand=x"}, "neither a file nor a host name"),
-        ({"servers": ","}, "neither a file nor a host name"),
-        ({"size": 1000}, "1 MiB"),
+        ({"disk_dir": ()}, "options-require-each-other", {}),
+        ({"servers": None}, "options-require-each-other", {}),
+        ({"disk_dir": ("disk",)}, "relative-path", {"path": "disk"}),
+        ({"servers": "-oProxyCommand=x"}, "unknown-host", {"host": "-oProxyCommand=x"}),
+        ({"servers": ","}, "unknown-host", {"host": ","}),
+        ({"size": 1000}, "invalid-size", {"size": 1000}),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_starts(here, words, said):
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_is_refused_before_anything_starts(here, words, code, values):
+    with raises(code, **values):
         probe(asked(here, **words))
     assert not (here / "st").exists()
 

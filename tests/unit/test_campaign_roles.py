@@ -12,8 +12,9 @@ from iosonde.ranks.hosts import this_host
 from iosonde.ranks.machine import route
 from iosonde.ranks.machine.netlink import Way
 from iosonde.ranks.machine.route import NodeNetwork
-from messages import raises
+from messages import assert_problem, codes, raises
 
+ON_SERVERS = "steps: [{command: 'true', on: servers}]"
 CLUSTER = "nodes:\n  head: login\n  n[1-3]: compute\n  io1: server\n"
 
 
@@ -32,16 +33,16 @@ def said(tmp_path):
 
 
 def test_a_host_in_both_lists_is_said_without_any_cluster_file(said):
-    (one,) = said("hosts: [n1, io1]\nservers: [io1]\nsteps: [{command: 'true', on: servers}]")
-    assert one.startswith("io1 is in hosts and in servers")
-    assert said("hosts: [n1]\nservers: [io1]\nsteps: [{command: 'true', on: servers}]") == []
+    (one,) = said(f"hosts: [n1, io1]\nservers: [io1]\n{ON_SERVERS}")
+    assert_problem(one, "client-is-server", hosts="io1")
+    assert said(f"hosts: [n1]\nservers: [io1]\n{ON_SERVERS}") == []
 
 
 def test_a_host_is_the_same_by_its_longer_name(said):
     for name in ("io1.example.org", "io1.a.b"):
-        (one,) = said(f"hosts: [n1, io1]\nservers: ['{name}']\nsteps: [{{command: 'true', on: servers}}]")
-        assert one.startswith("io1 is in hosts and in servers")
-    assert said("hosts: [10.0.0.1]\nservers: [10.0.0.2]\nsteps: [{command: 'true', on: servers}]") == []
+        (one,) = said(f"hosts: [n1, io1]\nservers: ['{name}']\n{ON_SERVERS}")
+        assert_problem(one, "client-is-server", hosts="io1")
+    assert said(f"hosts: [10.0.0.1]\nservers: [10.0.0.2]\n{ON_SERVERS}") == []
 
 
 @pytest.fixture
@@ -66,15 +67,15 @@ def served_by(monkeypatch):
 def test_a_host_that_serves_what_is_measured_is_said_before_the_first_trial(said, served_by, mount, servers):
     served_by(mount, servers)
     one, two = "hosts: [n1, io1]\nsteps: ['true']", "hosts: [io2, n1, io1]\nsteps: ['true']"
-    assert said(one)[0].startswith("io1 is to run ranks and serves the file system that is measured")
-    assert said(two)[0].startswith("io2, io1 are to run ranks and serve the file system")
+    assert_problem(said(one)[0], "serves-target", hosts="io1")
+    assert_problem(said(two)[0], "serves-target", hosts="io2, io1")
     assert said("hosts: [n1]\nsteps: ['true']") == []
 
 
 def test_this_node_is_known_by_its_addresses_too(said, served_by, monkeypatch):
     served_by("10.0.0.9", None)
     monkeypatch.setattr(route, "here", lambda: NodeNetwork({}, frozenset(), (), {"10.0.0.9": Way(2, local=True)}.get))
-    assert said("steps: ['true']")[0].startswith(f"{this_host().name} is to run ranks and serves")
+    assert_problem(said("steps: ['true']")[0], "serves-target", hosts=this_host().name)
     served_by("10.0.0.8", None)
     assert said("steps: ['true']") == []
     served_by("127.0.0.1", None)  # a gateway, as of HDFS
@@ -84,15 +85,18 @@ def test_this_node_is_known_by_its_addresses_too(said, served_by, monkeypatch):
 def test_hosts_are_held_against_the_cluster_file(said, tmp_path):
     keys = f"cluster: {tmp_path}/c.yaml\nsteps: ['true']\n"
     assert said(keys + "hosts: [n1, n2, n3]") == []
-    assert said(keys + "hosts: [n1, n2]") == ["n3 is a client in c.yaml, not in hosts"]
-    unknown, served, login, absent = said(keys + "hosts: [n1, head, io1, x]")
-    assert unknown == "x is not in c.yaml (S131)" and served.startswith("io1 serves the file system, too")
-    assert login.startswith("head is a login node") and absent.startswith("n2, n3 are clients")
+    (absent,) = said(keys + "hosts: [n1, n2]")
+    assert_problem(absent, "unused-client", hosts="n3", file="c.yaml")
+    *misplaced, absent = said(keys + "hosts: [n1, head, io1, x]")
+    assert codes(misplaced) == ["unexpected-role"] * 3 and all(one.endswith("(S131)") for one in misplaced)
+    assert [one.split()[0] for one in misplaced] == ["x", "io1", "head"]
+    assert_problem(absent, "unused-client", hosts="n2, n3")
 
 
 def test_without_hosts_this_one_is_asked_about(said, tmp_path):
     keys = f"cluster: {tmp_path}/c.yaml\nsteps: ['true']\n"
-    assert said(keys) == [f"{this_host().name} is not in c.yaml (S131)"]
+    (one,) = said(keys)
+    assert codes([one]) == ["unexpected-role"] and {this_host().name, "(S131)"} <= set(one.split())
     assert said(keys, CLUSTER + f"  {this_host().name}: client\n") == []
 
 

@@ -23,7 +23,7 @@ from iosonde.measure.spec import (
     NativeStep,
     Spec,
 )
-from messages import raises
+from messages import assert_problem, raises
 
 TWICE = """
 target: /
@@ -40,6 +40,19 @@ def build(text, name="a.yaml"):
 
 def spec(text):
     return build(text).spec
+
+
+def problems(text, name="a.yaml"):
+    with pytest.raises(SpecError) as caught:
+        build(text, name)
+    return caught.value.problems
+
+
+def assert_said(problem, place, key, code=None, word="", hint="", **values):
+    """It is about this place; a sentence that the schema makes names at least the ``word``."""
+    assert (problem.place, problem.key) == (place, key)
+    assert_problem(problem, code or problem.code, **values)
+    assert word in f"{problem.key} {problem.what}" and problem.what and hint in problem.hint
 
 
 def wrong(text, name="a.yaml"):
@@ -106,8 +119,9 @@ store: elsewhere
 def test_little_is_needed():
     found = spec("steps: [echo hi]")
     assert (found.targets, found.repetitions, found.levels("nodes"), found.design) == ({}, 6, (1,), {"kind": "full"})
-    assert spec("steps: [echo hi]\nrepetitions: 2\nuntil: ci<5%").repetitions == 6  # the rule's pilot
-    assert spec("steps: [echo hi]\ncache: drop").cache == CacheRegime(CACHE_DROP)
+    until, drop = (spec(f"steps: [echo hi]\n{keys}") for keys in ("repetitions: 2\nuntil: ci<5%", "cache: drop"))
+    assert until.repetitions == 6  # the rule's pilot
+    assert drop.cache == CacheRegime(CACHE_DROP)
 
 
 def test_the_output_of_a_known_tool_is_read_unless_the_file_says_otherwise():
@@ -133,73 +147,141 @@ def test_the_older_form_runs_unchanged():
 
 
 def test_the_older_form_knows_nothing_else():
-    assert "there is no such key" in wrong('{"commands": [{"type": "all", "command": "a"}], "nodes": [1]}', "a.json")
-    said = wrong('{"commands": [\n{"type": "some", "command": "a", "parse": "yes"}]}', "a.json")
-    assert "a.json:2: commands[0].type: the text 'some' is not one of single, all" in said
-    assert "commands[0].parse: expected true or false, found the text 'yes'; write true or false" in said
+    (unknown,) = problems('{"commands": [{"type": "all", "command": "a"}], "nodes": [1]}', "a.json")
+    assert (unknown.place, unknown.key) == (1, "nodes")
+    kind, parse = problems('{"commands": [\n{"type": "some", "command": "a", "parse": "yes"}]}', "a.json")
+    assert_said(kind, 2, "commands[0].type", word="'some'")
+    assert_said(parse, 2, "commands[0].parse", word="'yes'")
+    assert "true" in parse.hint
 
 
 def test_a_slip_of_the_printed_listing_is_named():
-    assert "did you mean -i1" in wrong("steps: ['./iozone -s 1M -i0 -il -r 128']")
+    (slip,) = problems("steps: ['./iozone -s 1M -i0 -il -r 128']")
+    assert_problem(slip, "unknown-tool-option", option="-il", key="steps[0]")
+    assert "-i1" in slip.hint
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "place", "key", "expected"),
     [
-        ("", "a.yaml:1: the file is empty"),
-        ("# nothing\n", "the file is empty"),
-        ("- a\n- b", "a list and not keys"),
-        ("just words", "the text 'just words' and not keys"),
-        ("name: x", "the key 'steps' is missing"),
-        ("steps: []", "a.yaml:1: steps: it is empty"),
-        ("steps:", "steps: expected a list, found nothing"),
-        ("target: /\nsteps:\n  - comand: ls", "a.yaml:3: steps[0].comand: there is no such key; did you mean command?"),
-        ("steps: [{command: ls, on: both}]", "'both' is not one of single, all, each"),
-        ("steps: [{command: ls, timeout: 12 parsecs}]", "'12 parsecs' is not a duration"),
-        ("steps: [{command: ls, timeout: 0s}]", "it must be more than 0"),
-        ("steps: [ls]\nrepetitions: -1", "a.yaml:2: repetitions: -1 is less than 1"),
-        ("steps: [ls]\nrepetitions: many", "expected a whole number, found the text 'many'"),
-        ("steps: [ls]\nnodes: [1, 2.5]", "nodes[1]: expected a whole number, found the number 2.5"),
-        ("steps: [ls]\nnodes: [1, 1]", "nodes: a value is given twice"),
-        ("steps: [ls]\nname: 5", "name: expected a text, found the number 5"),
-        ("steps: [ls]\nmax_bytes: lots", "'lots' is not a size"),
-        ("steps: [ls]\nmaximum: fast", "'fast' is not a rate"),
-        ("steps: [ls]\nuntil: soon", "'soon' is not a rule"),
-        ("steps: ['echo ${HOM}']", "unknown placeholder ${HOM}"),
-        ("steps: ['echo ${HOM}']", "HOSTNAME"),
-        ("steps: ['ls ${TARGET}']", "${TARGET} stands for nothing: there is no target"),
-        ("steps: [{workload: envelope}]", "the workload envelope needs a target"),
-        ("target: /\nsteps: [{workload: envelop}]", "there is no native workload 'envelop'\ndid you mean envelope?"),
-        ("target: /\nsteps: [{workload: envelope, small_fils: 3}]", "envelope has no such setting"),
-        ("target: /\nsteps: [{workload: envelope, small_files: 0}]", "small_files is 0"),
-        ("target: /\nsteps: [{workload: envelope, direct: yes}]", "write true or false"),
-        ("steps: [{command: ls, parse: iozon}]", "there is no importer 'iozon'"),
-        ("steps: [ls]\nfactors: {a: [1, b]}", "factors.a: the levels are numbers and texts together"),
-        ("steps: [ls]\nfactors: {a: [64KiB, 3]}", "together"),
-        ("steps: ['ls ${a}']\nfactors: {a: [1KiB, 1024B]}", "a level is given twice"),
-        ("steps: [ls]\nfactors: {reader: [1]}", "'reader' is a column or a name that every run has already"),
-        ("steps: [ls]\nfactors: {allocation: [1]}", "every run has already"),
-        ("steps: [ls]\nfactors: {nodes: [1]}", "it has a key of its own"),
-        ("steps: [ls]\nfactors: {TARGET: [1]}", "every run has already"),
-        ("steps: [ls]\nfactors: {a-b: [1]}", "this is not a name"),
-        ("steps: [ls]\nfactors: {a: []}", "factors.a: it is empty"),
-        ("steps: [ls]\nfactors: {a: [1, 2]}", "its levels change nothing"),
-        ("steps: [ls]\nfactors: {a: {levels: [1], set: run it}}", "the command does not say ${LEVEL}"),
-        ("steps: [ls]\nfactors: {a: {levels: [1], read: it, restore: false}}", "nothing is set"),
-        ("steps: [ls]\nfactors: {health: [a, b]}", "'health' is a column or a name that every run has already"),
-        ("steps: [ls]\npace: soon", "'soon' is not a pace"),
-        ("steps: [ls]\nfactors: {a: {levels: [1], on: each}}", "nothing is set or read"),
-        ("steps: [ls]\ncache: {between_trials: remount, mount: x}", "remount needs the command 'unmount'"),
-        ("steps: [ls]\ncache: {between_trials: drop, mount: x}", "it would never run"),
-        ("steps: [ls]\ncache: {before_reads: x}", "no step is a native workload"),
-        ("steps: [ls]\ndesign: {kind: fulll}", "design.kind: 'fulll' is not a design"),
-        ("steps: ['ls ${a}']\nfactors: {a: [1, 2]}\ndesign:\n  kind: full\n  constraints: [a < z]", "a.yaml:5: design"),
-        ("steps: [ls]\nhosts: /no/such/file", "a.yaml:2: hosts"),
-        (TWICE, "'open' is measured twice (steps[0] too)"),
+        ("", 1, "", {}),
+        ("# nothing\n", 1, "", {}),
+        ("- a\n- b", 1, "", {}),
+        ("just words", 1, "", {"word": "'just words'"}),
+        ("name: x", 1, "", {"word": "'steps'"}),
+        ("steps: []", 1, "steps", {}),
+        ("steps:", 1, "steps", {}),
+        ("target: /\nsteps:\n  - comand: ls", 3, "steps[0].comand", {"word": "comand", "hint": "command"}),
+        ("steps: [{command: ls, on: both}]", 1, "steps[0].on", {"word": "'both'"}),
+        (
+            "steps: [{command: ls, timeout: 12 parsecs}]",
+            1,
+            "steps[0].timeout",
+            {"code": "invalid-duration", "duration": "12 parsecs"},
+        ),
+        ("steps: [{command: ls, timeout: 0s}]", 1, "steps[0].timeout", {"code": "not-positive", "quantity": "0s"}),
+        ("steps: [ls]\nrepetitions: -1", 2, "repetitions", {"word": "-1"}),
+        ("steps: [ls]\nrepetitions: many", 2, "repetitions", {"word": "'many'"}),
+        ("steps: [ls]\nnodes: [1, 2.5]", 2, "nodes[1]", {"word": "2.5"}),
+        ("steps: [ls]\nnodes: [1, 1]", 2, "nodes", {}),
+        ("steps: [ls]\nname: 5", 2, "name", {"word": "5"}),
+        ("steps: [ls]\nmax_bytes: lots", 2, "max_bytes", {"code": "invalid-size", "size": "lots"}),
+        ("steps: [ls]\nmaximum: fast", 2, "maximum", {"code": "invalid-rate", "rate": "fast"}),
+        ("steps: [ls]\nuntil: soon", 2, "until", {"code": "invalid-rule", "rule": "soon"}),
+        ("steps: ['echo ${HOM}']", 1, "steps[0]", {"word": "${HOM}", "hint": "HOSTNAME"}),
+        ("steps: ['ls ${TARGET}']", 1, "steps[0]", {"code": "missing-target"}),
+        ("steps: [{workload: envelope}]", 1, "steps[0]", {"code": "missing-target", "workload": "envelope"}),
+        (
+            "target: /\nsteps: [{workload: envelop}]",
+            2,
+            "steps[0].workload",
+            {"code": "unknown-workload", "workload": "envelop", "hint": "envelope"},
+        ),
+        (
+            "target: /\nsteps: [{workload: envelope, small_fils: 3}]",
+            2,
+            "steps[0].small_fils",
+            {"code": "unknown-setting", "workload": "envelope"},
+        ),
+        (
+            "target: /\nsteps: [{workload: envelope, small_files: 0}]",
+            2,
+            "steps[0].small_files",
+            {"code": "out-of-range", "name": "small_files", "number": "0"},
+        ),
+        (
+            "target: /\nsteps: [{workload: envelope, direct: yes}]",
+            2,
+            "steps[0].direct",
+            {"code": "not-a-boolean", "name": "direct", "setting": "yes"},
+        ),
+        (
+            "steps: [{command: ls, parse: iozon}]",
+            1,
+            "steps[0].parse",
+            {"code": "unknown-importer", "importer": "iozon"},
+        ),
+        (
+            "steps: [ls]\nfactors: {a: [1, b]}",
+            2,
+            "factors.a",
+            {"code": "mixed-level-types", "kinds": "numbers and texts"},
+        ),
+        (
+            "steps: [ls]\nfactors: {a: [64KiB, 3]}",
+            2,
+            "factors.a",
+            {"code": "mixed-level-types", "kinds": "texts and numbers"},
+        ),
+        ("steps: ['ls ${a}']\nfactors: {a: [1KiB, 1024B]}", 2, "factors.a", {"code": "duplicate-level"}),
+        ("steps: [ls]\nfactors: {reader: [1]}", 2, "factors.reader", {"code": "reserved-name", "name": "reader"}),
+        (
+            "steps: [ls]\nfactors: {allocation: [1]}",
+            2,
+            "factors.allocation",
+            {"code": "reserved-name", "name": "allocation"},
+        ),
+        ("steps: [ls]\nfactors: {nodes: [1]}", 2, "factors.nodes", {"code": "reserved-name", "name": "nodes"}),
+        ("steps: [ls]\nfactors: {TARGET: [1]}", 2, "factors.TARGET", {"code": "reserved-name", "name": "TARGET"}),
+        ("steps: [ls]\nfactors: {a-b: [1]}", 2, "factors.a-b", {"code": "invalid-name"}),
+        ("steps: [ls]\nfactors: {a: []}", 2, "factors.a", {}),
+        ("steps: [ls]\nfactors: {a: [1, 2]}", 2, "factors.a", {"code": "unused-factor", "factor": "a"}),
+        (
+            "steps: [ls]\nfactors: {a: {levels: [1], set: run it}}",
+            2,
+            "factors.a.set",
+            {"code": "missing-placeholder", "name": "LEVEL"},
+        ),
+        (
+            "steps: [ls]\nfactors: {a: {levels: [1], read: it, restore: false}}",
+            2,
+            "factors.a.restore",
+            {"code": "key-requires-key"},
+        ),
+        ("steps: [ls]\nfactors: {health: [a, b]}", 2, "factors.health", {"code": "reserved-name", "name": "health"}),
+        ("steps: [ls]\npace: soon", 2, "pace", {"code": "invalid-pace", "pace": "soon"}),
+        ("steps: [ls]\nfactors: {a: {levels: [1], on: each}}", 2, "factors.a.on", {"code": "key-requires-key"}),
+        (
+            "steps: [ls]\ncache: {between_trials: remount, mount: x}",
+            2,
+            "cache",
+            {"code": "key-requires-key", "missing_key": "unmount"},
+        ),
+        ("steps: [ls]\ncache: {between_trials: drop, mount: x}", 2, "cache.mount", {"code": "unused-command"}),
+        ("steps: [ls]\ncache: {before_reads: x}", 2, "cache.before_reads", {"code": "unused-command"}),
+        ("steps: [ls]\ndesign: {kind: fulll}", 2, "design.kind", {"code": "unknown-design", "kind": "fulll"}),
+        (
+            "steps: ['ls ${a}']\nfactors: {a: [1, 2]}\ndesign:\n  kind: full\n  constraints: [a < z]",
+            5,
+            "design.constraints[0]",
+            {"code": "invalid-expression"},
+        ),
+        ("steps: [ls]\nhosts: /no/such/file", 2, "hosts", {"code": "unreadable-file", "path": "/no/such/file"}),
+        (TWICE, 5, "steps[1]", {"code": "duplicate-operation", "operation": "open", "first_step": "0"}),
     ],
 )
-def test_what_is_wrong_is_said(text, says):
-    assert says in wrong(text)
+def test_what_is_wrong_is_said(text, place, key, expected):
+    assert_said(problems(text)[-1], place, key, **expected)
 
 
 def test_every_mistake_is_listed_with_its_line():
@@ -210,25 +292,25 @@ def test_every_mistake_is_listed_with_its_line():
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "place", "key", "expected"),
     [
-        ("steps: [ls]\nseed: 0755", "a.yaml:2: seed: 0755: a number with leading zeros is octal to some readers"),
-        ("steps: [ls]\nseed: 1_000", "1_000: not every reader takes this for a number"),
-        ("steps: [ls]\nbudget: 12:30", "12:30: this is a number to the base of 60 to some readers"),
-        ("steps: [ls]\nseed: 0x1F", "0x1F: not every reader takes this"),
-        ("steps: [ls]\nbudget: .inf", "not a number to measure with"),
-        ("steps: [ls]\nsteps: [rm]", "a.yaml:2: steps: the key is given twice, first in line 1"),
-        ("steps: [ls]\nname: !!python/object/apply:os.system [ls]", "the tag"),
-        ("steps: [ls]\n? [a, b]\n: c", "a key is not text"),
-        ("steps:\n\t- ls", "a.yaml:2: a tab stands where YAML wants spaces"),
-        ("steps: [ls]\n---\nsteps: [rm]", "a.yaml:2: a second document begins here"),
-        ("steps: [{command: echo ${NODENAME}}]", "inside { } and [ ] put ${NAME} in quotes"),
-        ("steps: [ls", "a.yaml:1: this is not YAML"),
-        ("steps: *nobody", "this is not YAML: found undefined alias"),
+        ("steps: [ls]\nseed: 0755", 2, "seed", {}),
+        ("steps: [ls]\nseed: 1_000", 2, "seed", {}),
+        ("steps: [ls]\nbudget: 12:30", 2, "budget", {}),
+        ("steps: [ls]\nseed: 0x1F", 2, "seed", {}),
+        ("steps: [ls]\nbudget: .inf", 2, "budget", {}),
+        ("steps: [ls]\nsteps: [rm]", 2, "steps", {}),
+        ("steps: [ls]\nname: !!python/object/apply:os.system [ls]", 2, "name", {}),
+        ("steps: [ls]\n? [a, b]\n: c", 2, "", {}),
+        ("steps:\n\t- ls", 2, "", {}),
+        ("steps: [ls]\n---\nsteps: [rm]", 2, "", {}),
+        ("steps: [{command: echo ${NODENAME}}]", 1, "", {}),
+        ("steps: [ls", 1, "", {}),
+        ("steps: *nobody", 1, "", {}),
     ],
 )
-def test_traps_of_yaml_do_not_bite_silently(text, says):
-    assert says in wrong(text)
+def test_traps_of_yaml_do_not_bite_silently(text, place, key, expected):
+    assert_said(problems(text)[-1], place, key, **expected)
 
 
 def test_on_and_no_are_words():
@@ -238,18 +320,18 @@ def test_on_and_no_are_words():
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "place", "key", "expected"),
     [
-        ('{"steps": ["ls"],}', "this is not JSON"),
-        ('{"steps": ["ls"]', "a.json:1: this is not JSON"),
-        ('{"steps": ["ls"],\n "seed": NaN}', "NaN is not a value"),
-        ('{"steps": ["ls"],\n "steps": []}', "a.json:2: steps: the key is given twice"),
-        ("steps: [ls]", "this is not JSON"),
-        ("", "the file is empty"),
+        ('{"steps": ["ls"],}', 1, "", {}),
+        ('{"steps": ["ls"]', 1, "", {}),
+        ('{"steps": ["ls"],\n "seed": NaN}', None, "", {}),
+        ('{"steps": ["ls"],\n "steps": []}', 2, "steps", {}),
+        ("steps: [ls]", 1, "", {}),
+        ("", 1, "", {}),
     ],
 )
-def test_json_is_checked_as_json(text, says):
-    assert says in wrong(text, "a.json")
+def test_json_is_checked_as_json(text, place, key, expected):
+    assert_said(problems(text, "a.json")[-1], place, key, **expected)
 
 
 def test_json_may_have_tabs_and_halves_of_characters():
@@ -262,17 +344,20 @@ def test_aliases_are_copies_and_not_bombs():
     assert spec("steps: [&a {command: ls}, *a]").steps == (CommandStep("ls", ALL),) * 2
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
-    assert "too many values" in wrong("\n".join(lines))
-    assert "nested too deeply" in wrong("steps: &a [*a]")
-    assert "nested too deeply" in wrong("steps: " + "[" * 5000)
+    (many,), (loop,), (deep,) = map(problems, ("\n".join(lines), "steps: &a [*a]", "steps: " + "[" * 5000))
+    assert loop.what == deep.what != many.what
 
 
 def test_files_that_are_none(tmp_path):
-    for content, says in ((b"\x00\x01steps", "is binary"), (b"steps: [\xff]", "not UTF-8"), (b"a" * 2**21, "1 MiB")):
+    refused = set()
+    for content in (b"\x00\x01steps", b"steps: [\xff]", b"a" * 2**21):
         path = tmp_path / "a.yaml"
         path.write_bytes(content)
-        with pytest.raises(InputError, match=says):
+        with pytest.raises(InputError) as error:
             yaml_text.load(path)
+        assert str(path) in error.value.message
+        refused.add(error.value.code)
+    assert len(refused) == 3
     with raises("unreadable-file", reason="Is a directory"):
         yaml_text.load(tmp_path)
 
@@ -284,7 +369,7 @@ factors: {size: [64KiB, 100KiB]}
 steps:
   - {workload: envelope, transfer_size: "${size}"}
 """)
-    assert "not a multiple of the transfer size (102400 B) (at size=102400)" in said
+    assert "(at size=102400)" in said
 
 
 def test_a_constraint_that_forbids_nearly_all_of_10_to_the_12_cells_is_soon_checked():

@@ -8,8 +8,10 @@ import pytest
 
 from iosonde.campaign import trials as campaign
 from iosonde.core.errors import TargetFaultError
+from iosonde.core.message import Message
 from iosonde.core.types import Experiment, Factor, Run
 from iosonde.measure import design
+from messages import assert_problem
 
 NODES = Factor("nodes", "nodes", (1, 2))
 
@@ -91,9 +93,9 @@ def test_the_budget_starts_no_trial_that_would_end_late(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(campaign.time, "monotonic", lambda: now[0])
     bench = Bench(wait=lambda: now.append(now.pop() + 20))
-    ended = bench.run(experiment(50), rules=campaign.Rules(ends_at=150.0, ends_because="the budget"))
+    ended = bench.run(experiment(50), rules=campaign.Rules(ends_at=150.0))
     assert len(bench.measured()) == 2  # the third would end at 160
-    assert "trials are left" in ended.early
+    assert_problem(ended.early, "budget-exhausted", n_ahead=98, n=100)
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES])
@@ -102,7 +104,7 @@ def test_a_target_that_stays_so_ends_the_campaign_at_once(error):
     bench = Bench(missing={2: [f"write_large: rank 1: {said} (write of f at byte 0)"]})
     ended = bench.run(experiment(5))
     assert bench.measured() == [0, 1, 2]
-    assert said in ended.early
+    assert ended.early.code == "target-unusable" and said in ended.early.values["reason"]
     assert ended.incomplete == 1
 
 
@@ -126,16 +128,19 @@ def test_chance_failures_are_tolerated_three_in_a_row_are_not(bad, last):
 
 def test_what_is_known_to_outlast_the_walltime_is_not_started():
     bench = Bench()
-    rules = campaign.Rules(ends_at=time.monotonic() + 5, ends_because="the walltime", expected_s=60)
-    ended = bench.run(experiment(2), rules=rules)
+    walltime = Message("walltime-exhausted", "the walltime")
+    ended = bench.run(
+        experiment(2),
+        rules=campaign.Rules(ends_at=time.monotonic() + 5, ends_because=walltime, expected_s=60),
+    )
     assert not bench.measured()
-    assert "4 of 4 trials are left" in ended.early
+    assert_problem(ended.early, "walltime-exhausted", n_ahead=4, n=4)
 
 
 @pytest.mark.parametrize("fails", ["measure", "keep"])
 def test_a_target_that_fails_ends_the_campaign_and_costs_no_run(fails):
     bench = Bench()
-    fault = TargetFaultError("server-mnt-x-is-gone", "the server of /mnt/x is gone", "mount it again")
+    fault = TargetFaultError("server-gone", "the server of /mnt/x is gone", "mount it again")
 
     def failing(what):
         def does(given):

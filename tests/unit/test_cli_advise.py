@@ -14,12 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.cli.commands import advise
-from iosonde.core.errors import IosondeError
+from iosonde.core.errors import InputError, IosondeError
 from messages import raises
 
 DATA = str(Path(__file__).parents[1] / "golden" / "data" / "sieving_384.csv")
 ARGS = (DATA, "--response", "mib_s", "--choose", "servers,stripe,sieving", "--given", "op,hole_kib,block_kib",
         "--depth", "3")  # fmt: skip
+
+SET_STRIPE = "lfs setstripe -c 2 -S 2M "
 
 
 def invoke(*args: str) -> str:
@@ -55,8 +57,7 @@ def test_json_has_every_promised_key():
 def test_text_fits_a_terminal_and_ends_with_a_sentence():
     text = invoke(*ARGS)
     assert max(map(len, text.splitlines())) < 80 and text.rstrip().endswith(".")
-    assert "Criteria disagree" in text and "worst case" in text
-    assert "Shares of the best: mean, harmonic mean, least. In MiB/s: mean" in text
+    assert re.search(r"^Criteria .*: 2/2MiB/off", text, re.MULTILINE) and "In MiB/s:" in text
     # The seven columns of the published table: 2/2M/on, its harmonic mean 1 ÷ mean of 1 ÷ each.
     row = next(line for line in text.splitlines() if line.startswith("2/2MiB/on ")).replace("%", "").split()
     assert row[1:] == ["24", "0", "86.0", "78.7", "37.8", "238.8", "194.1", "31.98"]
@@ -90,7 +91,7 @@ def test_with_ties_a_long_setting_and_the_mark_of_today_the_table_fits(tmp_path)
     (tmp_path / "long.csv").write_text("\n".join(lines))
     text = invoke(str(tmp_path / "long.csv"), "--response", "speed", "--choose", "mode", "--given", "size",
                   "--current", "mode=another_very_long_name_of_it")  # fmt: skip
-    assert max(map(len, text.splitlines())) < 80 and " tied " in text and "Then: mean, harmonic" in text
+    assert max(map(len, text.splitlines())) < 80 and " tied " in text
 
 
 def test_times_are_better_low_and_new_trials_are_compared(tmp_path):
@@ -100,7 +101,7 @@ def test_times_are_better_low_and_new_trials_are_compared(tmp_path):
     assert made["better"] == "lower" and made["against"]["verdict"] == "kept"
     assert made["against"]["difference"]["low"] <= 1 <= made["against"]["difference"]["high"]
     text = invoke(old, *args, "--against", new)
-    assert "The advice, tried, brought what it said" in text and "obtained ÷ predicted" in text
+    assert "obtained ÷ predicted" in text
     higher = json.loads(invoke(old, *args, "--better", "higher", "--json"))
     assert higher["better"] == "higher"
 
@@ -110,14 +111,15 @@ def test_values_of_a_store_have_the_unit_of_their_rows(tmp_path):
     path = tmp_path / "values.csv"
     path.write_text("size,mode,value,unit\n" + "\n".join(rows * 3) + "\n")
     args = (str(path), "--response", "value", "--choose", "mode", "--given", "size")
-    assert "In MiB/s: mean, harmonic" in invoke(*args) and json.loads(invoke(*args, "--json"))["unit"] == "bytes/s"
+    assert "In MiB/s:" in invoke(*args) and json.loads(invoke(*args, "--json"))["unit"] == "bytes/s"
 
 
 def test_no_advice_says_what_would_settle_it(tmp_path):
-    text = invoke(trials(tmp_path / "t.csv", 0.0, 3), "--response", "time", "--choose", "mode", "--given", "size",
-                  "--depth", "2")  # fmt: skip
-    assert "No advice" in text and "more trials of each" in text
-    assert max(map(len, text.splitlines())) < 80
+    args = (trials(tmp_path / "t.csv", 0.0, 3), "--response", "time", "--choose", "mode", "--given", "size",
+            "--depth", "2")  # fmt: skip
+    made = json.loads(invoke(*args, "--json"))
+    assert made["advised"] == "nothing" and made["needs"]["cells"]
+    assert max(map(len, invoke(*args).splitlines())) < 80
 
 
 def test_values_over_many_decades_stay_within_the_line(tmp_path):
@@ -131,10 +133,10 @@ def test_values_over_many_decades_stay_within_the_line(tmp_path):
 def test_rules_are_written_as_files_of_a_system(tmp_path):
     out = tmp_path / "rules"
     invoke(*ARGS, "--write", str(out), "--system", "lustre", "--as", "servers=-c")
-    assert "lfs setstripe -c 2 -S 2M" in (out / "rule-1.sh").read_text()
+    assert (out / "rule-1.sh").read_text().splitlines()[-1].startswith(SET_STRIPE)
     assert (out / "rules.txt").read_text().count("\n") == len(list(out.glob("rule-*")))
     (out / "rule-9.sh").write_text("")
-    with raises("directory-not-empty", file="rule-9.sh"):
+    with raises("directory-not-empty", InputError, file="rule-9.sh"):
         invoke(*ARGS, "--write", str(out), "--system", "lustre")
 
 
@@ -142,7 +144,7 @@ def test_the_figure_is_written_and_the_same_each_time(tmp_path):
     for name in ("a.svg", "b.svg"):
         invoke(*ARGS, "--plot", str(tmp_path / name))
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-    assert "Loss by depth" in (tmp_path / "a.svg").read_text()
+    assert (tmp_path / "a.svg").read_text().startswith("<?xml")
 
 
 LEVELS = st.lists(st.sampled_from(["1", "2", "64", "on", "off", "a b", "é", "1e300", "C", "nan", "2M", "\x1b[31m"]),
@@ -179,25 +181,26 @@ def test_the_largest_ratios_overflow_quietly(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "args, said",
+    ("args", "code", "values"),
     [
-        (("--for", "op=read,hole_kib=4,block_kib=64"), "beyond what was tried: hole_kib=4"),
-        (("--for", "op=copy,hole_kib=64,block_kib=64"), "op=copy was never tried"),
-        (("--for", "op=read,hole_kib=64"), "no value for block_kib"),
-        (("--for", "op=read,hole_kib=x,block_kib=64"), "is not a number"),
-        (("--for", "servers=2"), "'servers' is chosen, not given"),
-        (("--for", "op=read,hole_kib=900,block_kib=64", "--where", "hole_kib!=900"), "left out by --where"),
-        (("--for", "op"), "--for: 'op' is not NAME=VALUE"),
-        (("--write", "x"), "--write and --system go together"),
-        (("--current", "servers=2"), "one value for each chosen column"),
-        (("--as", "servers=-c"), "--as renames columns in files"),
-        (("--for", "op=read,op=write,hole_kib=64,block_kib=64"), "op is given twice"),
-        (("--for", "op=read,hole_kib=64,block_kib=64", "--against", DATA), "give one of the two|asks for one workload"),
-        (("--plot", "x.txt"), "not a figure's name"),
-        (("--against", "absent.csv"), "does not exist"),
-        (("--against", DATA), "learned from"),
+        (("--for", "op=read,hole_kib=4,block_kib=64"), "outside-measured-range", {}),
+        (("--for", "op=copy,hole_kib=64,block_kib=64"), "unknown-level", {"factor": "op", "level": "copy"}),
+        (("--for", "op=read,hole_kib=64"), "missing-factor-level", {"factor": "block_kib"}),
+        (("--for", "op=read,hole_kib=x,block_kib=64"), "not-a-number", {"factor": "hole_kib", "level": "x"}),
+        (("--for", "servers=2"), "not-a-workload-factor", {"factor": "servers"}),
+        (("--for", "op=read,hole_kib=900,block_kib=64", "--where", "hole_kib!=900"), "excluded-by-filter",
+         {"workload": "op=read,hole_kib=900,block_kib=64"}),
+        (("--for", "op"), "invalid-assignment", {"assignment": "op"}),
+        (("--write", "x"), "options-require-each-other", {}),
+        (("--current", "servers=2"), "incomplete-setting", {"columns": "servers, stripe, sieving"}),
+        (("--as", "servers=-c"), "option-requires-option", {}),
+        (("--for", "op=read,op=write,hole_kib=64,block_kib=64"), "duplicate-name", {"name": "op"}),
+        (("--for", "op=read,hole_kib=64,block_kib=64", "--against", DATA), "conflicting-options", {}),
+        (("--plot", "x.txt"), "unknown-file-format", {"path": "x.txt"}),
+        (("--against", "absent.csv"), "no-such-file", {"path": "absent.csv"}),
+        (("--against", DATA), "training-data-reused", {"source": DATA}),
     ],
-)
-def test_wrong_input_is_one_sentence(args, said):
-    with pytest.raises(IosondeError, match=said):
+)  # fmt: skip
+def test_wrong_input_is_one_sentence(args, code, values):
+    with raises(code, **values):
         invoke(*ARGS, *args)

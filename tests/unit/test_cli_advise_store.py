@@ -19,6 +19,7 @@ from iosonde.core.table import table_of
 from iosonde.explain.advise import Wish, advise
 from iosonde.explain.advise_words import sentence_of
 from iosonde.store import Store
+from messages import assert_problem
 
 
 def said(*words: str) -> str:
@@ -39,9 +40,10 @@ def test_a_store_needs_nothing_but_what_may_be_chosen(tmp_path):
     assert len(one.pop("verdicts")) == 1
     assert made[0] | {"schema": 1} == one
     text = said(place)
-    assert "write bandwidth_last_done: " in text and "--response 'write bandwidth_last_done' says more" in text
+    assert "write bandwidth_last_done: " in text and "--response 'write bandwidth_last_done'" in text
     drawn = CliRunner().invoke(cli, ["advise", place, "--choose", "write_behind,cache", "--plot", "x.svg"])
-    assert isinstance(drawn.exception, InputError) and "the advice is on 2 responses" in str(drawn.exception)
+    assert isinstance(drawn.exception, InputError)
+    assert_problem(drawn.exception, "ambiguous-response", n_responses=2)
 
 
 def test_the_setting_in_use_is_what_the_system_had_before(tmp_path):
@@ -50,10 +52,10 @@ def test_the_setting_in_use_is_what_the_system_had_before(tmp_path):
     assert made["gain"]["over"] == "off/64" and made["advised"] == "default"
     assert made["gain"]["ratio"]["low"] > 2
     text = said(place, "--response", "write")
-    assert "in use is write_behind=off,cache=64B, as read before the first trial set anything" in text
+    assert "write_behind=off,cache=64B" in text
     assert "Advice: on/" in text and "for off/64" in text
     other = content(place, "--response", "write", "--current", "write_behind=on,cache=64")
-    assert other["gain"]["over"] == "on/64" and not any("in use is" in one for one in other["warnings"])
+    assert other["gain"]["over"] == "on/64" and not any("write_behind=" in one for one in other["warnings"])
     # A condition that leaves the first trial out takes nothing from what is known.
     assert content(place, "--where", "run!=e-0000", "--response", "write")["gain"]["over"] == "off/64"
 
@@ -64,7 +66,7 @@ def test_the_setting_in_use_is_what_the_system_had_before(tmp_path):
 def test_a_setting_that_is_not_known_or_was_not_measured_is_none_in_use(tmp_path, found, warned):
     made = content(options(tmp_path / "s", found), "--response", "write")
     assert made["over_random"] is not None and made["gain"]["over"].startswith("on/")
-    assert warned == any("cache=7 before the campaign, which was not measured" in one for one in made["warnings"])
+    assert warned == any("cache=7" in one for one in made["warnings"])
 
 
 def test_experiments_that_found_different_settings_have_none_in_use(tmp_path):
@@ -109,9 +111,9 @@ def test_a_clear_answer_is_not_hidden_by_a_setting_at_random():
     assert all(advise(two_options(seed, 3.5, 0.2), "y", ["a", "b"]).kind == "default" for seed in range(5))
     unsure = [advise(two_options(seed, 2.0, 0.35), "y", ["a", "b"]) for seed in range(12)]
     said = [sentence_of(made) for made in unsure if made.kind == "nothing"]
-    assert said and all(text.startswith("No advice: ") for text in said)
-    clear = [text for text in said if "But a=on alone is " in text]
-    assert clear and all("times as fast as a=off: say with --current what is in use" in text for text in clear)
+    assert said
+    clear = [text for text in said if "a=on" in text]
+    assert clear and all("a=off" in text and "--current" in text for text in clear)
 
 
 def noisy(rng: np.random.Generator, means: list[float], instances: int, noise: float):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 from pathlib import Path
 
 import pytest
@@ -52,11 +52,13 @@ def test_what_writes_inside_a_file_is_skipped_and_the_reason_is_said_and_kept(he
         done = CliRunner().invoke(command, ["e.yaml", "--target", "t", *words])
         said = " ".join(done.output.split())
         assert done.exit_code == 0, done.output
-        assert "rewrite is skipped" in said and "scattered is skipped" in said and " read is skipped" not in said
+        assert [re.search(rf"\b{name} [a-z ]*skip", said) is not None for name in ("rewrite", "scattered", "read")] == [
+            True, True, False,
+        ]  # fmt: skip
     (kept,) = Store.open(here / "s").runs()
     assert set(kept["facts"]["skipped"]) == {"rewrite", "scattered"} and kept["complete"]
     assert [phase["name"] for phase in kept["phases"]] == ["write", "read"]
-    assert "takes a file from beginning to end, once" in json.dumps(kept["facts"]["skipped"])
+    assert all(kept["facts"]["skipped"].values())  # the reasons
 
 
 MIXED = """\
@@ -78,8 +80,7 @@ def test_each_trial_is_judged_by_its_own_settings(here):
     (here / "e.yaml").write_text(MIXED)
     for command, words in ((plan.command, []), (run.command, ["--store", "s", "--alongside"])):
         said = " ".join(CliRunner().invoke(command, ["e.yaml", "--target", "t", *words]).output.split())
-        assert "write is skipped in 4 trials of 8 (offsets=shuffled): " in said
-        assert said.count("is skipped") == 1
+        assert " (offsets=shuffled): " in said and said.count(" skipped ") == 1 and re.search(r" 4 \w+ of 8 \(", said)
     kept = Store.open(here / "s").runs()
     assert {run["factors"]["offsets"]: ("skipped" in run["facts"], len(run["phases"])) for run in kept} == {
         "seq": (False, 1), "shuffled": (True, 0),
@@ -113,8 +114,8 @@ def test_a_rank_that_begins_inside_a_file_is_seen_too():
 def test_where_the_runs_are_is_said_once_for_all_labs_of_a_campaign(here, monkeypatch):
     """Each lab is measured by a run of its own, which the campaign that holds the machine started."""
     words = ["e.yaml", "--target", "t", "--alongside", "--store"]
-    assert "stored in s; the page" in CliRunner().invoke(run.command, [*words, "s"]).output
+    assert "report s" in CliRunner().invoke(run.command, [*words, "s"]).output
     for name, value in turn.passed_on().items():
         monkeypatch.setenv(name, value)
     done = CliRunner().invoke(run.command, [*words, "z"])
-    assert done.exit_code == 0 and "stored in" not in done.output
+    assert done.exit_code == 0 and "report z" not in done.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -51,35 +52,34 @@ def test_an_index_column_without_a_name_and_trailing_delimiters(csv):
 
 
 @pytest.mark.parametrize(
-    ("text", "message", "hint"),
+    ("text", "code", "values"),
     [
-        ("", "is empty", "header"),
-        ("# nothing\n", "is empty", "header"),
-        ("a,b\n", "has a header but no rows", "one row"),
-        ("1,2\n3,4\n", "line 1: the first line holds only numbers", "header line"),
-        ("Repls,Real,Repls\n1,2,3\n", "line 1: columns 1 and 3 are both called 'Repls'", "name of its own"),
-        ("a,b\n1,2\n3\n", "line 3 has 1 cells, the header 2", "end early"),
-        ("a,b\n1,5,2\n", "line 2 has 3 cells, the header 2", "decimal commas"),
-        ("a,b\n\0,2\n", "is not a text table", ".csv"),
-        (b"a,b\n1,\xff\xfe\n", "line 2: the text is not UTF-8", "UTF-8"),
+        ("", "empty-file", {}),
+        ("# nothing\n", "empty-file", {}),
+        ("a,b\n", "no-rows", {}),
+        ("1,2\n3,4\n", "missing-header", {"line": 1}),
+        ("Repls,Real,Repls\n1,2,3\n", "duplicate-column", {"line": 1, "column": "Repls"}),
+        ("a,b\n1,2\n3\n", "wrong-cell-count", {"line": 3, "n_cells": 1, "n_columns": 2}),
+        ("a,b\n1,5,2\n", "wrong-cell-count", {"line": 2, "n_cells": 3, "n_columns": 2}),
+        ("a,b\n\0,2\n", "not-a-table", {}),
+        (b"a,b\n1,\xff\xfe\n", "not-utf8", {"line": 2}),
     ],
 )
-def test_a_file_that_cannot_be_understood_is_refused(csv, text, message, hint):
-    with pytest.raises(DataError) as refused:
-        open_data(csv(text))
-    assert message in refused.value.message and hint in refused.value.hint
+def test_a_file_that_cannot_be_understood_is_refused(csv, text, code, values):
+    path = csv(text)
+    with raises(code, DataError, path=path, **values) as refused:
+        open_data(path)
+    assert refused.value.hint
 
 
 @pytest.mark.parametrize(
-    ("cell", "hint"),
-    [("1,5", "decimal point: 1.5"), ("nan", "leave the cell empty"), ("inf", "leave the cell empty"),
-     ("1_000", "correct the cell"), ("12s", "correct the cell")],
-)  # fmt: skip
+    ("cell", "hint"), [("1,5", "1.5"), ("nan", "empty"), ("inf", "empty"), ("1_000", "correct"), ("12s", "correct")]
+)
 def test_a_cell_that_is_no_number_is_named(csv, cell, hint):
     table = open_data(csv(f"x;y\n1;2.5\n2;{cell}\n")).table
-    with pytest.raises(DataError) as refused:
+    with raises("not-a-number", DataError) as refused:
         table.numbers("y")
-    assert "line 3, column 'y'" in refused.value.message and hint in refused.value.hint
+    assert f"line 3, column 'y': '{cell}'" in refused.value.message and hint in refused.value.hint
 
 
 def test_where_filters_by_label_and_value(csv):
@@ -88,9 +88,8 @@ def test_where_filters_by_label_and_value(csv):
     with pytest.raises(InputError) as refused:
         open_data(path, ["fss=nfs"])
     assert "fs" in refused.value.hint
-    with pytest.raises(DataError) as refused:
+    with raises("no-matching-rows", DataError, source=path, conditions="fs=ext4"):
         open_data(path, ["fs=ext4"])
-    assert "no row fulfils fs=ext4" in refused.value.message
 
 
 def test_parquet_keeps_types_and_refuses_what_is_none(tmp_path):
@@ -107,9 +106,8 @@ def test_parquet_keeps_types_and_refuses_what_is_none(tmp_path):
     with pytest.raises(DataError):
         table.numbers("z")
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(DataError) as refused:
+    with raises("truncated-file", DataError, path=path):
         open_data(str(path))
-    assert "not a whole Parquet file" in refused.value.message
 
 
 @pytest.mark.parametrize("name", ["none.csv", "table.xlsx"])
@@ -126,15 +124,13 @@ def test_two_columns_of_one_name_in_parquet_are_refused(tmp_path):
 
     path = tmp_path / "dup.parquet"
     pq.write_table(pa.table([[1], [2], [3]], names=["y", "x", "y"]), path)
-    with pytest.raises(DataError) as refused:
+    with raises("duplicate-column", DataError, path=path, column="y"):
         open_data(str(path))
-    assert refused.value.message == f"{path}: columns 1 and 3 are both called 'y'"
-    assert "name of its own" in refused.value.hint
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "runs.csv")
-    with raises("not-a-regular-file"):
+    with raises("not-a-regular-file", InputError, path=tmp_path / "runs.csv"):
         open_data(str(tmp_path / "runs.csv"))
 
 
@@ -151,7 +147,7 @@ _CELLS = [
     st.sampled_from(["c{} (s)", '"c{} (s)"', '"c{},; (s)"', '"c{} (s)']),
 )  # fmt: skip
 def test_a_large_plain_text_is_read_as_a_small_one_is(csv, rows, delimiter, end, last, name):
-    """Also what is refused: ragged rows, with the same words."""
+    """Also what is refused: ragged rows, with the same error."""
     lines = [delimiter.join(name.format(i) for i in range(3)), *(delimiter.join(row) for row in rows)]
     path = Path(csv((end.join(lines) + end * last).encode()))
 
@@ -174,6 +170,6 @@ def test_a_large_plain_text_is_read_by_columns_and_says_so(csv, monkeypatch, cap
     path = csv('"a",fs\n' + "1.5,nfs\n" * 200_000)  # as those write it who quote the names alone
     table = open_data(path).table
     output.tell("check", table)
-    said = f"reading {path}, 2 MiB …\ncheck of 200000 rows by 2 columns …\n"
-    assert capsys.readouterr().err == said
+    reading, check = capsys.readouterr().err.splitlines()
+    assert f" {path}, 2 MiB " in reading and re.search(r"^check .*\b200000 .*\b2 ", check)
     assert len(table) == 200_000 and table.column("a").numeric and table.place(1).endswith("line 3")

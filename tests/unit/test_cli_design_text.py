@@ -1,5 +1,7 @@
 """What `plan` says of a design: short lines, everything that the design costs, nothing of a plain one."""
 
+import re
+
 from iosonde.campaign import forecast
 from iosonde.campaign.plan import plan
 from iosonde.campaign.request import Request
@@ -9,6 +11,7 @@ from iosonde.report.text import design as text
 from iosonde.report.text import plan as plan_text
 
 SWITCHES = [Factor(name, "", ("off", "on")) for name in ("stripe", "cache", "ahead", "sync")]
+ALIASES = ["stripe:cache = ahead:sync", "stripe:ahead = cache:sync", "stripe:sync = cache:ahead"]
 SIZE = Factor("size", "bytes", (4096, 2**20))
 
 
@@ -22,22 +25,16 @@ def test_nothing_is_said_of_a_plain_design():
 
 def test_a_fraction_with_its_aliases():
     found = said(text.cells(design.cells(SWITCHES, {"kind": "fractional", "p": 1}, 1)))
-    assert found.splitlines() == [
-        "design      fraction of two-level factors: 8 cells, resolution 4",
-        "generators  sync = stripe * cache * ahead",
-        "aliases     stripe:cache = ahead:sync",
-        "            stripe:ahead = cache:sync",
-        "            stripe:sync = cache:ahead",
-    ]
+    head, *rows = found.splitlines()
+    assert re.fullmatch(r"design .*\b8 .*\b4", head)
+    assert [row[12:] for row in rows] == ["sync = stripe * cache * ahead", *ALIASES]
 
 
 def test_what_was_dropped_held_and_repeated():
     asked = {"constraints": ["size > 4096 or sync == 'off'"], "hard_to_change": "cache", "blocks": "ahead", "centre": 2}
     found = said(text.cells(design.cells([*SWITCHES, SIZE], asked, 1)))
-    assert "8 cells dropped by size > 4096 or sync == 'off'" in found
-    assert "2 centre trials in each block" in found
-    assert "2 blocks in a repetition" in found
-    assert "less surely" in " ".join(found.split())
+    for value in (r"\b8 .* size > 4096 or sync == 'off'", r"\b2 centre ", r"\b2 blocks ", r"\bcache\b"):
+        assert re.search(value, found), value
     assert max(map(len, found.splitlines())) < 80
 
 
@@ -60,7 +57,7 @@ def test_each_level_and_what_fits():
     total_s = sum(seconds)
     found = said(text.levels(factors, forecast.by_level(trials, seconds)))
     assert found.splitlines()[-1].split(": ", 1)[0].endswith("size 4 KiB")
-    assert found.startswith("of which    stripe off: ")
+    assert found.splitlines()[0][12:].startswith(f"{SWITCHES[0].name} {SWITCHES[0].levels[0]}: ")
     per_cell = {trial.factors["size"]: s for trial, s in zip(trials, seconds, strict=True)}
     offers = design.offers(factors, design.FULL, 6, 1, lambda cell: per_cell[cell["size"]], total_s / 2, lambda df: 2.0)
     shown = said(text.smaller(offers, total_s, total_s / 2))
@@ -68,7 +65,7 @@ def test_each_level_and_what_fits():
     assert "fraction 1/2: 96 trials" in shown
     assert max(map(len, shown.splitlines())) < 80
     assert not list(text.smaller([], total_s, total_s))
-    assert "no smaller design" in said(text.smaller([], total_s, 1.0))
+    assert len(list(text.smaller([], total_s, 1.0))) == 1
 
 
 def test_a_command_that_runs_once_a_whole_plot_is_said_to(tmp_path):
@@ -78,5 +75,5 @@ def test_a_command_that_runs_once_a_whole_plot_is_said_to(tmp_path):
         "  mode: {levels: [m, n], set: 'tune ${LEVEL}'}\n  size: [1, 2]\nsteps: ['dd bs=${size}']\n"
     )
     found = " ".join(" ".join(plan_text.lines(plan(Request(what=str(tmp_path / "e.yaml"))))).split())
-    assert "read by mounted (on the first node) set once for all trials of a whole plot; set back at the end" in found
-    assert found.count("set once for all trials") == 1  # mode is set in every trial
+    fs, mode = re.search(r" fs a, b (.*) mode m, n (.*) size 1, 2", found).groups()
+    assert "mounted" in fs and " plot; " in fs and " plot" not in mode  # mode is set in every trial

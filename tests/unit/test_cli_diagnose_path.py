@@ -12,6 +12,7 @@ from iosonde import report
 from iosonde.answers.diagnose.answer import diagnose
 from iosonde.core.types import Observation, Run
 from iosonde.data.source import open_data
+from iosonde.explain.readings import NO_READ_AHEAD
 from iosonde.store import Store
 
 N, TYPICAL_S = 1000, 700e-6
@@ -54,9 +55,9 @@ ALIKE = counted((600, 90e-6), (400, 110e-6))
 
 def test_reads_that_each_go_to_a_server_are_not_read_ahead(tmp_path):
     made = diagnosed(tmp_path, ALIKE)
-    assert made.groups[0].reading.mechanism == "no read-ahead"
-    assert made.content()["groups"][0]["mechanism"] == "no read-ahead"
-    assert "It reads like no read-ahead" in " ".join(" ".join(report.text.diagnose.lines(made)).split())
+    assert made.groups[0].reading.mechanism == NO_READ_AHEAD
+    assert made.content()["groups"][0]["mechanism"] == NO_READ_AHEAD
+    assert f" {NO_READ_AHEAD}" in " ".join(" ".join(report.text.diagnose.lines(made)).split())
 
 
 @pytest.mark.parametrize("without", [{"profile": None}, {"profile": ALIKE, "lab": None},
@@ -69,4 +70,4 @@ def test_it_is_not_said_where_nobody_counted_or_it_was_asked_for_or_reads_were_g
 def test_a_server_that_did_nothing_of_the_kind_is_no_trouble(tmp_path):
     profile = counted((1000, 1e-4))
     profile["servers"].append({"server": "server2", "operations": []})
-    assert diagnosed(tmp_path, profile).groups[0].reading.mechanism == "no read-ahead"
+    assert diagnosed(tmp_path, profile).groups[0].reading.mechanism == NO_READ_AHEAD

@@ -9,6 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.cli.commands import anova, plot, rank, report, summary
+from iosonde.core.verdict import VerdictState
+
+NOT_SEPARABLE = VerdictState.NOT_SEPARABLE
 
 COMMANDS = {"summary": summary, "plot": plot, "report": report, "rank": rank}
 ALIASED = ("disk", "s_disk"), ("flash", "s_flash")
@@ -47,8 +50,8 @@ def two_devices(path, broken: int = 0, clients=(1, 2, 4)) -> str:
 def test_an_obvious_effect_is_not_denied_where_two_columns_go_together(tmp_path, name):
     path = written(tmp_path / "two.csv", "device,setup,mbs",
                    [(*ALIASED[k], (101, 901)[k] + i) for k in (0, 1) for i in range(4)])  # fmt: skip
-    assert effects(name, path) == {("mbs", "device", "setup"): "different", ("mbs", "device"): "not separable",
-                                   ("mbs", "setup"): "not separable"}  # fmt: skip
+    assert effects(name, path) == {("mbs", "device", "setup"): "different", ("mbs", "device"): NOT_SEPARABLE,
+                                   ("mbs", "setup"): NOT_SEPARABLE}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -58,8 +61,8 @@ def test_a_third_factor_does_not_take_the_credit(tmp_path, name, broken):
     path = two_devices(tmp_path, broken)
     states = effects(name, path)
     assert states["mbs", "device", "pool"] == states["mbs", "clients"] == "different"
-    assert states["mbs", "device"] == ("different" if broken else "not separable")
-    assert states["mbs", "pool"] == "not separable"
+    assert states["mbs", "device"] == ("different" if broken else NOT_SEPARABLE)
+    assert states["mbs", "pool"] == NOT_SEPARABLE
 
 
 def test_factors_that_go_together_are_first_in_the_order_and_share_vi(tmp_path):
@@ -73,7 +76,7 @@ def test_factors_that_go_together_are_first_in_the_order_and_share_vi(tmp_path):
 @pytest.mark.parametrize("name", ["summary", "plot", "report", "rank"])
 def test_one_trial_a_setting_is_not_tested(tmp_path, name):
     path = written(tmp_path / "one.csv", "fs,mbs", [("a", 100.5), ("b", 60.2), ("c", 55.1)])
-    assert effects(name, path) == {("mbs", "fs"): "not tested"}
+    assert effects(name, path) == {("mbs", "fs"): VerdictState.NOT_TESTED}
 
 
 def several_metrics(path) -> str:

@@ -61,8 +61,9 @@ def test_what_click_cites_of_the_command_line_is_escaped(told, words):
 
 def test_words_of_click_keep_their_form(told):
     code, _, err = told("summary", "x.csv", "y")
-    assert code == 2 and err.startswith("Usage: ")
-    assert err.endswith("summary --help' for help.\n\nError: Got unexpected extra argument (y)\n")
+    usage, cure, empty, error = err.splitlines()
+    assert code == 2 and usage.startswith("Usage: ") and "summary --help'" in cure
+    assert empty == "" and error.startswith("Error: ") and error.endswith(" (y)")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from iosonde.store import Store
 
 ZERO, S = 10**12, 10**9
 LEVELS = ("none", "stop")
+FAULT = "stop on server2"  # its name in JSON
 
 
 def operations(hung_ms: int) -> np.ndarray:
@@ -69,11 +71,9 @@ def said(*words: str) -> str:
 
 def test_summary_tells_the_parts_the_pause_and_the_healing(data):
     text = said("summary", data)
-    assert "stop on server2: write, fault=stop" in text and max(map(len, text.splitlines())) < 80
-    flat = " ".join(text.split())
-    assert "95.4 MiB/s, with it 326 KiB/s, while it healed 47.7 MiB/s" in flat
-    assert "For 3.00 s no operation ended (before it 10.0 ms at most). Well 1.30 s after it was undone." in flat
-    assert "Means over 3 trials." in flat
+    assert f"{FAULT}: write, fault=stop" in text and max(map(len, text.splitlines())) < 80
+    rates, times, n = r"95.4 MiB/s\b.* 326 KiB/s\b.* 47.7 MiB/s\b", r".* 3.00 s .* 10.0 ms .* 1.30 s ", r".* 3 trials\."
+    assert re.search(rates + times + n, " ".join(text.split()))
 
 
 def test_where_trials_share_a_bring_up_the_means_are_over_bring_ups(tmp_path):
@@ -85,14 +85,14 @@ def test_where_trials_share_a_bring_up_the_means_are_over_bring_ups(tmp_path):
     assert (one["n"], one["bring_ups"]) == (6, 2)
     during = next(part for part in one["parts"] if part["part"] == "healing")
     assert during["n"] == 2
-    assert "Means over 2 bring-ups of 6 trials." in one["sentence"]
+    assert re.search(r" 2 bring-ups of 6 trials\.$", one["sentence"])
     # Healed 1.0 to 1.5 s after it was undone: three trials of one bring-up, three of the other.
     assert one["heal_s"] == pytest.approx(1.25) and one["heal_s_low"] < 0.2 and one["heal_s_high"] > 3
 
 
 def test_the_json_has_estimates_whose_n_counts_trials(data):
     (one,) = json.loads(said("summary", data, "--json"))["faults"]
-    assert (one["fault"], one["operation"], one["by"]["fault"], one["n"]) == ("stop on server2", "write", "stop", 3)
+    assert (one["fault"], one["operation"], one["by"]["fault"], one["n"]) == (FAULT, "write", "stop", 3)
     before, during, healing, after = one["parts"]
     assert [part["part"] for part in one["parts"]] == ["before", "during", "healing", "after"]
     assert before["rate"] == pytest.approx(1e8) and before["n"] == 3 and during["p50_s"] is None
@@ -104,28 +104,26 @@ def test_one_trial_has_no_interval_and_an_incomplete_one_is_left_out(tmp_path):
     runs = [run(0, "none"), run(1, "stop"), run(2, "none"), run(3, "stop", ("write: rank 0: Input/output error",))]
     path = stored(tmp_path / "s", runs)
     (one,) = json.loads(said("summary", path, "--json"))["faults"]
-    assert one["n"] == 1 and one["parts"][0]["rate_low"] is None and "there is no interval" in one["sentence"]
-    assert "S116 operations failed in 1 of 2 trials with faults" in " ".join(said("summary", path).split())
+    assert one["n"] == 1 and one["parts"][0]["rate_low"] is None and " to " not in one["sentence"]
+    assert re.search(r"S116 \w.* 1 of 2 trials", " ".join(said("summary", path).split()))
 
 
 def test_without_faults_nothing_is_said_of_them(tmp_path):
     path = stored(tmp_path / "s", [run(0, "none"), run(1, "none")])
-    assert "faults" not in json.loads(said("summary", path, "--json")) and "while it healed" not in said(
-        "summary", path
-    )
+    assert "faults" not in json.loads(said("summary", path, "--json")) and FAULT not in said("summary", path)
 
 
 def test_the_time_line_has_their_marks(data):
     drawn = json.loads(said("plot", data, "--kind", "time", "--json"))
     found = json.dumps(drawn)
-    for what in ("stop on server2", "undone", "well"):
+    for what in (FAULT, "undone", "well"):
         assert what in found
 
 
 def test_the_page_shows_them(data, tmp_path):
     said("report", data, "-o", str(tmp_path / "p.html"))
     page = (tmp_path / "p.html").read_text()
-    assert "What faults did" in page and "faults-1" in page and "while it healed 47.7 MiB/s" in page
+    assert "faults-1" in page and FAULT in page and " 47.7 MiB/s" in page
     document = json.loads(said("report", data, "--json"))
     assert document["faults"][0]["heal_s"] == pytest.approx(1.3)
 
@@ -133,6 +131,5 @@ def test_the_page_shows_them(data, tmp_path):
 def test_lost_data_is_a_finding(tmp_path):
     lost = "read: rank 0: byte 4096 is not what was written (read of f at byte 4096)"
     path = stored(tmp_path / "s", [run(0, "none"), run(1, "stop", (lost,))])
-    assert "S116 data was lost in 1 of 1 trials with faults; first in e-0001 (stop on server2)" in " ".join(
-        CliRunner().invoke(cli, ["summary", path]).stdout.split()
-    )
+    text = " ".join(CliRunner().invoke(cli, ["summary", path]).stdout.split())
+    assert re.search(rf"S116 data \w.* 1 of 1 trials .* e-0001 \({FAULT}\)", text)

@@ -14,11 +14,13 @@ from click.testing import CliRunner
 from iosonde.cli.commands import fit, predict, validate
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment, Factor, Observation, Run
+from iosonde.core.verdict import VerdictState
 from iosonde.store import Store
 from messages import raises
 
 COMMANDS = {"fit": fit.command, "predict": predict.command, "validate": validate.command}
 RATE = "speed (MB/s)"
+CHOSEN = "loglinear"
 
 
 def invoke(name: str, *args: str) -> str:
@@ -91,10 +93,12 @@ def test_the_coverage_of_intervals_counts_settings_and_not_their_trials(model, t
     assert (made["n_intervals"], made["n_covered"], made["coverage_settings"]) == (96, 84, 8)
     assert made["coverage_low"] < 0.5 and made["coverage_high"] > made["level"]
     text = " ".join(invoke("validate", str(tmp_path / "new.csv"), "--model", model).split())
-    assert "of 96 intervals at 95 %, of 8 settings, 84 held the new trial: 87.5 %" in text
+    assert re.search(r"\b96 \w+ at 95 %, of 8 settings, 84 .*: 87\.5 %", text)
     (tmp_path / "one.csv").write_text("\n".join([f"size,fs,{RATE}", *rows[:12]]) + "\n")
     text = " ".join(invoke("validate", str(tmp_path / "one.csv"), "--model", model).split())
-    assert "of 1 setting, 12 held the new trial: 100.0 %" in text and "cannot be told of one setting" in text
+    assert re.search(r" of 1 setting, 12 .*: 100\.0 %", text)
+    one = json.loads(invoke("validate", str(tmp_path / "one.csv"), "--model", model, "--json"))
+    assert (one["n_covered"], one["coverage_settings"], one["coverage_low"]) == (12, 1, None)
 
 
 def test_a_stored_model_has_no_figure_and_that_is_said(runs, model):
@@ -125,18 +129,17 @@ def test_text_of_predictions_fits_a_terminal(runs, model):
     for text in (invoke("predict", model, "size=3000", "fs=nfs"), invoke("predict", model, "--data", runs),
                  invoke("validate", runs, "--model", model)):  # fmt: skip
         assert max(map(len, text.splitlines())) < 80
-    assert "together: it holds if the response only rises" in invoke("predict", model, "size=3000,fs=nfs").replace(
-        "\n  ", " "
-    )
+    assert invoke("predict", model, "size=3000,fs=nfs") == invoke("predict", model, "size=3000", "fs=nfs")
 
 
 def test_a_prediction_of_a_tree_says_how_many_rows_it_comes_from(runs, tmp_path):
     place = str(tmp_path / "tree.json")
     invoke("fit", runs, *ARGS, "--family", "tree depth=2", "-o", place)
     made = json.loads(invoke("predict", place, "size=3000", "fs=nfs", "--json"))
-    assert made["n_alike"] > 3 and f"leaf of {made['n_alike']} rows" in invoke("predict", place, "size=3000", "fs=nfs")
+    assert made["n_alike"] > 3
+    assert re.search(rf"\bleaf\b.* {made['n_alike']} rows", invoke("predict", place, "size=3000", "fs=nfs"))
     every = invoke("predict", place, "--data", runs)
-    assert every.count("leaf of ") == 64 and max(map(len, every.splitlines())) < 80
+    assert len(re.findall(r"\bleaf\b.* \d+ ", every)) == 64 and max(map(len, every.splitlines())) < 80
 
 
 def test_a_text_says_rates_of_a_store_in_units_that_people_read(tmp_path):
@@ -162,8 +165,8 @@ def test_numbers_of_a_table_are_levels_where_the_model_has_text(tmp_path):
 
 def test_a_stored_model_describes_itself(model):
     text = invoke("predict", model, "--describe")
-    assert max(map(len, text.splitlines())) < 80 and text.rstrip().endswith("iosonde rank.")
-    assert "1024 to 131072, 8 levels" in text and "more log2(size), more speed (MB/s): 3" in text
+    assert max(map(len, text.splitlines())) < 80 and text.rstrip().endswith(" rank.")
+    assert "1024 to 131072, 8 " in text and re.search(r" log2\(size\), .*speed \(MB/s\): 3", text)
     made = json.loads(invoke("predict", model, "--describe", "--json"))
     assert made["shares"].keys() == {"size", "fs"} and sum(made["shares"].values()) == pytest.approx(1, abs=1e-3)
     assert made["errors"]["mae"] < 0.1 and [one["name"] for one in made["factors"]] == ["size", "fs"]
@@ -182,16 +185,18 @@ def test_negative_speeds_make_way_for_a_model_that_has_none():
         "5",
         "--family",
     )
-    text = invoke(*args, "linear,loglinear").replace("\n", " ")
-    assert "loglinear is taken" in text and "that predicts nothing below 0 (linear does)" in text
-    assert json.loads(invoke(*args, "linear,loglinear", "--json"))["passed_over"] == ["linear"]
-    alone = invoke(*args, "linear").replace("\n  ", " ")
-    assert "predicts below 0 in" in alone and "loglinear and trees stay above" in alone
+    families = f"linear,{CHOSEN}"
+    assert re.search(rf"^{CHOSEN} .*\(linear ", invoke(*args, families), re.MULTILINE | re.DOTALL)
+    made = json.loads(invoke(*args, families, "--json"))
+    assert (made["model"], made["passed_over"]) == (CHOSEN, ["linear"])
+    alone = json.loads(invoke(*args, "linear", "--json"))
+    assert alone["model"] == "linear" and alone["negative_share"]["linear"] > 0
+    assert CHOSEN in invoke(*args, "linear")
 
 
 def test_r2_of_the_fit_and_of_rows_not_seen_stand_apart(runs):
     text = invoke("fit", runs, *ARGS, "--family", "linear").replace("\n  ", " ")
-    assert re.search(r"R² of the rows that the line was fitted to: 0\.\d+ \(adjusted 0\.\d+\); of rows not seen:", text)
+    assert re.search(r"R² [^.]*: 0\.\d+ \(\w+ 0\.\d+\); of [a-z ]+: ", text)
     assert "accuracy" not in text
 
 
@@ -199,9 +204,12 @@ def test_no_better_than_the_mean_is_said(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,y\n" + "".join(f"{i % 8},{100 + (i * 7919 % 101)}\n" for i in range(40)))
     args = ("fit", str(path), "--response", "y", "--on", "a", "--family")
-    assert "The mean of everything is taken: no model is better" in invoke(*args, "mean,linear,tree").replace("\n", " ")
-    assert "it is no better than that mean" in invoke(*args, "tree").replace("\n", " ")
-    assert invoke(*args, "mean").rstrip().splitlines()[-1].startswith("mean: it errs by")
+    for families, model in (("mean,linear,tree", "mean"), ("tree", "tree"), ("mean", "mean")):
+        made = json.loads(invoke(*args, families, "--json"))
+        (verdict,) = made["verdicts"]
+        assert made["model"] == model and (verdict["claim"], verdict["state"]) == (model, VerdictState.INCONCLUSIVE)
+    assert {"25.7", "26.3"} <= set(re.findall(r"\d+\.\d", invoke(*args, "tree").rpartition("\n\n")[2]))
+    assert invoke(*args, "mean").rstrip().splitlines()[-1].startswith("mean: ")
 
 
 def test_a_name_may_be_written_without_its_unit(tmp_path):
@@ -210,25 +218,27 @@ def test_a_name_may_be_written_without_its_unit(tmp_path):
     invoke("fit", str(path), "--response", "y", "--on", "size", "--family", "linear", "-o", file)
     for text in ("size=4", "size=4MB", "size=4 MB", "size=4000kB", "size (MB)=4"):
         assert json.loads(invoke("predict", file, text, "--json"))["at"] == {"size (MB)": 4.0}
-    with raises("reraised"):
+    with raises("extrapolation-too-far", low=0, high=23):
         invoke("predict", file, "size=4GB")
     with raises("duplicate-factor", factor="size (MB)"):
         invoke("predict", file, "size=4", "size (MB)=5")
     with pytest.raises(InputError) as refused:
         invoke("predict", file)
-    assert refused.value.hint == f"write iosonde predict {file} size=0"
+    assert refused.value.hint.endswith(f" predict {file} size=0")
 
 
 def test_copies_and_assumptions_are_said(tmp_path):
     path = tmp_path / "t.csv"
     rows = [(a, mode, (a * 7919 % 101) + 0.137 * a) for a in range(30) for mode in "xy"]  # y copies x
     path.write_text("a,mode,speed\n" + "".join(f"{a},{mode},{y}\n" for a, mode, y in rows))
-    text = invoke("fit", str(path), "--response", "speed", "--on", "a,mode", "--family", "tree").replace("\n", " ")
-    assert "60 rows are copies of another setting's: they are kept in one fold" in text
+    args = ("fit", str(path), "--response", "speed", "--on", "a,mode", "--family", "tree")
+    assert json.loads(invoke(*args, "--json"))["rows_with_twin"] == 60 and re.search(
+        r"^60 rows ", invoke(*args), re.MULTILINE
+    )
     curved = tmp_path / "c.csv"
     curved.write_text("a,speed\n" + "".join(f"{a},{100 * 2.0**-a + 0.01 * r}\n" for a in range(8) for r in range(4)))
     text = invoke("fit", str(curved), "--response", "speed", "--on", "a", "--family", "linear").replace("\n  ", " ")
-    assert "S301" in text and "iosonde rank" in text and "predicts below 0 in" in text
+    assert "S301" in text and " rank" in text and " below 0 " in text
     made = json.loads(invoke("fit", str(curved), "--response", "speed", "--on", "a", "--family", "linear", "--json"))
     assert made["negative_share"]["linear"] > 0 and "S301" in [f["code"] for f in made["linear_findings"]]
 
@@ -259,8 +269,10 @@ def test_a_perfect_line_is_json(tmp_path, family):
 def test_two_settings_cannot_tell(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,y\n1,2\n1,2.1\n1,2.3\n2,3\n2,3.2\n2,3.4\n")
-    text = invoke("fit", str(path), "--response", "y", "--on", "a").replace("\n", " ")
-    assert "Cannot tell which model is right" in text and "learning from 3 of 6 rows" in text
+    made = json.loads(invoke("fit", str(path), "--response", "y", "--on", "a", "--json"))
+    assert [verdict["state"] for verdict in made["verdicts"]] == [VerdictState.NOT_TESTED]
+    assert [one["family"] for one in made["tried"] if one["refused"]] == ["linear", "loglinear"]
+    assert re.search(r"~ linear .*\n?.*3 of 6 rows", invoke("fit", str(path), "--response", "y", "--on", "a"))
 
 
 @pytest.mark.parametrize("form", ["png", "svg", "pdf"])
@@ -269,7 +281,7 @@ def test_figures_are_files(runs, tmp_path, form):
     invoke("fit", runs, *ARGS, "--family", "tree", "--plot", str(one))
     if form == "svg":
         invoke("validate", runs, *ARGS, "--family", "linear,tree", "--curve", "--plot", str(two))
-        assert "Learning curve" in two.read_text() and "the tree" in one.read_text()
+        assert len(two.read_text()) > 1000 and "tree" in one.read_text()
     assert one.read_bytes()[:5].strip().startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[form])
 
 
@@ -281,37 +293,38 @@ def test_what_a_file_says_cannot_steer_a_terminal(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "code", "name"),
     [
-        (("fit",), "--response is missing"),
-        (("fit", "--response", "speed"), "--on is missing"),
-        (("fit", "--response", "speed", "--on", "siz"), "no column 'siz'"),
-        (("fit", *ARGS, "--family", "svm"), "no model family 'svm'"),
-        (("fit", *ARGS, "--family", "tree deep=3"), "no option 'deep'"),
-        (("fit", *ARGS, "--family", "tree depth=x"), "is not a number"),
-        (("fit", *ARGS, "--family", "tree depth=-1"), "out of range"),
-        (("fit", *ARGS, "--family", "tree depth"), "is not an option of a family"),
-        (("fit", *ARGS, "--family", ","), "no family is named"),
-        (("fit", *ARGS, "--family", "tree", "--folds", "33"), "32 settings cannot make 33 folds"),
-        (("fit", *ARGS, "--family", "tree", "--folds", "1"), "1 folds"),
-        (("fit", *ARGS, "--family", "tree", "--folds", "0"), "0 folds"),
-        (("fit", *ARGS, "--family", "linear", "--terms", "logg(size)"), "logg"),
-        (("fit", *ARGS, "--family", "linear,tree", "--terms", "siez"), "no column 'siez'"),
-        (("fit", *ARGS, "--family", "boosting trees=0"), "boosting trees=0 is out of range"),
-        (("fit", *ARGS, "--family", "forest trees=20000"), "forest trees=20000 is out of range"),
-        (("fit", *ARGS, "--family", "boosting rate=0"), "boosting rate=0.0 is out of range"),
-        (("fit", *ARGS, "--family", "neighbours k=0"), "neighbours k=0 is out of range"),
-        (("fit", *ARGS, "--family", "tree", "--plot", "x.doc"), "not a figure's name"),
-        (("fit", *ARGS, "--family", "tree", "-o", "/nowhere/m.json"), "cannot write"),
-        (("validate", *ARGS, "--inverse", "--split", "0.5"), "three ways to fold"),
-        (("validate", *ARGS, "--leave-out", "rank"), "not a factor of the model"),
-        (("validate", *ARGS, "--model", "none.json"), "cannot read none.json"),
+        (("fit",), "missing-option", "--response"),
+        (("fit", "--response", "speed"), "missing-option", "--on"),
+        (("fit", "--response", "speed", "--on", "siz"), "unknown-column", "'siz'"),
+        (("fit", *ARGS, "--family", "svm"), "unknown-family", "'svm'"),
+        (("fit", *ARGS, "--family", "tree deep=3"), "unknown-family-option", "'deep'"),
+        (("fit", *ARGS, "--family", "tree depth=x"), "not-a-number", "tree depth=x"),
+        (("fit", *ARGS, "--family", "tree depth=-1"), "out-of-range", "tree depth=-1"),
+        (("fit", *ARGS, "--family", "tree depth"), "invalid-option-value", "'depth'"),
+        (("fit", *ARGS, "--family", ","), "empty-option-value", ""),
+        (("fit", *ARGS, "--family", "tree", "--folds", "33"), "too-few-settings", "33"),
+        (("fit", *ARGS, "--family", "tree", "--folds", "1"), "too-few-folds", "1 "),
+        (("fit", *ARGS, "--family", "tree", "--folds", "0"), "too-few-folds", "0 "),
+        (("fit", *ARGS, "--family", "linear", "--terms", "logg(size)"), "unknown-transform", "'logg'"),
+        (("fit", *ARGS, "--family", "linear,tree", "--terms", "siez"), "unknown-column", "'siez'"),
+        (("fit", *ARGS, "--family", "boosting trees=0"), "out-of-range", "boosting trees=0"),
+        (("fit", *ARGS, "--family", "forest trees=20000"), "out-of-range", "forest trees=20000"),
+        (("fit", *ARGS, "--family", "boosting rate=0"), "out-of-range", "boosting rate=0.0"),
+        (("fit", *ARGS, "--family", "neighbours k=0"), "out-of-range", "neighbours k=0"),
+        (("fit", *ARGS, "--family", "tree", "--plot", "x.doc"), "unknown-file-format", "x.doc"),
+        (("fit", *ARGS, "--family", "tree", "-o", "/nowhere/m.json"), "unwritable-file", "/nowhere/m.json"),
+        (("validate", *ARGS, "--inverse", "--split", "0.5"), "conflicting-options", "--split"),
+        (("validate", *ARGS, "--leave-out", "rank"), "unknown-factor", "'rank'"),
+        (("validate", *ARGS, "--model", "none.json"), "unreadable-file", "none.json"),
     ],
 )
-def test_wrong_input_is_one_sentence_with_a_cure(runs, args, said):
-    with pytest.raises((InputError, DataError)) as refused:
+def test_wrong_input_is_one_sentence_with_a_cure(runs, args, code, name):
+    with raises(code) as refused:
         invoke(args[0], runs, *args[1:])
-    assert said in refused.value.message and refused.value.hint and "\n" not in refused.value.message
+    assert isinstance(refused.value, (InputError, DataError))
+    assert name in refused.value.message and refused.value.hint and "\n" not in refused.value.message
 
 
 def test_the_name_of_a_figure_is_looked_at_before_a_model_is_fitted(runs, tmp_path):
@@ -322,42 +335,43 @@ def test_the_name_of_a_figure_is_looked_at_before_a_model_is_fitted(runs, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "code", "name"),
     [
-        ((), "a setting is missing"),
-        (("size=4096", "--data", "x.csv"), "both given"),
-        (("size=4096", "--describe"), "takes no setting"),
-        (("size",), "is not NAME=VALUE"),
-        (("size=1", "size=2"), "given twice"),
-        (("size=4096",), "no value for fs"),
-        (("size=4096", "fs=lustre"), "fs=lustre was never tried"),
-        (("size=big", "fs=nfs"), "size=big is not a number"),
-        (("size=nan", "fs=nfs"), "size=nan is not a number"),
-        (("size=1_000", "fs=nfs"), "size=1_000 is not a number"),
-        (("size=4194304", "fs=nfs"), "far outside 1024 to 131072"),
-        (("size=4096", "fs=nfs", "x=1"), "no factor 'x'"),
+        ((), "missing-setting", ""),
+        (("size=4096", "--data", "x.csv"), "conflicting-options", "--data"),
+        (("size=4096", "--describe"), "conflicting-options", "--describe"),
+        (("size",), "invalid-assignment", "'size'"),
+        (("size=1", "size=2"), "duplicate-name", "size"),
+        (("size=4096",), "missing-factor-level", " fs"),
+        (("size=4096", "fs=lustre"), "unknown-level", "fs=lustre"),
+        (("size=big", "fs=nfs"), "not-a-number", "size=big"),
+        (("size=nan", "fs=nfs"), "not-a-number", "size=nan"),
+        (("size=1_000", "fs=nfs"), "not-a-number", "size=1_000"),
+        (("size=4194304", "fs=nfs"), "extrapolation-too-far", "1024 to 131072"),
+        (("size=4096", "fs=nfs", "x=1"), "unknown-factor", "'x'"),
     ],
 )
-def test_a_setting_that_cannot_be_is_one_sentence_with_a_cure(model, args, said):
-    with pytest.raises((InputError, DataError)) as refused:
+def test_a_setting_that_cannot_be_is_one_sentence_with_a_cure(model, args, code, name):
+    with raises(code) as refused:
         invoke("predict", model, *args)
-    assert said in refused.value.message and refused.value.hint
+    assert isinstance(refused.value, (InputError, DataError))
+    assert name in refused.value.message and refused.value.hint
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "code", "values"),
     [
-        ("a,y\n1,2\n1,3\n", "one level"),
-        ("a,y\n1,2\n2,2\n", "y is 2 in all rows"),
-        ("a,b,c,y\n1,2,1,4\n2,1,1,5\n3,5,2,9\n", "cannot fit"),
-        ("a,y\n1,\n2,\n", "no row has y"),
+        ("a,y\n1,2\n1,3\n", "constant-factor", {"column": "a"}),
+        ("a,y\n1,2\n2,2\n", "constant-response", {"response": "y"}),
+        ("a,b,c,y\n1,2,1,4\n2,1,1,5\n3,5,2,9\n", "fit-failed", {}),
+        ("a,y\n1,\n2,\n", "no-complete-rows", {"response": "y", "columns": "a"}),
     ],
 )
-def test_data_that_tell_nothing_are_one_sentence(tmp_path, rows, said):
+def test_data_that_tell_nothing_are_one_sentence(tmp_path, rows, code, values):
     path = tmp_path / "t.csv"
     path.write_text(rows)
     on = rows.partition(",y\n")[0]
-    with pytest.raises((InputError, DataError), match=said):
+    with raises(code, DataError, **values):
         invoke("fit", str(path), "--response", "y", "--on", on, "--family", "linear")
 
 
@@ -379,7 +393,7 @@ def test_constraints_of_a_stored_experiment_are_taken_over(tmp_path):
     store = stored(tmp_path, ["stripes * replicas <= 2 * servers"], [(1, 1), (1, 2), (2, 2), (1, 4), (2, 4), (4, 4)])
     file, args = str(tmp_path / "m.json"), ("--response", "value", "--on", "stripes,servers,size", "--family", "linear")
     text = invoke("fit", store, *args, "-o", file)
-    assert "every setting fulfils 'stripes * 2 <= 2 * servers'" in text
+    assert " 'stripes * 2 <= 2 * servers'" in text
     assert json.loads(invoke("predict", file, "stripes=2,servers=4,size=4KiB", "--json"))["unit"] == "bytes/s"
     with raises("constraint-violated", constraint="stripes * 2 <= 2 * servers"):
         invoke("predict", file, "stripes=4,servers=2,size=4KiB")
@@ -388,17 +402,17 @@ def test_constraints_of_a_stored_experiment_are_taken_over(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("constraint", "on", "said"),
+    ("constraint", "on", "name"),
     [
-        ("stripes <= servers", "stripes,size", "is not kept: the model has no factor servers"),
-        ("stripes > servers", "stripes,servers", "is not kept: trials that were measured break it"),
-        ("stripes.real > 1", "stripes,servers", "is not allowed"),
+        ("stripes <= servers", "stripes,size", " servers"),
+        ("stripes > servers", "stripes,servers", "stripes > servers"),
+        ("stripes.real > 1", "stripes,servers", "'stripes.real'"),
     ],
 )
-def test_a_constraint_that_is_not_taken_over_is_said(tmp_path, constraint, on, said):
+def test_a_constraint_that_is_not_taken_over_is_said(tmp_path, constraint, on, name):
     store = stored(tmp_path, [constraint], [(1, 1), (1, 2), (2, 2), (1, 4), (2, 4), (4, 4)])
     made = json.loads(invoke("fit", store, "--response", "value", "--on", on, "--family", "mean", "--json"))
-    assert made["constraints"] == [] and any(said in warning for warning in made["warnings"])
+    assert made["constraints"] == [] and any(name in warning for warning in made["warnings"])
 
 
 def test_a_constraint_on_other_factors_alone_is_no_matter(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import sys
@@ -43,7 +44,7 @@ def gate(tmp_path: Path, branch: str, *words: str) -> tuple[int, str]:
 
 def test_a_careless_change_fails_the_gate(tmp_path):
     code, text = gate(tmp_path, "careful", "--fail-if", "slower>5%", "--markdown")
-    assert code == 1 and "head is slower" in text and "failed: step-01 time: slower\\>5%" in text
+    assert code == 1 and re.search(r"^\w+: step-01 \w+: slower\\>5%", text, re.MULTILINE)
     assert "| \\> | step-01 seconds |" in text
 
 
@@ -56,12 +57,14 @@ def test_a_change_of_words_passes(tmp_path):
 def test_pairs_that_do_not_exist_pass_no_gate(tmp_path):
     from iosonde.core.gate import gate_of
 
+    pairs = "the pairs"
     for strict in (True, False):  # a side that never came to its end passes no gate
-        made = gate_of(["slower>5%"], strict).inconclusive("the pairs")
-        assert made.problem and made.sentences == ("failed as inconclusive: the pairs: slower>5%",)
+        made = gate_of(["slower>5%"], strict).inconclusive(pairs)
+        assert made.problem and len(made.sentences) == 1 and made.sentences[0].endswith(f": {pairs}: slower>5%")
         assert [one.state for one in made.verdicts] == [VerdictState.INCONCLUSIVE]
 
 
+WRITE, READ = "write bandwidth", "read bandwidth"  # metrics
 IOR = """import random, sys
 noise = lambda: random.uniform(0.995, 1.005)
 print("IOR-4.1.0: MPI Coordinated Test of Parallel I/O\\nBegan               : Thu Jan 01 00:00:00 1970")
@@ -74,8 +77,8 @@ print("Max Write: 100.00 MiB/sec (104.86 MB/sec)\\nFinished            : Thu Jan
 """
 
 
-@pytest.mark.parametrize(("read", "words", "code"), [("0.8", (), 1), ("0.8", ("--metric", "write bandwidth"), 0),
-                                                     ("0.8", ("--metric", "write bandwidth,read bandwidth"), 1),
+@pytest.mark.parametrize(("read", "words", "code"), [("0.8", (), 1), ("0.8", ("--metric", WRITE), 0),
+                                                     ("0.8", ("--metric", f"{WRITE},{READ}"), 1),
                                                      ("1", (), 0)])  # fmt: skip
 def test_a_number_that_does_not_decide_fails_the_gate_as_well(tmp_path, read, words, code):
     """A pull request that made reads 20 % slower passed: only the write bandwidth, which decides, was asked."""
@@ -90,8 +93,8 @@ def test_a_number_that_does_not_decide_fails_the_gate_as_well(tmp_path, read, wo
     made = json.loads(judged.stdout)
     assert judged.exit_code == code and made["fail_if"]["problem"] == bool(code)
     states = {one["response"]: one["state"] for one in made["verdicts"] if one["question"] == "gate"}
-    assert states["write bandwidth"] == "equal"
-    narrowed = "read bandwidth" not in states
-    assert narrowed == (words[1:] == ("write bandwidth",)) and made["by"]["operation"] == "write"
-    assert states.get("read bandwidth") == (None if narrowed else "different" if code else "equal")
-    assert ("read bandwidth" in [one["of"] for one in made["fail_if"]["not_gated"]]) == narrowed
+    assert states[WRITE] == "equal"
+    narrowed = READ not in states
+    assert narrowed == (words[1:] == (WRITE,)) and made["by"]["operation"] == "write"
+    assert states.get(READ) == (None if narrowed else "different" if code else "equal")
+    assert (READ in [one["of"] for one in made["fail_if"]["not_gated"]]) == narrowed

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from iosonde.cli.group import cli
 from iosonde.store import Store
+from messages import assert_problem
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "columns"
 
@@ -19,7 +20,9 @@ def test_the_same_file_by_another_map_is_refused_and_by_the_same_left_alone(tmp_
     assert CliRunner().invoke(cli, words).exit_code == 0
     assert CliRunner().invoke(cli, words).exit_code == 0
     columns.write_text(columns.read_text().replace("MB/s, clock", "MiB/s, clock"))
-    assert "read by another map" in str(CliRunner().invoke(cli, words).exception)
+    refused = CliRunner().invoke(cli, words).exception
+    assert_problem(refused, "nothing-imported")
+    assert str(store) in refused.message
     runs = list(Store.open(store).runs())
     assert len(runs) == 6
 
@@ -27,7 +30,7 @@ def test_the_same_file_by_another_map_is_refused_and_by_the_same_left_alone(tmp_
 def test_a_map_and_a_tool_are_not_both_believed(tmp_path):
     words = [str(EXAMPLE / "mytool.csv"), "--columns", str(EXAMPLE / "mytool.yaml"), "--format", "ior"]
     for command in (["parse", *words], ["import", *words, "--store", str(tmp_path / "store")]):
-        assert "by a map of its columns or as a tool's output" in str(CliRunner().invoke(cli, command).exception)
+        assert_problem(CliRunner().invoke(cli, command).exception, "conflicting-options")
     without = CliRunner().invoke(cli, ["parse", words[0], "--format", "columns"]).exception
-    assert "needs a map of the columns" in str(without)
+    assert_problem(without, "missing-option")
     assert not (tmp_path / "store").exists()

@@ -30,7 +30,7 @@ def here(tmp_path, monkeypatch):
 def test_where_clients_keep_data_they_are_mounted_anew(file_system, capsys):
     words = ("--nodes", "1,2", "--store", "s")
     assert lab_campaign.remounting(words, [file_system]) == (*ADDED, *words)
-    assert "mounts anew" in capsys.readouterr().err
+    assert f"({CLIENTS_ANEW})" in capsys.readouterr().err
     assert lab_campaign.remounting(words, ["local", file_system]) == (*ADDED, *words)
 
 

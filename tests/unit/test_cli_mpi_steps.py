@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import fake_mpi
 from messages import raises
 from steps_bench import run
+
+ON_MPI = "on: mpi"  # a key and its level in a file
 
 
 @pytest.fixture
@@ -75,8 +78,9 @@ def test_the_default_is_of_the_program_and_a_word_of_ones_own_goes_before(tmp_pa
 
 @pytest.mark.parametrize("command", ["cd /x && ior", "mpiexec -n 2 ior"])
 def test_what_cannot_be_one_job_is_a_mistake(command):
-    with raises("invalid-document", SpecError, place="--on"):
+    with pytest.raises(SpecError) as refused:
         spec_of(command, on="mpi")
+    assert (refused.value.values["place"], refused.value.values["key"]) == ("--on", "steps[0].on")
 
 
 def warned(what, **asked):
@@ -85,10 +89,10 @@ def warned(what, **asked):
 
 def test_copies_where_one_job_was_meant_are_warned_about(bin_):
     (said,) = warned("ior -w -o /x/f", on="all")
-    assert said.startswith("step-01: 2 copies of ior") and "all write /x/f; for one job write on: mpi" in said
-    assert "make ior a step of its own" in warned("cd /x && ior")[0]
-    assert "each of 2 ranks starts mpiexec" in warned("mpiexec -n 2 ior", on="all")[0]
-    assert "copies write one file, /x/f" in warned("iozone -i0 -f /x/f")[0]
+    assert said.startswith("step-01: 2 ") and all(word in said for word in (" ior ", " /x/f; ", ON_MPI))
+    assert re.search(rf"; .*\bior\b.*{ON_MPI}$", warned("cd /x && ior")[0])
+    assert re.search(r"\b2 ranks\b.*\bmpiexec,.* single$", warned("mpiexec -n 2 ior", on="all")[0])
+    assert ", /x/f; " in warned("iozone -i0 -f /x/f")[0]
     for quiet in ("ior -w -o /x/f", "ior -w -o /x/f.${NODENAME}", "iozone -i1 -f /x/f", "ls"):
         assert warned(quiet) == []
     assert warned("ior -w -o /x/f", on="all", nodes=(1,)) == []
@@ -100,7 +104,7 @@ def test_a_launcher_of_another_mpi_than_the_tools_is_warned_about(bin_, monkeypa
     fake_mpi.launcher(bin_, fake_mpi.MPICH)
     fake_mpi.launcher(bin_, fake_mpi.OPEN_MPI, name="mpirun")
     (said,) = warned("mpiexec -n ${RANKS} ior")
-    assert "mpiexec is MPICH Hydra" in said and "ior loads Open MPI (libmpi.so.40)" in said
+    assert re.search(r"\bmpiexec .*MPICH.*\bior .*Open MPI \(libmpi.so.40\)", said)
     assert warned("mpirun -n ${RANKS} ior") == []
 
 
@@ -108,10 +112,10 @@ def test_plan_says_the_job_its_words_and_the_warnings(bin_, target, tmp_path):
     fake_mpi.launcher(bin_)
     words = ["plan", "A=b ior -o ${TARGET}/f", "--target", target, "--nodes", "2", "--repetitions", "1"]
     said = iosonde(*words, where=tmp_path).stdout
-    assert "as one MPI job of 2 ranks (on: mpi; ior is an MPI program), output read" in said
-    assert f"started by {bin_}/mpiexec" in said and "-n 2" in said and "warning" not in said
+    assert re.search(rf" MPI .* 2 ranks \({ON_MPI}; ior\b", said)
+    assert f" {bin_}/mpiexec" in said and "-n 2" in said and "warning" not in said
     made = json.loads(iosonde(*words, "--on", "all", "--json", where=tmp_path).stdout)
-    assert "2 copies of ior" in made["warnings"][0]
+    assert re.match(r"step-01: 2 .*\bior\b", made["warnings"][0])
     (bin_ / "mpiexec").unlink()
 
 
@@ -149,14 +153,15 @@ def test_a_launchers_variables_that_were_not_there_before_do_not_reach_a_job():
 def test_a_program_that_cannot_be_started_as_a_job_is_refused_before_the_first_trial(bin_):
     fake_mpi.broken(bin_)
     wanted = campaign(Request(what="ior -o /x", nodes=(2,)))
-    with raises("reraised", LaunchError, step="step-01", program="ior"):
+    with raises("launch-failed", LaunchError) as refused:
         mpi_steps.tried(wanted.spec, wanted.experiment(1).trials, local.Local())
+    assert refused.value.message.startswith("step-01: ior: ")
     fake_mpi.launcher(bin_)
     (job,) = mpi_steps.tried(wanted.spec, wanted.experiment(1).trials, local.Local())
-    assert job.launcher == f"{bin_}/mpiexec" and "one MPI job over all ranks" in job.sentence()
+    assert job.launcher == f"{bin_}/mpiexec" and job.launcher in job.sentence()
 
 
 def test_a_program_that_is_not_there_is_refused_before_the_first_trial(bin_):
     wanted = campaign(Request(what="nobody -o /x", on="mpi", nodes=(2,)))
-    with raises("tool-missing", program="nobody"):
+    with raises("tool-missing", step="step-01", program="nobody"):
         mpi_steps.tried(wanted.spec, wanted.experiment(1).trials, local.Local())

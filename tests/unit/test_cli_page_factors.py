@@ -89,7 +89,7 @@ def test_a_constraint_that_was_measured_broken_is_refused():
     section = influences.influences_of_table(
         table(), ["speed"], ["fs", "size"], influences.InfluenceOptions(0.95, KeptConstraints(("size <= 3",)))
     )
-    assert not section.items and "which was measured" in section.missing[0]
+    assert not section.items and "size <= 3" in section.missing[0]
 
 
 def test_of_times_less_is_better():
@@ -105,15 +105,15 @@ def test_responses_of_which_no_setting_varies_are_not_said_to_be_left_out(monkey
     alike = several.take(np.arange(2) * 2)  # ext4 of size 1 both
     assert not influences.influences_of_table(alike, ["speed", "again"], ["fs", "size"], OPTIONS).missing
     (said,) = influences.influences_of_table(several, ["speed", "again"], ["fs", "size"], OPTIONS).missing
-    assert said.startswith("Not analysed here: ")
+    assert "speed" in said and "again" not in said
 
 
 def test_too_many_rows_are_left_to_the_commands(monkeypatch):
     monkeypatch.setattr(influences, "MOST_ROWS", 50)
     section = influences.influences_of_table(table(), ["speed"], ["fs", "size"], OPTIONS)
     assert not section.items
-    assert "96 rows are more than a page analyses" in section.missing[0]
-    assert "iosonde rank" in section.missing[0]
+    (missing,) = section.missing
+    assert " 96 " in missing and "rank" in missing
 
 
 def test_where_the_mean_is_as_good_no_tree_is_drawn():
@@ -123,7 +123,7 @@ def test_where_the_mean_is_as_good_no_tree_is_drawn():
     values = dataclasses.replace(column, values=random.normal(100, 5, len(noise)))
     (one,) = influences.influences_of_table(Table({**noise.columns, "speed": values}, "t"), ["speed"], ["fs", "size"],
                                       OPTIONS).items  # fmt: skip
-    assert "no model is better" in one.judged.sentence and one.tree is None and one.what_if is None
+    assert not one.judged.error.value < one.judged.mean_error.value and one.tree is None and one.what_if is None
 
 
 def test_nothing_that_varies_is_no_part_of_the_page():
@@ -200,5 +200,5 @@ def test_names_from_data_are_text_on_the_page(tmp_path):
     said = CliRunner().invoke(cli, ["report", str(tmp_path / "t.csv"), "--response", "speed", "-o", str(out)])
     assert said.exit_code == 0, said.output
     page = out.read_text()
-    assert "What matters, and what if" in page and 'id="curve-1"' in page and 'id="tree-1"' in page
+    assert 'id="curve-1"' in page and 'id="tree-1"' in page
     assert "<b>fs" not in page and "&lt;b&gt;fs" in page

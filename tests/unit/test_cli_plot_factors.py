@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -45,6 +47,11 @@ def panels(data, responses, on, together=False):
     return made.items, made.columns
 
 
+def words_of(text):
+    """A text's words and numbers, in order."""
+    return re.findall(r"\w+", text)
+
+
 def invoke(*words):
     return CliRunner().invoke(command, [str(word) for word in words], standalone_mode=False)
 
@@ -53,15 +60,19 @@ def test_three_factors_and_four_metrics_are_twelve_panels_with_a_test_each(runs)
     found, columns = panels(runs, ["write", "read", "random_write", "latency"],
                             ["log2(size)", "fs", "replicas"])  # fmt: skip
     assert (len(found), columns) == (12, 3)
-    said = {(panel.series[0].name, panel.factor): panel.series[0].said for panel in found}
-    assert said["write", "log2(size)"][1].startswith("straight, as far as seen (p=")
-    assert said["latency", "log2(size)"][1].startswith("may be flat; not straight (p=")
-    assert said["read", "log2(size)"][1].startswith("may be flat; straight")
-    assert said["random_write", "replicas"][0].startswith("-8.")
-    assert said["random_write", "replicas"][0].endswith("MiB/s for 1 more of replicas")
-    assert "may be flat" not in said["random_write", "replicas"][1]
+    series = {(panel.series[0].name, panel.factor): panel.series[0] for panel in found}
+    said = {key: [words_of(text) for text in one.said] for key, one in series.items()}
+    of_size = {name: said[name, "log2(size)"][1] for name in ("write", "read", "latency")}
+    assert {name: ("flat" in told, "not" in told) for name, told in of_size.items()} == {
+        "write": (False, False), "read": (True, False), "latency": (True, True),
+    }  # fmt: skip
+    assert all("straight" in told for told in of_size.values()) and "p" in of_size["write"]
+    told = said["random_write", "replicas"]
+    assert -9 < series["random_write", "replicas"].slope.value < -7 and told[0][0] == "8"
+    assert told[0][-4:-1] == ["1", "more", "of"] and "flat" not in told[1]
     p = regress(open_data(runs).table, "write", ["fs"], 0.95).fit.f_p
-    assert said["write", "fs"] == [f"no difference can be told (p={p:.2g})"]
+    (text,) = series["write", "fs"].said
+    assert f"(p={p:.2g})" in text
     assert all(panel.logarithmic == (panel.factor == "log2(size)") for panel in found)
 
 
@@ -73,7 +84,9 @@ def test_the_numbers_are_those_of_summary_and_regress(runs):
     assert dict(series.means) == {float(s): summarise.mean(y[size == s], 0.95) for s in SIZES}
     made = regress(table, "write", ["log2(size)"], 0.95)
     slope = made.fit.coefficients()[1]
-    assert series.said[0] == f"{slope.estimate:.1f} ({slope.low:.1f} to {slope.high:.1f}) MiB/s for each doubling"
+    numbers = [f"{number:.1f}" for number in (slope.estimate, slope.low, slope.high)]
+    assert re.findall(r"[\d.]+", series.said[0]) == numbers and "MiB/s" in series.said[0]
+    assert "doubling" in series.said[0]
     assert series.line[0] == pytest.approx((4, made.fit.beta[0] + 2 * made.fit.beta[1]))
     assert len(series.trials) == len(y)
 
@@ -96,10 +109,11 @@ def test_several_responses_are_told_apart_beside_the_data_and_in_words_outside_o
     words = ("--on", "log2(size)", "--response", "write,read,random_write", "--together")
     done = invoke(runs, *words, "-o", tmp_path / "x.svg")
     said = " ".join(done.stderr.split())
-    assert "read against log2(size): " in said and "MiB/s for each doubling; may be flat; straight" in said
+    assert said.count(" log2(size): ") == 3 and said.count("MiB/s") == 6 and said.count("flat;") == 2
     (panel,), _ = panels(runs, ["write", "read", "random_write"], ["log2(size)"], together=True)
     spec = factor_figure(panel).spec
-    assert spec["title"] == {"text": ["write, read and random_write against log2(size)"], "fontSize": 12}
+    (title,), size = spec["title"]["text"], spec["title"]["fontSize"]
+    assert set(words_of(title)) >= {"write", "read", "random_write", "size"} and size == 12
     key = spec["layer"][-1]["encoding"]
     assert key["color"]["legend"]["orient"] == "right" and len(set(key["shape"]["scale"]["range"])) == 3
     aside = {one["mark"].get("xOffset", 0) for one in spec["layer"] if one.get("mark", {}).get("shape") == "circle"}
@@ -121,7 +135,7 @@ def test_seven_responses_are_seven_marks(tmp_path):
     spec = factor_figure(panel).spec
     key = spec["layer"][-1]["encoding"]
     marks = zip(key["color"]["scale"]["range"], key["shape"]["scale"]["range"], strict=True)
-    assert len(set(marks)) == 7 and spec["title"]["text"] == ["7 responses against a"]
+    assert len(set(marks)) == 7 and spec["title"]["text"][0].startswith("7 ")
 
 
 def test_an_axis_of_sizes_does_not_name_their_unit_twice(tmp_path):
@@ -157,8 +171,8 @@ def test_few_levels_and_no_repeats_are_no_straight_line(tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("a,b,y\n1,1,3\n1,2,3.1\n2,3,4\n2,4,4.2\n")
     found, _ = panels(str(path), ["y"], ["a", "b"])
-    assert [panel.series[0].said[1].partition("; ")[2] or panel.series[0].said[1] for panel in found] == [
-        "straight or not: two levels cannot tell", "straight or not: without repeats cannot tell"]  # fmt: skip
+    levels, repeats = (words_of(panel.series[0].said[1]) for panel in found)
+    assert "levels" in levels and "repeats" in repeats
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
@@ -181,7 +195,7 @@ def test_one_response_that_never_varies_leaves_the_others_drawn(tmp_path):
     done = invoke(path, "--on", "a", "--response", "y,z", "-o", tmp_path / "x.svg")
     assert done.exception is None
     said = " ".join(done.stderr.split())
-    assert "not drawn:" in said and "'z' is the same in all 12 rows" in said
+    assert "'z'" in said and " 12 " in said
     done = invoke(path, "--on", "a", "--response", "z", "-o", tmp_path / "z.svg")
     assert isinstance(done.exception, DataError) and not (tmp_path / "z.svg").exists()
 
@@ -212,8 +226,7 @@ def test_a_slope_that_holds_effects_of_other_factors_stands_beside_the_one_with_
         assert panel["striping"].slope.low > 25
         held = panel["striping"].held
         assert held.slope.low < LINE[3] < held.slope.high < 20 and set(held.others) == set(LAYOUT) - {"striping"}
-        assert panel["striping"].said[2].endswith("MB/s with 5 other factors held")
-        assert panel["striping"].said[3] == "the line holds effects of factors that changed with it"
+        assert {"MB", "5"} <= set(words_of(panel["striping"].said[2])) and len(panel["striping"].said) == 4
         assert len(panel["network"].said) == 3 and panel["network"].held.slope.value == pytest.approx(
             panel["network"].slope.value
         )
@@ -238,5 +251,5 @@ def test_the_slope_over_a_size_is_said_for_a_unit_that_suits_it(tmp_path):
     lines = [f"{size},{fs},{speed + k * 1000}" for k, (size, fs, speed) in enumerate(rows)]
     (tmp_path / "t.csv").write_text("\n".join(["block (bytes),fs,speed (bytes/s)", *lines]) + "\n")
     (panel, _), _ = panels(tmp_path / "t.csv", ["speed"], ["block", "fs"])
-    assert panel.series[0].said[0].startswith("128 (") and panel.series[0].said[0].endswith("for 1 MiB more of block")
+    assert panel.series[0].said[0].startswith("128 (") and " 1 MiB " in panel.series[0].said[0]
     assert panel.series[0].said[2].startswith("128 (")

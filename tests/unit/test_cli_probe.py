@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 
 import pytest
 from click.testing import CliRunner
@@ -26,11 +28,12 @@ def refused(error, *words):
 
 
 def test_a_target_that_is_not_there(tmp_path):
-    assert "No such file" in refused(TargetError, "--target", tmp_path / "no", "--store", tmp_path / "s").message
+    error = refused(TargetError, "--target", tmp_path / "no", "--store", tmp_path / "s")
+    assert str(tmp_path / "no") in error.message and os.strerror(errno.ENOENT) in error.message
 
 
 def test_a_store_on_the_target_is_refused_before_anything_is_made(tmp_path):
-    assert "lies on the target" in refused(InputError, "--target", tmp_path, "--store", tmp_path / "s").message
+    assert refused(InputError, "--target", tmp_path, "--store", tmp_path / "s").code == "store-on-target"
     assert not list(tmp_path.iterdir())
 
 
@@ -39,7 +42,7 @@ def test_temporary_files_on_the_target_are_refused_before_anything_is_made(tmp_p
     (target / "tmp").mkdir(parents=True)
     monkeypatch.setattr("tempfile.tempdir", str(target / "tmp"))
     error = refused(InputError, "--target", target, "--size", "1MiB", "--store", tmp_path / "s")
-    assert "on the target" in error.message and "TMPDIR" in error.hint
+    assert str(target) in error.message and "TMPDIR" in error.hint
     assert [path.name for path in tmp_path.rglob("*")] == ["t", "tmp"]
 
 
@@ -48,17 +51,14 @@ def test_what_a_quota_leaves_is_asked_for(tmp_path, monkeypatch):
     target.mkdir()
     monkeypatch.setattr(preflight, "quota_free", lambda facts: QuotaFree(2**20 - 1))
     error = refused(TargetError, "--target", target, "--size", "1MiB", "--store", tmp_path / "s")
-    assert "the quota leaves" in error.message and "--size" in error.hint
+    assert "quota" in error.message and "--size" in error.hint
 
 
 @pytest.mark.parametrize("size", ["0", "1000", "1537KiB"])
 def test_a_size_that_is_no_multiple_of_a_transfer(tmp_path, size):
     target = tmp_path / "t"
     target.mkdir()
-    assert (
-        "multiple of 1 MiB"
-        in refused(InputError, "--target", target, "--size", size, "--store", tmp_path / "s").message
-    )
+    assert "1 MiB" in refused(InputError, "--target", target, "--size", size, "--store", tmp_path / "s").message
 
 
 def test_more_than_the_target_holds(tmp_path):
@@ -80,7 +80,7 @@ def test_one_node_with_a_disk(tmp_path, monkeypatch):
     done = invoke("--target", target, "--size", "1MiB", "--repetitions", 1, "--store", tmp_path / "s", "--json")
     document = json.loads(done.stdout)
     assert document["pairs"] == []
-    assert any("one node" in line for line in document["warnings"])
+    assert any("network" in line for line in document["warnings"])
     (node,) = document["nodes"]
     assert node["disk_read"]["value"] > 0
     assert node["cores"] == probe_local.cores()
@@ -102,6 +102,6 @@ def test_ranks_that_die_are_told_and_leave_nothing(tmp_path, monkeypatch):
     target = tmp_path / "t"
     target.mkdir()
     error = refused(IncompleteError, "--hosts", tmp_path / "hosts", "--target", target, "--store", tmp_path / "s")
-    assert "n9 does not answer" in error.message
+    assert "ssh: n9 " in error.message
     assert "--hosts" in error.hint
     assert not list(target.iterdir())

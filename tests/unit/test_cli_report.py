@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 import subprocess
 
@@ -21,6 +22,7 @@ from iosonde.core.types import Experiment, Run
 from iosonde.data.asked import Asked
 from iosonde.store import Store
 
+MISSING = "rank 1 died"
 FACTS = {
     "order": 0,
     "target": "/mnt/scratch",
@@ -64,7 +66,7 @@ def test_report_writes_one_page_and_says_the_headline(whole, tmp_path):
     assert out.startswith("/mnt/scratch reads 2.") and max(map(len, out.splitlines())) < 80
     assert out.endswith("GiB/s from 2 nodes\n")
     html = (tmp_path / "page.html").read_text()
-    assert html.startswith("<!DOCTYPE html>") and html.rstrip().endswith("</html>")
+    assert html.lower().startswith("<!doctype") and html.rstrip().endswith("</html>")
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
     assert "page.html" in err
 
@@ -109,11 +111,11 @@ def test_latency_has_a_series_for_each_node_count(whole):
 def test_what_and_how_to_do_it_again(whole):
     page = page_at(whole)
     assert "nfs4 (server:/export)" in page.answers.what[0]
-    assert page.reproduce.commands[0][1] == "iosonde run --target '/mnt/my scratch'"
+    assert page.reproduce.commands[0][1].split(maxsplit=3)[1:] == ["run", "--target", "'/mnt/my scratch'"]
     assert ("mpi", "MPICH 5") in page.reproduce.facts
     facts = {group.title: dict(group.rows) for group in page.facts.items}
     assert facts["Memory"] == {"total": "16 GiB"}
-    assert facts["Network"] == {"eth0 mtu bytes": "1500"}
+    assert list(facts["Network"].values()) == ["1500"]
 
 
 @pytest.mark.parametrize("kind", ["bars", "latency", "timeline", "time"])
@@ -151,13 +153,13 @@ def test_a_trial_over_its_time_as_data_is_all_that_was_recorded(whole):
     ends = [*(one["start_s"] for one in phase["bins"][1:]), phase["end_s"]]
     done = sum(one["rate"] * (end - one["start_s"]) for one, end in zip(phase["bins"], ends, strict=True))
     assert phase["operation"] == "create" and done == pytest.approx(phase["recorded"], rel=0.01)
-    assert "the last of" in figure["notes"][0] and figure["run"] in figure["notes"][0]
+    assert figure["run"] in figure["notes"][0]
 
 
 def test_plot_only_a_metric(whole, tmp_path):
     assert run(plot.command, whole, "-o", tmp_path / "a.svg", "--metric", "create")[0] == 0
-    assert ">Rate of Create by nodes<" in (tmp_path / "a.svg").read_text()
-    assert "Read 1-to-1" not in (tmp_path / "a.svg").read_text()
+    drawn = (tmp_path / "a.svg").read_text()
+    assert "Create" in drawn and "1-to-1" not in drawn
 
 
 @pytest.mark.parametrize(
@@ -219,18 +221,18 @@ def test_an_empty_store(tmp_path):
     Store.create(tmp_path / "store")
     code, out, _ = run(report.command, tmp_path / "store", "-o", tmp_path / "page.html")
     assert code == 0
-    assert "nothing can be said" in out
-    assert "The store holds no runs yet" in (tmp_path / "page.html").read_text()
+    page = page_at(tmp_path / "store")
+    assert " ".join(out.split()) == page.headline and len(page.bars.missing) == 1
     assert run(plot.command, tmp_path / "store", "-o", tmp_path / "x.svg")[0] == 2
     assert not (tmp_path / "x.svg").exists()
 
 
 def test_only_incomplete_trials(tmp_path):
-    stats_sample.store(tmp_path / "store", repetitions=1, missing=["rank 1 died"], phases=[], operations=None)
+    stats_sample.store(tmp_path / "store", repetitions=1, missing=[MISSING], phases=[], operations=None)
     page = page_at(tmp_path / "store")
-    assert "None of the 2 trials is complete" in page.bars.missing[0] and "rank 1 died" in page.bars.missing[0]
+    assert " 2 " in page.bars.missing[0] and MISSING in page.bars.missing[0]
     assert page.latencies.missing and page.timelines.missing and page.facts.missing
-    assert {row[-1] for row in page.trials.rows} == {"rank 1 died"}
+    assert {row[-1] for row in page.trials.rows} == {MISSING}
     assert any(finding.code == "S102" for finding in page.findings)
     assert run(report.command, tmp_path / "store", "-o", tmp_path / "page.html")[0] == 0
 
@@ -241,8 +243,8 @@ def test_no_operations_and_one_trial(tmp_path):
     store = Store.create(tmp_path / "store")
     store.append(stats_sample.run(1, 0, np.random.default_rng(1), operations=None, phases=[]))
     page = page_at(tmp_path / "store")
-    assert page.latencies.missing == ("No operation was recorded, so there is no distribution to show.",)
-    assert "Only one setting was measured" in page.bars.missing[0]
+    assert not page.latencies.items and len(page.latencies.missing) == 1
+    assert "--nodes" in page.bars.missing[0]
     assert page.bars.items[0].cells[0].estimate.low is None
     assert page.warnings(medians=False)
     assert run(report.command, tmp_path / "store", "-o", tmp_path / "page.html")[0] == 0
@@ -254,7 +256,7 @@ def test_the_first_screen_says_how_much_came_over_the_network(tmp_path):
     phases = [{"index": 0, "name": "read", "network": network}]
     stats_sample.store(tmp_path / "store", repetitions=2, phases=phases)
     fast = page_at(tmp_path / "store").answers.fast
-    assert fast.endswith("92 % of what was read came over the network. It says nothing of the servers' caches.")
+    assert " 92 % " in fast and "network" in fast and "caches" in fast
 
 
 def test_the_newest_experiment_is_shown_and_the_others_are_mentioned(tmp_path):
@@ -269,8 +271,8 @@ def test_the_newest_experiment_is_shown_and_the_others_are_mentioned(tmp_path):
     store.save_experiment(Experiment("y", "y", [], {}, [], 77, "2027-01-01T00:00:00Z"))
     page = page_at(tmp_path / "store")
     assert [row[0] for row in page.trials.rows] == ["new"]
-    assert "Of 2 experiments the last, y" in page.answers.what[-1]
-    assert ("seed of the order", "77") in page.reproduce.facts
+    assert " 2 " in page.answers.what[-1] and " y" in page.answers.what[-1]
+    assert "77" in dict(page.reproduce.facts).values()
     assert "seed 77" in " ".join(page.answers.what)
     assert len(page_at(tmp_path / "store", experiment="x").trials.rows) == 4
 
@@ -289,7 +291,8 @@ def test_trials_without_a_rate_are_not_called_incomplete(tmp_path):
     store = Store.create(tmp_path / "store")
     store.append(Run("p", "probe-1", "iosonde probe", "2027-01-01T00:00:00Z", 1.0, {"nodes": 2}, []))
     page = page_at(tmp_path / "store")
-    assert "hold no rate" in page.answers.headline and "hold no rate" in page.bars.missing[0]
+    for text in (page.answers.headline, page.bars.missing[0]):
+        assert "rate" in text and "complete" not in text
 
 
 def test_json(whole, tmp_path, monkeypatch):
@@ -340,14 +343,14 @@ def test_the_late_and_the_last_are_marked():
     spans = section.items[0].spans
     assert [span.mark for span in spans] == ["", "late", "last"]
     assert (spans[1].start_s, spans[2].end_s) == (0.5, 2.0)
-    assert section.items[0].note == "Starts lie 500 ms apart, ends lie 1.00 s apart, rank 2 on h2 finished last."
+    assert re.findall(r"[\d.]+ m?s\b|rank \d", section.items[0].note) == ["500 ms", "1.00 s", "rank 2"]
 
 
 def test_where_clocks_cannot_be_compared_only_lengths_are_shown():
     one = phase([(0, 10**9), (10**11, 10**11 + 3 * 10**9)], comparable=False, start_spread_ns=None, end_spread_ns=None)
     section, _ = timelines.timelines_of(stored([trial(one)]), AXIS)
     assert [(span.start_s, span.end_s, span.mark) for span in section.items[0].spans] == [(0, 1, ""), (0, 3, "last")]
-    assert "took longest" in section.items[0].note
+    assert "apart" not in section.items[0].note
     assert not section.items[0].comparable
 
 
@@ -355,7 +358,7 @@ def test_the_trial_whose_ranks_ended_furthest_apart_is_shown():
     calm, wild = trial(phase([(0, 100), (0, 101)])), trial(phase([(0, 100), (0, 900)]), id="wild")
     section, note = timelines.timelines_of(stored([calm, wild, calm]), AXIS)
     assert "wild" in section.items[0].trial
-    assert "furthest apart" in note
+    assert note and "wild" not in note
 
 
 def test_of_very_many_ranks_the_latest_and_the_last_are_shown():
@@ -368,21 +371,25 @@ def test_of_very_many_ranks_the_latest_and_the_last_are_shown():
     assert {77, 9_999} <= {span.rank for span in only.spans}
 
 
-def test_one_rank_has_nobody_to_wait_for():
+def one_rank():
     section, _ = timelines.timelines_of(stored([trial(phase([(0, 100)]), factors={"nodes": 1})]), AXIS)
-    assert not section.items
-    assert "one rank" in section.missing[0]
+    return section
+
+
+def test_one_rank_has_nobody_to_wait_for():
+    section = one_rank()
+    assert not section.items and len(section.missing) == 1
 
 
 @pytest.mark.parametrize("factors", [{"nodes": 2}, {"nodes": 1, "ranks": 4}])
 def test_several_ranks_of_which_one_told_its_times_are_not_one(factors):
     section, _ = timelines.timelines_of(stored([trial(phase([(0, 100)]), factors=factors)]), AXIS)
-    assert not section.items and "several ranks" in section.missing[0] and "one rank" not in section.missing[0]
+    assert not section.items and section.missing and section.missing != one_rank().missing
 
 
 def test_phases_without_the_times_of_ranks_are_said_to_be_missing():
     section, _ = timelines.timelines_of(stored([trial({"index": 0, "name": "write"}), trial()]), AXIS)
-    assert section.missing == ("No trial holds the times of its ranks.",)
+    assert not section.items and len(section.missing) == 1 and section.missing != one_rank().missing
 
 
 @pytest.mark.parametrize(

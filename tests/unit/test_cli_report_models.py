@@ -1,6 +1,7 @@
 """`iosonde report` on tables, and the regressions on a store's page: the numbers are those of `regress` and `anova`."""
 
 import json
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -64,7 +65,7 @@ def test_the_page_of_a_table_has_the_numbers_of_the_commands(table):
     assert [part["share"] for part in model["anova"][:3]] == pytest.approx([s.share for s in of.sources])
     assert sum(part["share"] for part in model["anova"]) == pytest.approx(1)
     assert len(model["plots"]["x"]) == 40 and len(model["plots"]["ordered_residuals"]) == 40
-    assert "lack of fit F" in dict(model["facts"])["straightness"]
+    assert re.search(r"\bF\b.*\d", dict(model["facts"])["straightness"])
 
 
 def test_on_response_and_by_are_obeyed(table):
@@ -92,7 +93,9 @@ def test_what_speaks_against_the_model_is_at_the_top(tmp_path):
     page = shown(tmp_path / "bent.csv", "--response", "y", "--on", "x")
     assert "S301" in {finding["code"] for finding in page["findings"]}
     assert "S301" in {finding["code"] for finding in page["models"]["items"][0]["findings"]}
-    assert page["answers"]["wrong"] != "None of the checks found anything."
+    pd.DataFrame({"x": x, "y": x + noise}).to_csv(tmp_path / "straight.csv", index=False)
+    straight = shown(tmp_path / "straight.csv", "--response", "y", "--on", "x")
+    assert not straight["findings"] and page["answers"]["wrong"] != straight["answers"]["wrong"]
 
 
 def test_what_is_said_of_one_response_is_not_said_of_another_that_has_the_same_code():
@@ -100,14 +103,10 @@ def test_what_is_said_of_one_response_is_not_said_of_another_that_has_the_same_c
         return SimpleNamespace(title=title, findings=[Finding("S307", Severity.WARNING, sentence)])
 
     told = at_the_top(Section((
-        of("write", "no effect can be told from chance (F=1.96, p=0.12)"),
-        of("read", "the predictors explain only 24 % of the variation"),
-        of("copy", "no effect can be told from chance (F=0.585, p=5e-05)"),
+        of("write", "nothing (F=1.96, p=0.12)"), of("read", "only 24 %"), of("copy", "nothing (F=0.585, p=5e-05)"),
     )))  # fmt: skip
-    assert [one.sentence for one in told] == [
-        "write: no effect can be told from chance (F=1.96, p=0.12); with other numbers of 1 other",
-        "read: the predictors explain only 24 % of the variation",
-    ]
+    write, read = (one.sentence for one in told)
+    assert write.startswith("write: nothing (F=1.96, p=0.12); ") and " 1 " in write and read == "read: only 24 %"
 
 
 def test_rows_without_repeats_are_not_each_a_cell(tmp_path):
@@ -118,7 +117,7 @@ def test_rows_without_repeats_are_not_each_a_cell(tmp_path):
     page = shown(tmp_path / "free.csv", "--response", "time (s)")
     assert page["summary"][0]["by"] == ["fs"]
     (model,) = page["models"]["items"]
-    assert model["on"] == ["fs", "size_KiB"] and model["anova"] == [] and "too many levels" in model["anova_note"]
+    assert model["on"] == ["fs", "size_KiB"] and model["anova"] == [] and "levels" in model["anova_note"]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +169,7 @@ def scaled(tmp_path_factory):
 def test_a_stores_page_explains_each_metric_by_what_varies(scaled):
     page = page_of(Wanted(str(scaled), again=("iosonde",)))
     (model,) = page.models.items
-    assert (model.title, model.on, model.unit) == ("Write, large files", ("nodes",), "bytes/s")
+    assert (model.title.split(",")[0], model.on, model.unit) == ("Write", ("nodes",), "bytes/s")
     slope = model.terms[1].estimate
     assert slope.low < 100 * 2**20 < slope.high and slope.value == pytest.approx(100 * 2**20, rel=0.02)
     assert f"adds {slope.value / 2**20:.3g} MiB/s to Write" in model.sentence
@@ -211,7 +210,7 @@ def test_a_page_of_counts_that_are_the_same_in_every_repetition(tmp_path):
     code, _, message = run(tmp_path / "t.csv", "--response", "sent", "--on", "nodes", "-o", tmp_path / "p.html")
     assert code == 0, message
     said = (tmp_path / "p.html").read_text(encoding="utf-8")
-    assert "nothing is left over to hold the effect of one against" in said and '<td class="n">~</td>' in said
+    assert '<td class="n">~</td>' in said
 
 
 @pytest.mark.parametrize(("rest", "is_claimed"), [(4.0, False), (1.0, True)])

@@ -47,18 +47,17 @@ def test_json_and_conditions_have_what_was_typed_and_conditions_take_it_both_way
         assert len(open_data(typed, [condition]).table) == 8
     assert len(open_data(typed, ["t!=64KiB"]).table) == len(open_data(typed, ["t>=1MiB"]).table) == 16
     by_either = [said(compare.command, typed, "--group", "t", a, "4m") for a in ("1m", "1MiB", "1 MiB")]
-    assert len(set(by_either)) == 1 and "t=1 MiB: it is given first" in by_either[0]
+    assert len(set(by_either)) == 1 and "t=1 MiB" in by_either[0]
 
 
 def test_findings_name_sizes_as_tables_do(tmp_path):
     path = tmp_path / "holes.csv"
     rows = (("64k", 1, 1.25), ("64k", 1, 1.5), ("64k", 2, 2.25), ("64k", 2, 2.5), ("1m", 1, 3.25), ("1m", 1, 3.75))
     path.write_text("t,nodes,s\n" + "".join(f"{t},{n},{v}\n" for t, n, v in rows))
-    assert "1 of 4 cells of s are missing: t=1 MiB, nodes=2" in " ".join(
-        said(check.command, str(path), "--response", "s").split()
-    )
+    text = " ".join(said(check.command, str(path), "--response", "s").split())
+    assert "1 of 4 " in text and " t=1 MiB, nodes=2" in text
 
 
 def test_a_unit_is_said_once(typed):
     text = said(summary.command, typed)
-    assert "speed, MB/s\n" in text and "speed (MB/s), MB/s" not in text and "speed: best" in text
+    assert "speed, MB/s\n" in text and "speed (MB/s)," not in text

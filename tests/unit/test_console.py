@@ -26,13 +26,12 @@ $ exit 2
 ```
 """
 
+SHELL = ["iosonde --version >/dev/null; \\\ncat made\n", "exit 2\n"]
+
 
 def test_only_sessions_of_iosonde_are_run_and_their_marks_are_read():
     (block,) = blocks_of(PAGE)
-    assert [command.shell for command in block.commands] == [
-        "iosonde --version >/dev/null; \\\ncat made\n",
-        "exit 2\n",
-    ]
+    assert [command.shell for command in block.commands] == SHELL
     assert (block.measured, block.exit_code, block.setup) == (True, 2, ("echo '7 files' >made",))
     assert PAGE.splitlines()[block.line - 1].startswith("$ iosonde --version")
 
@@ -58,13 +57,15 @@ def test_an_example_runs_only_where_the_programs_are_that_it_needs(tmp_path):
 
 
 def test_an_unexpected_exit_code_fails(tmp_path):
-    with pytest.raises(AssertionError, match="exits 2, not 0"):
+    with pytest.raises(AssertionError) as failed:
         play(PAGE.replace("<!-- exit 2 -->\n", ""), tmp_path)
+    assert " 2, " in str(failed.value)
 
 
 def test_a_failing_setup_fails(tmp_path):
-    with pytest.raises(AssertionError, match="setup failed"):
+    with pytest.raises(AssertionError) as failed:
         play(PAGE.replace("echo '7 files' >made", "false"), tmp_path)
+    assert ": false\n" in str(failed.value)
 
 
 def test_recording_changes_only_what_differs(tmp_path):
@@ -75,13 +76,14 @@ def test_recording_changes_only_what_differs(tmp_path):
 
 
 def test_output_before_a_prompt_is_refused():
-    with pytest.raises(ValueError, match="without a command"):
+    with pytest.raises(ValueError) as refused:
         blocks_of("```console\nlost\n$ iosonde\n```\n")
+    assert "'lost" in str(refused.value)
 
 
 def test_names_of_this_machine_are_taken_out(tmp_path):
-    output, _ = Session(tmp_path).run("echo $HOME/x on $(hostname)")
-    assert output == "/home/you/x on node1\n"
+    output, _ = Session(tmp_path).run("echo $HOME/x $(hostname)")
+    assert output == "/home/you/x node1\n"
 
 
 @pytest.mark.parametrize(
@@ -116,7 +118,7 @@ def test_different_statements_have_different_shapes(one, other):
 def test_dots_stand_for_any_lines_but_not_for_part_of_one():
     assert matches("first\n...\nlast\n", "first\n1\n2\nlast\n", measured=False)
     assert matches("...\nlast\n", "last\n", measured=False)
-    assert not matches("first\n...\nlast\n", "first\n1\nlast or not\n", measured=False)
+    assert not matches("first\n...\nlast\n", "first\n1\nlast 2\n", measured=False)
 
 
 def test_exact_text_is_compared_exactly():

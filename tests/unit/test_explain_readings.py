@@ -11,6 +11,7 @@ from iosonde.explain.causes.target import Agreement, Suspect
 from iosonde.explain.known_path import KnownPath, ServerTimes
 from iosonde.explain.readings import Pass, Times
 from iosonde.explain.slow_files import SlowFiles
+from messages import assert_problem
 
 SURE = Agreement(1.0, 1.0, 1.0, 0.0)
 PATH = KnownPath(50e-6, 32e6)  # 16 KiB take 562 µs on it
@@ -102,8 +103,8 @@ def test_a_server_that_itself_took_what_was_lost_is_named():
         PASS, kind="write", lost_s=0.2, servers=ServerTimes({"server1": (300, 1e-4), "server2": (200, 1e-3)})
     )
     found = readings.of_all(slow)
-    assert found.mechanism == readings.SLOW_DISK and "what server2 runs on" in found.words
-    assert "180 ms of 200 ms" in found.words
+    assert found.mechanism == readings.SLOW_DISK
+    assert_problem(found.words, "slow-disk", server="server2", excess="180 ms", lost="200 ms")
     assert readings.of_all(replace(slow, lost_s=0.38, asked=True)) is None, "less than half of it"
     assert readings.of_all(replace(slow, took_s=4.0, asked=True)) is None, "little was lost"
 
@@ -123,7 +124,7 @@ FROM_FILES = replace(PASS, sequential=False, files=SLOW, servers=HOLDERS)
 def test_files_that_are_slow_as_a_whole_are_those_of_the_server_that_has_as_many():
     found = readings.of_all(FROM_FILES)
     assert found.mechanism == readings.SLOW_LINK
-    assert "4 of the 20 files, as many as one of server1 and server3 has" in found.words
+    assert_problem(found.words, "slow-link", n=4, n_files=20, servers="server1 and server3")
     its = replace(HOLDERS, by_server={"server1": (80, 8e-3), "server2": (220, 1e-4), "server3": (200, 1e-4)})
     assert readings.of_all(replace(FROM_FILES, files=replace(SLOW, share=0.16), servers=its)).mechanism == \
         readings.SLOW_DISK  # fmt: skip
@@ -156,4 +157,5 @@ def test_the_part_of_one_server_of_several_is_no_more_than_half():
 
 def test_what_is_slow_the_first_time_is_no_small_cache():
     """Nothing could have had it."""
-    assert said(suspect("S405", first="on its place in the file")) == readings.FIRST_TOUCH
+    place = "on its place in the file"
+    assert said(suspect("S405", first=place)) == readings.FIRST_TOUCH

@@ -19,6 +19,7 @@ from iosonde.explain.upgrade_tables import (
     scorecard,
     steps,
 )
+from messages import codes
 
 MB = 1e6
 
@@ -109,10 +110,10 @@ def test_a_model_beside_the_bound_and_its_disagreement():
     (one,) = options(asked, [network], UpgradeLimits(), 0.95, lambda at: known[at["network"]])
     assert one.model_gain.value == pytest.approx(0.1)
     assert one.model_gain.low == pytest.approx(0.0) and one.model_gain.high == pytest.approx(115 / 95 - 1)
-    assert any("disagree" in remark for remark in one.remarks)
+    assert "bound-model-disagree" in codes(one.remarks)
     fast = {"gigabit": Estimate(1e8, None, None, 0.95, 0), "ten": Estimate(9e9, None, None, 0.95, 0)}
     (more,) = options(asked, [network], UpgradeLimits(), 0.95, lambda at: fast[at["network"]])
-    assert "the model predicts more than the bound allows" in more.remarks
+    assert "model-above-bound" in codes(more.remarks)
     assert options(asked, [NETWORK], UpgradeLimits(), 0.95, lambda at: known["ten"])[0].model_gain is None
 
 
@@ -131,7 +132,8 @@ def test_a_model_that_predicts_no_rate_cannot_tell(old):
     (one,) = options(
         cluster(model={"network": "gigabit"}), [network], UpgradeLimits(), 0.95, lambda at: known[at["network"]]
     )
-    assert one.model_gain is None and one.remarks == ("the model cannot tell", "outside")
+    assert one.model_gain is None and one.remarks[1:] == ("outside",)
+    assert one.remarks[0].code == "model-inconclusive"
 
 
 def test_changes_that_do_not_go_together_are_no_path():
@@ -144,10 +146,11 @@ def test_changes_that_do_not_go_together_are_no_path():
 
 
 # Published figures: Kumar 2013, tables 1.1 and 7.1.
+ATOM, E3_1265, E3_1280 = "Low power Atom", "Low power Xeon E3-1265", "Low power Xeon E3-1280"
 CPUS = [
-    ListedCpu("Low power Atom", 916, 8.5),
-    ListedCpu("Low power Xeon E3-1265", 8306, 45),
-    ListedCpu("Low power Xeon E3-1280", 9909, 95),
+    ListedCpu(ATOM, 916, 8.5),
+    ListedCpu(E3_1265, 8306, 45),
+    ListedCpu(E3_1280, 9909, 95),
     ListedCpu("Xeon E5430", 3975, 80),
     ListedCpu("Xeon E5650", 7480, 95),
 ]
@@ -156,11 +159,12 @@ CPUS = [
 def test_cpus_by_points_for_each_watt():
     found = cpus(CPUS, None, None)
     assert {one.name: round(one.points_per_watt, 3) for one in found} == {
-        "Low power Atom": 107.765, "Low power Xeon E3-1265": 184.578, "Low power Xeon E3-1280": 104.305,
+        ATOM: 107.765, E3_1265: 184.578, E3_1280: 104.305,
         "Xeon E5430": 49.688, "Xeon E5650": 78.737}  # fmt: skip
     floor = cpus(CPUS, 3975, None)
-    assert floor[0].name == "Low power Xeon E3-1265" and floor[-1].refused.startswith("916 points")
-    assert [one.name for one in cpus(CPUS, 3975, 50) if not one.refused] == ["Low power Xeon E3-1265"]
+    assert floor[0].name == E3_1265 and floor[-1].refused.code == "too-slow"
+    assert floor[-1].refused.values["points"] == 916
+    assert [one.name for one in cpus(CPUS, 3975, 50) if not one.refused] == [E3_1265]
 
 
 def test_repeats_give_a_step_an_interval():

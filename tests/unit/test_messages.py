@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import iosonde
-from iosonde.api.spelling import SWITCHES, python_spelling
+from iosonde.api.spelling import python_spelling
 from iosonde.core.errors import InputError, IosondeError, error_from_json
 from iosonde.core.message import Message, spell, spelled, terminal_spelling
 from messages import codes, raises, with_code
@@ -118,29 +118,12 @@ def test_a_message_is_its_text_and_knows_its_code_and_values():
 def test_an_option_is_spelled_by_the_front_end():
     assert f"{spell.leave_out} {spell.where:'fs=nfs'}" == "--leave-out --where 'fs=nfs'"
     with spelled(python_spelling):
-        assert f"{spell.where} {spell.where:'fs=nfs'} {spell.nodes:1,2}" == "where= where='fs=nfs' nodes='1,2'"
+        assert f"{spell.where} {spell.where:'fs=nfs'} {spell.nodes:1,2}" == "where= where='fs=nfs' nodes=[1, 2]"
         assert f"{spell.robust} {spell.level:0.95} {spell.hosts:FILE}" == "robust=True level=0.95 hosts=FILE"
         with spelled(terminal_spelling, is_default=True):
             assert f"{spell.level}" == "level="
     with spelled(terminal_spelling, is_default=True), spelled(python_spelling, is_default=True):
         assert f"{spell.level}" == "--level"
-
-
-def test_switches_of_python_are_those_of_the_command_line():
-    import click
-
-    from iosonde.cli.group import cli
-
-    def switches(command: click.Command, context: click.Context) -> Iterator[str]:
-        for option in command.params:
-            if isinstance(option, click.Option) and option.is_flag and option.name != "version":
-                yield from (word.removeprefix("--").replace("-", "_") for word in option.opts if word[:2] == "--")
-        if isinstance(command, click.Group):
-            for name in command.list_commands(context):
-                yield from switches(command.get_command(context, name), context)
-
-    # thesis_json and token are words of the command line alone.
-    assert set(SWITCHES) == set(switches(cli, click.Context(cli))) - {"thesis_json", "token", "help"}
 
 
 def test_an_error_keeps_its_code_through_processes_and_places():

@@ -17,6 +17,7 @@ from iosonde.model.sensitivity.factorial import BY_MODEL
 from iosonde.model.sensitivity.permutation import nulls
 from iosonde.model.sensitivity.rank import rank
 from iosonde.model.sensitivity.shapley_additive import additive_effects, sampled
+from messages import assert_problem, codes, with_code
 from settings_table import data_of, grid
 
 NOTHING: frozenset[int] = frozenset()
@@ -119,8 +120,8 @@ def test_the_main_effects_of_a_fraction_of_resolution_iii_are_named_with_their_a
     assert found == [["f1×f2", "f3×f4"], ["f0×f2"], ["f0×f1"], ["f0×f4"], ["f0×f3"]]
     made = rank(data_of(x, 20.0 * x[:, 2] + generator().normal(size=len(x))), 0.95)
     assert made.order == (("f2",),)
-    assert "F2 is told apart from f0×f1 only if that interaction is absent" in made.sentence
-    assert "f2 is aliased with f0×f1: told apart only if that interaction is absent" in made.warnings
+    assert "f0×f1" in made.sentence
+    assert_problem(with_code(made.warnings, "aliased-factors"), "aliased-factors", factor="f2", interactions="f0×f1")
     assert made.to_json()["factors"][0]["aliases"] == [{"factors": ["f0", "f1"], "strength": pytest.approx(1)}]
 
 
@@ -223,12 +224,11 @@ def test_ten_factors_have_shapley_effects():
     assert len(effects) == 10 and all(one.low <= one.value <= one.high for one in effects.values())
     explained = 1 - 1 / y.var()
     assert sum(one.value for one in effects.values()) == pytest.approx(explained, abs=0.02)
-    assert made.shapley_estimator.startswith("additive model, which leaves ")
-    assert any(text.startswith("Shapley effects by an additive model") for text in made.warnings)
+    assert made.shapley_estimator.code == "additive-model" and "additive-shapley" in codes(made.warnings)
 
 
 def test_interactions_that_main_effects_leave_are_said():
     x = np.repeat(np.array([c for c in itertools.product(range(3), repeat=3) if c[0] + c[1] < 3]), 4, axis=0)
     y = 5.0 * x[:, 0] + 4.0 * x[:, 0] * x[:, 2] + generator(1).normal(size=len(x))
     made = rank(data_of(x, y), 0.95)
-    assert any(text.startswith("main effects leave 0.") for text in made.warnings)
+    assert with_code(made.warnings, "interactions").values["share"].startswith("0.")

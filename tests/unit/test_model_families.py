@@ -14,7 +14,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
 from iosonde.model.families import NAMES, checked, family, linear, nodes
 from iosonde.model.fit.features import examples
-from messages import raises
+from messages import assert_problem, raises
 
 FILE_SYSTEMS = ("ext4", "nfs", "lustre")
 
@@ -229,18 +229,18 @@ def test_the_bound_reads_units_of_factors():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "code", "values"),
     [
-        ({}, "knows nothing of the system"),
-        ({"network": "117"}, "bound network"),
-        ({"clients": "many"}, "'many' is not a number"),
-        ({"network": "1MB/s", "redundancy": "raid"}, "redundancy 'raid' is unknown"),
-        ({"network": "1MB/s", "disks": "1", "servers": "2"}, "1 disks for 2 servers"),
-        ({"network": "1MB/s", "unit": "s"}, "no rate of bytes"),
+        ({}, "missing-system", {}),
+        ({"network": "117"}, "invalid-rate", {"rate": "117", "place": "bound network"}),
+        ({"clients": "many"}, "not-a-number", {"number": "many", "place": "bound clients"}),
+        ({"network": "1MB/s", "redundancy": "raid"}, "unknown-option-value", {"name": "redundancy", "choice": "raid"}),
+        ({"network": "1MB/s", "disks": "1", "servers": "2"}, "too-few-disks", {"disks": 1.0, "servers": 2.0}),
+        ({"network": "1MB/s", "unit": "s"}, "not-a-rate", {"unit": "s"}),
     ],
 )
-def test_a_bound_that_cannot_be_is_one_sentence(options, said):
-    with pytest.raises((InputError, DataError), match=said) as refused:
+def test_a_bound_that_cannot_be_is_one_sentence(options, code, values):
+    with raises(code, InputError, **values) as refused:
         family("bound").fit(cluster(), {"unit": "MB/s", **options}, 0)
     assert refused.value.hint
 
@@ -262,9 +262,9 @@ def test_linear_models_predict_what_least_squares_does():
 
 def test_a_coefficient_says_its_direction():
     form = family("linear").fit(sample(), {"terms": "log2(size), mode, depth"}, 0)
-    words = {term["term"]: term["direction"] for term in form["terms"]}
-    assert words["log2(size)"] == "more log2(size), more rate"
-    assert words["depth"] == "whether depth raises or lowers rate cannot be told"
+    directions = {term["term"]: term["direction"] for term in form["terms"]}
+    assert_problem(directions["log2(size)"], "significant", term="log2(size)", way="more", response="rate")
+    assert_problem(directions["depth"], "inconclusive", term="depth", response="rate")
 
 
 def test_products_are_written_once():

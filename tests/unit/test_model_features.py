@@ -8,7 +8,7 @@ import pytest
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
 from iosonde.model.fit import features
-from messages import raises
+from messages import assert_problem, raises, with_code
 
 TABLE = table_of(
     {
@@ -23,7 +23,8 @@ TABLE = table_of(
 def test_rows_that_lack_a_value_are_left_out_and_counted():
     made = features.examples(TABLE, "mbs", ["fs", "nodes"])
     assert made.x.tolist() == [[0, 1], [0, 2], [1, 1]] and made.y.tolist() == [10, 20, 5]
-    assert made.warnings == ("2 of 5 rows lack a value and are left out",)
+    (warning,) = made.warnings
+    assert_problem(warning, "missing-values", n=2, n_rows=5)
     assert [feature.levels for feature in made.features] == [("nfs", "ceph"), (1, 2)]
 
 
@@ -33,18 +34,18 @@ def test_repeats_share_a_cell():
 
 
 @pytest.mark.parametrize(
-    ("response", "on", "words"),
+    ("response", "on", "code"),
     [
-        ("mbs", ["site"], "one level"),
-        ("mbs", [], "no factor"),
-        ("mbs", ["fs", "fs"], "named twice"),
-        ("mbs", ["mbs"], "is the response"),
-        ("fs", ["nodes"], "not a number"),
-        ("nodez", ["fs"], "no column 'nodez'"),
+        ("mbs", ["site"], "single-level-factor"),
+        ("mbs", [], "missing-option"),
+        ("mbs", ["fs", "fs"], "duplicate-factor"),
+        ("mbs", ["mbs"], "response-as-factor"),
+        ("fs", ["nodes"], "not-a-number"),
+        ("nodez", ["fs"], "unknown-column"),
     ],
 )
-def test_what_cannot_be_learned_from_is_refused(response, on, words):
-    with pytest.raises((DataError, InputError), match=words):
+def test_what_cannot_be_learned_from_is_refused(response, on, code):
+    with raises(code, InputError):
         features.examples(TABLE, response, on)
 
 
@@ -56,14 +57,15 @@ def test_a_constant_response_is_refused():
 def test_a_setting_is_encoded_as_the_rows_were():
     made = features.examples(TABLE, "mbs", ["fs", "nodes"])
     assert features.encode(made.features, {"nodes": 2, "fs": "ceph"}).tolist() == [1, 2]
-    assert features.outside(made.features, np.array([0.0, 9.0])) == ["nodes=9 is outside 1 to 2"]
-    for setting, words in (
-        ({"nodes": 2}, "no value for fs"),
-        ({"nodes": 2, "fs": "xfs"}, "never tried"),
-        ({"nodes": "two", "fs": "nfs"}, "not a number"),
-        ({"nodes": 2, "fs": "nfs", "disk": 1}, "no factor 'disk'"),
+    (outside,) = features.outside(made.features, np.array([0.0, 9.0]))
+    assert_problem(outside, "out-of-range", factor="nodes", level=9, low=1, high=2)
+    for setting, code, factor in (
+        ({"nodes": 2}, "missing-factor-level", "fs"),
+        ({"nodes": 2, "fs": "xfs"}, "unknown-level", "fs"),
+        ({"nodes": "two", "fs": "nfs"}, "not-a-number", "nodes"),
+        ({"nodes": 2, "fs": "nfs", "disk": 1}, "unknown-factor", "disk"),
     ):
-        with pytest.raises(InputError, match=words):
+        with raises(code, InputError, factor=factor):
             features.encode(made.features, setting)
 
 
@@ -74,7 +76,7 @@ def test_a_feature_survives_json():
 
 def test_a_number_with_a_slip_of_the_pen_is_said():
     d = features.examples(table_of({"a": ["1", "2", "4", "8x"], "y": [1.0, 2, 3, 4]}), "y", ["a"])
-    assert d.warnings == ("a is taken as text with 4 levels: '8x' is not a number",)
+    assert_problem(with_code(d.warnings, "number-as-text"), "number-as-text", factor="a", n_levels=4, level="8x")
     assert features.examples(table_of({"a": ["x", "2", "off"], "y": [1.0, 2, 3]}), "y", ["a"]).warnings == ()
 
 

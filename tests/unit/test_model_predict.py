@@ -18,7 +18,7 @@ from iosonde.model.fit.features import examples
 from iosonde.model.fit.fitted import ask, ask_all, negative_share, train
 from iosonde.model.fit.folds import Groups, groups
 from iosonde.model.fit.validate import Candidate
-from messages import raises
+from messages import assert_problem, codes, raises, with_code
 
 
 def fitted(d, *candidates, n_folds=None, level=0.95):
@@ -89,7 +89,7 @@ def test_a_prediction_is_cut_at_0_where_the_response_was_never_below_and_says_so
     far = Calibration("difference", 99, (1000.0,) * 1000, floor)
     made = ask(replace(model, calibration=far), {"a": 3, "fs": "y"}, 0.95).value
     assert made.low == pytest.approx(low, abs=40)
-    assert ("the interval reaches below 0 and is cut there" in made.warnings) is floor
+    assert ("cut-interval" in codes(made.warnings)) is floor
 
 
 def test_calibration_survives_json():
@@ -143,7 +143,7 @@ def test_a_setting_that_was_measured_has_an_interval_where_there_are_few_setting
     assert between.to_json()["interval_of"] == "neighbours"
     assert (between.value.low, between.value.high) == (min(s.low for s in sides), max(s.high for s in sides))
     wrong = ask(train(d, "mean", {}, 0), {"a": 0}, 0.95)  # the mean of everything is far from this one
-    assert "outside what the 4 trials of this setting say" in wrong.value.warnings[0]
+    assert_problem(wrong.value.warnings[0], "model-off-repeats", n=4)
 
 
 @pytest.mark.parametrize(("n", "asked"), [(3, "settings"), (5, "repeats")])
@@ -179,14 +179,15 @@ def test_a_level_between_those_tried_has_the_interval_of_its_neighbours_together
     below, above = (ask(model, {"a": a, "fs": "y"}, 0.9).value for a in (3, 4))
     assert below.low is not None and above.low is not None
     assert made.value.low == min(below.low, above.low) and made.value.high == max(below.high, above.high)
-    assert "that of a 3 and 4 together: it holds if the response only rises or only falls" in made.value.warnings[0]
+    assert_problem(made.value.warnings[0], "interval-of-neighbours", levels="a 3 and 4")
     assert made.to_json()["interval_of"] == "neighbours" and not made.extrapolated
 
 
 def test_a_level_between_those_tried_has_no_interval_where_they_have_none_and_the_cure_is_named():
     made = ask(fitted(grid(), "linear").model, {"a": 3.5, "fs": "y"}, 0.999)
     assert made.value.low is None and not made.extrapolated
-    assert "this a was never tried; validate --leave-out 'a'" in made.value.warnings[0]
+    assert_problem(made.value.warnings[0], "untested-level", factor="a")
+    assert "--leave-out 'a'" in made.value.warnings[0]
 
 
 def test_a_continuous_factor_has_intervals_between_its_values():
@@ -198,18 +199,24 @@ def test_a_continuous_factor_has_intervals_between_its_values():
 def test_beyond_the_range_is_said_and_far_beyond_is_refused():
     model = fitted(grid(), "linear").model
     beyond = ask(model, {"a": 10, "fs": "x"}, 0.95)
-    assert beyond.extrapolated and beyond.value.low is None and "a=10 is outside 0 to 7" in beyond.value.warnings[0]
+    assert beyond.extrapolated and beyond.value.low is None
+    assert_problem(beyond.value.warnings[0], "out-of-range", factor="a", level=10, low=0, high=7)
     assert ask(model, {"a": 14, "fs": "x"}, 0.95).extrapolated
-    for setting, said in (({"a": 14.1, "fs": "x"}, "a=14.1 is far outside 0 to 7"), ({"a": -7.5, "fs": "x"}, "far"),
-                          ({"a": 1, "fs": "nfs"}, "fs=nfs was never tried"), ({"a": 1}, "no value for fs"),
-                          ({"a": 1, "fs": "x", "b": 2}, "no factor 'b'")):  # fmt: skip
-        with pytest.raises(InputError, match=said):
+    for setting, code, values in (
+        ({"a": 14.1, "fs": "x"}, "extrapolation-too-far", {"factor": "a", "level": 14.1, "low": 0, "high": 7}),
+        ({"a": -7.5, "fs": "x"}, "extrapolation-too-far", {"level": -7.5}),
+        ({"a": 1, "fs": "nfs"}, "unknown-level", {"factor": "fs", "level": "nfs"}),
+        ({"a": 1}, "missing-factor-level", {"factor": "fs"}),
+        ({"a": 1, "fs": "x", "b": 2}, "unknown-factor", {"factor": "b"}),
+    ):
+        with raises(code, InputError, **values):
             ask(model, setting, 0.95)
 
 
 def test_too_few_settings_are_said_with_how_many_are_needed():
     made = ask(fitted(grid(), "linear").model, {"a": 1, "fs": "x"}, 0.99)
-    assert made.value.low is None and "99 % needs 99 settings, and 24 were measured" in made.value.warnings[0]
+    assert made.value.low is None
+    assert_problem(made.value.warnings[0], "too-few-settings", level=99.0, n_needed=99, n=24)
 
 
 def test_a_speed_below_zero_is_refused_and_its_share_is_known():
@@ -280,7 +287,7 @@ def test_the_value_lies_inside_its_interval(value, level):
 def test_of_many_rows_each_tree_of_boosting_learns_from_a_part_and_that_is_said(monkeypatch):
     monkeypatch.setattr("iosonde.model.families.boosting.MOST_ROWS", 20)
     made = fitted(grid(repeats=4), ("boosting", {"trees": 5}))
-    assert "each tree of boosting learns from 20 of 96 rows, drawn at random" in made.model.warnings
+    assert_problem(with_code(made.model.warnings, "sampled-rows"), "sampled-rows", family="boosting", n=20, n_rows=96)
     assert max(node["n"] for tree in made.model.form["trees"] for node in tree) == 20
 
 
@@ -288,7 +295,7 @@ def test_a_family_that_cannot_take_all_settings_is_left_out_and_that_is_said(mon
     monkeypatch.setattr("iosonde.model.families.neighbours.MOST_SETTINGS", 20)
     monkeypatch.setattr("iosonde.model.fit.choose.CHOICE_MOST", 20)
     made = fitted(grid(), "mean", "linear", "neighbours")
-    assert made.tried[2].refused == "24 settings are too many for it, 20 at most"
+    assert_problem(made.tried[2].refused, "too-many-settings", settings=24, limit=20)
     assert made.model.family == "linear" and made.n_choice == 20
 
 

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError
+from iosonde.core.message import Message
 from iosonde.core.table import table_of
 from iosonde.model.scaling import ceilings, intervals, laws, rational, words
 from iosonde.model.scaling.analyse import analyse
 from iosonde.model.scaling.points import points_of
 from iosonde.model.scaling.regimes import changes_in
 from iosonde.model.scaling.series import series_of
-from messages import raises
+from messages import assert_problem, codes, raises
 
 SIZES = (1, 2, 4, 8, 16, 32)
 
@@ -30,8 +31,8 @@ def trials(law, sizes=SIZES, repetitions=5, cv=0.03, seed=1) -> dict[float, list
     return {float(n): [law(n) * math.exp(cv * e) for e in rng.standard_normal(repetitions)] for n in sizes}
 
 
-def say(made) -> str:
-    return " ".join(words.sentences(made, "nodes", lambda estimate: f"{estimate.value:.4g}"))
+def say(made) -> list[Message]:
+    return words.messages(made, "nodes", lambda estimate: f"{estimate.value:.4g}")
 
 
 @given(st.floats(0, 0.9), st.floats(0, 0.05), st.floats(1e-3, 1e9))
@@ -122,7 +123,7 @@ def test_usl_gives_parameters_and_peak():
     assert best.law.name == "usl"
     peak = best.parameters[laws.PEAK]
     assert peak.low < math.sqrt(0.95 / 0.001) < peak.high
-    assert "peaks at" in say(made)
+    assert "peak" in codes(say(made))
 
 
 def test_linear_data_claim_no_contention():
@@ -136,7 +137,8 @@ def test_linear_data_claim_no_contention():
     # A parameter at its edge is told from 0 by chance in 2.5 % of 120; 3 are expected.
     assert claims <= 9
     made = analyse(trials(lambda n: 100 * n), 0.95)
-    assert not made.changes and "Linear as far as 32 nodes" in say(made)
+    assert not made.changes
+    assert_problem(say(made)[0], "no-limit", high=32.0)
 
 
 def test_a_cliff_is_a_change_of_regime_and_no_contention():
@@ -147,7 +149,7 @@ def test_a_cliff_is_a_change_of_regime_and_no_contention():
     # Two sizes are left beyond the cliff: no law, so no prediction.
     assert made.regimes[1].possible == ()
     assert made.predictions[0].rate.value is None
-    assert "change of regime" in say(made)
+    assert_problem(say(made)[0], "change-of-regime", last=8.0, first=16.0)
 
 
 @pytest.mark.parametrize("law", [usl, lambda n: 100 * n, lambda n: min(100 * n, 800), lambda n: usl(n, 0.1, 0)])
@@ -167,7 +169,7 @@ def test_two_cliffs_do_not_hide_each_other(factors):
     for change, factor in zip(made.changes, factors, strict=True):
         assert change.factor_low < factor < change.factor_high
     assert [(regime.low, regime.high) for regime in made.regimes] == [(1, 4), (8, 32), (64, 256)]
-    assert say(made).count("change of regime") == 2
+    assert codes(say(made)).count("change-of-regime") == 2
     json = made.to_json()
     assert json["change"] == json["changes"][0] and len(json["changes"]) == 2
 
@@ -190,7 +192,7 @@ def test_a_free_factor_is_the_best_of_all_held_ones():
 def test_min_law_finds_ceiling_and_knee():
     made = analyse(trials(lambda n: min(100 * n, 1000)), 0.95)
     best = made.regimes[0].possible[0]
-    assert best.law.name == "min" and "A ceiling of" in say(made)
+    assert best.law.name == "min" and codes(say(made))[0] == "ceiling"
     assert best.parameters[laws.CEILING].low < 1000 < best.parameters[laws.CEILING].high
     assert best.parameters[laws.KNEE].low < 10 < best.parameters[laws.KNEE].high
 
@@ -198,10 +200,10 @@ def test_min_law_finds_ceiling_and_knee():
 def test_three_sizes_do_not_identify_usl_and_two_nothing():
     three = analyse(trials(usl, sizes=(1, 2, 4)), 0.95).regimes[0]
     why = next(law.why for law in three.laws if law.law.name == "usl")
-    assert "4 sizes" in why
+    assert_problem(why, "too-few-sizes", least=4, n=3)
     two = analyse(trials(usl, sizes=(1, 2)), 0.95, at=[4])
     assert two.regimes[0].possible == () and two.predictions[0].rate.value is None
-    assert "No law can be told" in say(two)
+    assert "too-few-sizes" in codes(say(two))
     assert two.sizes[1].efficiency is not None
 
 
@@ -252,19 +254,19 @@ def test_order_of_rows_changes_nothing_and_equal_sizes_are_trials():
 
 
 @pytest.mark.parametrize(
-    ("n", "rate", "said"),
+    ("n", "rate", "code", "values"),
     [
-        ([1, 2.5], [1.0, 2.0], "row 2, column 'n': 2.5 is not a number of nodes"),
-        ([0, 2], [1.0, 2.0], "row 1, column 'n': 0 is not a number of nodes"),
-        ([1, 2], [1.0, 0.0], "row 2, column 'y': 0 is not a rate"),
-        ([1, 2], [-1.0, 2.0], "row 1, column 'y': -1 is not a rate"),
-        ([None, None], [1.0, 2.0], "no row has both"),
-        (["one", "two"], [1.0, 2.0], "'one' is not a number"),
-        ([], [], "holds no rows"),
+        ([1, 2.5], [1.0, 2.0], "invalid-node-count", {"row": "row 2", "column": "n", "size": 2.5}),
+        ([0, 2], [1.0, 2.0], "invalid-node-count", {"row": "row 1", "column": "n", "size": 0}),
+        ([1, 2], [1.0, 0.0], "not-a-rate", {"row": "row 2", "response": "y", "rate": 0}),
+        ([1, 2], [-1.0, 2.0], "not-a-rate", {"row": "row 1", "response": "y", "rate": -1}),
+        ([None, None], [1.0, 2.0], "no-complete-rows", {"column": "n"}),
+        (["one", "two"], [1.0, 2.0], "not-a-number", {"row": "row 1"}),
+        ([], [], "empty-table", {}),
     ],
 )
-def test_bad_rows_are_named(n, rate, said):
-    with pytest.raises(DataError, match=said):
+def test_bad_rows_are_named(n, rate, code, values):
+    with raises(code, DataError, **values):
         series_of(table_of({"n": n, "y": rate}), "y", "n", [])
 
 

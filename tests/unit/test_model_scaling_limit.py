@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from iosonde.core.message import Message
 from iosonde.core.verdict import VerdictState
 from iosonde.model.scaling import forecast, words
 from iosonde.model.scaling.analyse import Scaling, analyse
+from messages import assert_problem, codes, with_code
 from scaling_truths import NOISE, TRUTHS, count
 
 FALL = {1: 100, 2: 200, 4: 400, 8: 240}
@@ -26,8 +28,8 @@ def repeated(law, sizes=(1, 2, 4, 8), trials=3, cv=0.02, seed=1) -> dict[float, 
     return {float(n): [law(n) * math.exp(cv * e) for e in rng.standard_normal(trials)] for n in sizes}
 
 
-def say(made: Scaling) -> str:
-    return " ".join(words.sentences(made, "nodes", lambda estimate: f"{estimate.value:.4g}"))
+def say(made: Scaling) -> list[Message]:
+    return words.messages(made, "nodes", lambda estimate: f"{estimate.value:.4g}")
 
 
 def remaining(made: Scaling) -> set[str]:
@@ -47,7 +49,7 @@ def remaining(made: Scaling) -> set[str]:
 )
 def test_a_saturated_system_has_a_limit_although_the_laws_are_not_compared(trials):
     made = analyse(trials, 0.95, at=[16])
-    assert made.limit.state is VerdictState.DIFFERENT and "no limit" not in say(made)
+    assert made.limit.state is VerdictState.DIFFERENT and "no-limit" not in codes(say(made))
     assert "linear" not in remaining(made)
 
 
@@ -55,23 +57,24 @@ def test_laws_are_compared_only_where_each_has_a_criterion():
     made = analyse(alone(100, 202, 395, 810), 0.95)
     assert {law.delta for law in made.regimes[0].laws} == {None}
     assert remaining(made) == {"linear", "amdahl", "usl", "min", "queue"}
-    assert made.limit.state is VerdictState.INCONCLUSIVE and "too little to compare" in say(made)
+    assert made.limit.state is VerdictState.INCONCLUSIVE and "laws-not-compared" in codes(say(made))
 
 
 def test_a_fall_is_called_a_fall():
     for seed in range(5):
         made = analyse(repeated(FALL.get, trials=6, seed=seed), 0.95, at=[16])
         assert made.limit.fall.is_significant and made.limit.fall.peak == 4
-        assert made.limit.state is VerdictState.DIFFERENT and "falls beyond 4 nodes" in say(made)
+        assert made.limit.state is VerdictState.DIFFERENT
+        assert_problem(with_code(say(made), "fall"), "fall", peak=4.0, unit="nodes")
         assert made.predictions[0].rate.low is None
     single = analyse(alone(*FALL.values()), 0.95)
     assert single.limit.state is VerdictState.INCONCLUSIVE and not single.limit.fall.is_significant
-    assert "neither shown nor excluded" in say(single)
+    assert "fall-inconclusive" in codes(say(single))
 
 
 def test_of_laws_that_fit_a_fall_only_one_with_a_peak_remains():
     made = analyse(repeated(lambda n: TRUTHS["USL, α 0.05, κ 0.002"](n), (1, 4, 16, 64, 128), 4), 0.95)
-    assert made.limit.fall.is_significant and remaining(made) == {"usl"} and "peaks at" in say(made)
+    assert made.limit.fall.is_significant and remaining(made) == {"usl"} and "peak" in codes(say(made))
 
 
 def test_noise_on_a_plateau_is_no_fall():
@@ -99,12 +102,12 @@ def test_a_law_that_misses_the_points_is_ruled_out():
 def test_linear_is_claimed_only_where_a_tenth_less_is_excluded(trials, state):
     made = analyse(repeated(lambda n: 100 * n, (1, 2, 4, 8, 16, 32), trials, 0.05), 0.95)
     assert made.limit.state is state and made.regimes[0].possible[0].law.name == "linear"
-    assert ("no limit is seen" in say(made)) is (state is VerdictState.EQUAL)
+    assert ("no-limit" in codes(say(made))) is (state is VerdictState.EQUAL)
 
 
 def test_two_sizes_show_a_limit_without_any_law():
     made = analyse({1.0: [100, 101, 99], 2.0: [110, 112, 108]}, 0.95)
-    assert made.limit.state is VerdictState.DIFFERENT and "A limit is seen" in say(made) and not remaining(made)
+    assert made.limit.state is VerdictState.DIFFERENT and "limit" in codes(say(made)) and not remaining(made)
 
 
 def test_where_every_law_misses_the_means_no_interval_is_claimed_beyond():
@@ -112,14 +115,14 @@ def test_where_every_law_misses_the_means_no_interval_is_claimed_beyond():
     assert made.regimes[0].lacks_fit
     inside, *beyond = [prediction.rate for prediction in made.predictions]
     assert inside.low is not None and [rate.low for rate in beyond] == [None, None]
-    assert all("every law misses" in rate.warnings[0] and rate.value for rate in beyond)
-    assert "no number of nodes" not in say(made)
+    assert all("lack-of-fit" in codes(rate.warnings) and rate.value for rate in beyond)
+    assert not any(message.values.get("is_only_law") for message in say(made))
 
 
 def test_no_end_is_claimed_while_another_law_is_possible():
     made = analyse(repeated(lambda n: 100 * n / (1 + 0.1 * (n - 1)), (1, 2, 4, 8, 16, 32), 3, 0.05, seed=6), 0.95)
     assert made.regimes[0].possible[0].law.name == "amdahl" and len(remaining(made)) > 1
-    assert "no number of nodes" not in say(made) and "with a ceiling of" in say(made)
+    assert_problem(with_code(say(made), "contention"), "contention", is_only_law=False)
 
 
 @pytest.mark.parametrize("unbounded", [1, 99])  # laws

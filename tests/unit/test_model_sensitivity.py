@@ -20,6 +20,7 @@ from iosonde.model.sensitivity.rank import rank
 from iosonde.model.sensitivity.variances import VarianceShare
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.story import effects_of_cells
+from messages import assert_problem, codes, raises, with_code
 from outside import published_table
 from settings_table import data_of, grid
 
@@ -134,7 +135,7 @@ def test_noise_is_told_apart_from_the_factors():
     assert dummy.over_all.s1.value <= dummy.zero_line
     assert dummy.over_all.st.value < 0.05 and dummy.over_all.st_corrected < 0.02
     assert list(made.order) in ([("f1",), ("f0",)], [("f1", "f0")], [("f0", "f1")])
-    assert "of f2 no effect can be told from chance" in made.sentence.lower()
+    assert "f2" in made.sentence.split(". ")[-1].lower()
 
 
 def test_factors_of_equal_weight_cannot_be_told_apart():
@@ -142,7 +143,6 @@ def test_factors_of_equal_weight_cannot_be_told_apart():
     y = np.random.default_rng(5).normal(size=len(x)) * 2 + x[:, 0] + x[:, 1]
     made = rank(data_of(x, y), 0.95)
     assert sorted(made.order[0]) == ["f0", "f1"]
-    assert "which cannot be told apart" in made.sentence
 
 
 def test_interactions_are_warned_of():
@@ -152,7 +152,7 @@ def test_interactions_are_warned_of():
     factors = by_name(made)
     assert factors["f0"].interacts and factors["f1"].interacts and not factors["f2"].interacts
     assert factors["f0"].over_all.s1.value < 0.05 < 0.7 < factors["f0"].over_all.st.low
-    assert any("ST is well above S1" in warning for warning in made.warnings)
+    assert_problem(with_code(made.warnings, "interactions"), "interactions", factors="f0 and f1")
 
 
 def test_what_noise_adds_to_a_total_share_is_said():
@@ -226,7 +226,8 @@ def test_factors_that_always_change_together_are_named():
     x = np.column_stack([a, a, np.tile([0, 1, 2], 8)])
     made = rank(data_of(x, a + np.random.default_rng(0).normal(size=len(a))), 0.95)
     assert (made.links[0].first, made.links[0].second) == ("f0", "f1")
-    assert "f0 and f1 always change together: their effects cannot be told apart" in made.warnings
+    warning = with_code(made.warnings, "inseparable-factors")
+    assert_problem(warning, "inseparable-factors", first="f0", second="f1")
     effects = by_name(made)
     assert effects["f0"].shapley.value == pytest.approx(effects["f1"].shapley.value, abs=1e-6)
 
@@ -247,7 +248,8 @@ def test_a_peak_in_the_middle_is_flagged():
     x = grid(5, 2, repeats=4)
     noise = np.random.default_rng(1).normal(size=len(x))
     turns = {f.name: f.effects.turns for f in rank(data_of(x, -3.0 * (x[:, 0] - 2) ** 2 + noise), 0.95).factors}
-    assert turns == {"f0": "highest at 2", "f1": ""}
+    assert_problem(turns["f0"], "highest", level="2")
+    assert turns["f1"] == ""
     only_low = np.where(x[:, 1] == 0, -3.0 * (x[:, 0] - 2) ** 2, 6.0 * x[:, 0]) + noise
     assert by_name(rank(data_of(x, only_low), 0.95))["f0"].effects.turns.endswith("f1 is 0")
 
@@ -270,40 +272,40 @@ def test_the_same_data_give_the_same_answer():
 def test_without_noise_to_judge_by_nothing_is_certain():
     made = rank(data_of(grid(2, 2), np.array([1.0, 2.0, 4.0, 9.0])), 0.95)
     assert made.factors[0].over_all.s1.low is None
-    assert any("nothing tells noise from effects" in warning for warning in made.warnings)
+    assert "no-replication" in codes(made.warnings)
 
 
 def test_equal_repeats_are_remarked_on():
     x = grid(2, 3, repeats=4)
     made = rank(data_of(x, 1.0 * x[:, 0] + x[:, 1] ** 2), 0.95)
-    assert any("exactly equal" in warning for warning in made.warnings)
+    assert "identical-repeats" in codes(made.warnings)
 
 
 @pytest.mark.parametrize(
-    ("columns", "fixed", "words"),
+    ("columns", "fixed", "code", "values"),
     [
-        ({"a": [1, 2], "b": [1, 2], "y": [1.0, 2.0]}, (), "2 factors and 2 rows"),
-        ({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2], "y": [1.0, 2, 3, 5]}, ("c",), "'c' is not a factor"),
-        ({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2], "y": [1.0, 2, 3, 5]}, ("a", "b"), "every factor is fixed"),
+        ({"a": [1, 2], "b": [1, 2], "y": [1.0, 2.0]}, (), "too-few-settings", {"factors": 2, "rows": 2}),
+        ({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2], "y": [1.0, 2, 3, 5]}, ("c",), "unknown-factor", {"name": "c"}),
+        ({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2], "y": [1.0, 2, 3, 5]}, ("a", "b"), "no-free-factor", {}),
     ],
 )
-def test_what_cannot_be_ranked_is_refused(columns, fixed, words):
+def test_what_cannot_be_ranked_is_refused(columns, fixed, code, values):
     data = examples(table_of(columns), "y", [name for name in columns if name != "y"])
-    with pytest.raises((DataError, InputError), match=words):
+    with raises(code, InputError, **values):
         rank(data, 0.95, fixed)
 
 
 @pytest.mark.parametrize(
-    ("line", "levels", "words"),
+    ("line", "levels", "code"),
     [
-        ({"a": 1.0}, {"b": [0, 1]}, "no feature 'b'"),
-        ({"a": 1.0}, {"a": [2, 2]}, "one level"),
-        ({"a": 1.0}, {}, "no feature has levels"),
-        ({"a": 0.0}, {"a": [0, 1]}, "all coefficients are 0"),
+        ({"a": 1.0}, {"b": [0, 1]}, "unknown-feature"),
+        ({"a": 1.0}, {"a": [2, 2]}, "single-level-factor"),
+        ({"a": 1.0}, {}, "no-levels"),
+        ({"a": 0.0}, {"a": [0, 1]}, "zero-coefficients"),
     ],
 )
-def test_a_line_that_ranks_nothing_is_refused(line, levels, words):
-    with pytest.raises((DataError, InputError), match=words):
+def test_a_line_that_ranks_nothing_is_refused(line, levels, code):
+    with raises(code, InputError):
         rank_line("y", line, None, levels, 0.95)
 
 
@@ -359,8 +361,7 @@ def test_a_surrogate_that_explains_too_little_is_not_used():
     x = rng.random((60, 3))
     made = rank(data_of(x, x[:, 0] + rng.normal(size=60)), 0.95)
     assert all(factor.over_all.st.value is None for factor in made.factors)
-    assert any(warning.startswith("ST refused: a surrogate leaves") for warning in made.warnings)
-    assert any("intervals may be too short" in warning for warning in made.warnings)
+    assert {"poor-surrogate", "few-settings"} <= set(codes(made.warnings))
 
 
 def test_a_surrogate_that_is_worse_than_the_mean_leaves_no_interval_turned_around():
@@ -405,7 +406,7 @@ def test_two_settings_leave_no_noise_to_hold_a_fixed_share_against():
     made = rank(examples(table, "y", ["a", "b", "c"]), 0.95, fixed=["a"])
     json.dumps(made.to_json(), allow_nan=False)
     assert made.fixed_share.value is not None and made.fixed_share.low is None
-    assert "nothing tells noise from effects" in made.fixed_share.warnings[0]
+    assert codes(made.fixed_share.warnings) == ["no-replication"]
 
 
 _CELLS = {

@@ -199,7 +199,7 @@ def test_a_family_that_cannot_be_fitted_is_refused_with_its_reason():
     text = examples(table_of({"a": [1, 2, 3, 4, 5, 6.0], "y": [-1, 2, 3, 5, 4, 9.0]}), "y", ["a"])
     group = folds.groups(text)
     made = judge(text, Candidate("loglinear"), folds.k_folds(group, 2, 0), group, 0.95, 0)
-    assert "not above 0" in made.refused and made.mae.value is None
+    assert made.refused.code == "response-not-positive" and made.mae.value is None
     with pytest.raises(InputError):
         judge(text, Candidate("tree", {"k": 1}), folds.k_folds(group, 2, 0), group, 0.95, 0)
 

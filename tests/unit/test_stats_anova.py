@@ -17,6 +17,7 @@ from csv_table import table_from
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table, table_of
 from iosonde.stats.regression.anova import anova
+from messages import raises
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 
@@ -64,9 +65,8 @@ def test_without_replication_the_highest_interaction_is_the_error():
     data = frame(6, balanced=True)
     made = anova(table(data), "y", ["a", "b"], 0.95)
     assert made.df_residual == 2
-    with pytest.raises(DataError) as refused:
+    with raises("no-degrees-of-freedom", DataError):
         anova(table(data), "y", ["a*b"], 0.95)
-    assert "highest interaction" in refused.value.hint
 
 
 def test_a_block_takes_its_effect_out():

@@ -9,6 +9,7 @@ import scipy.stats
 from iosonde.core.stored import StoredRun
 from iosonde.stats import checks
 from iosonde.stats.overview.balance import balances
+from messages import assert_problem
 
 
 def run(written, number=0, read=0, **factors):
@@ -47,13 +48,14 @@ def test_even_servers_one_server_and_runs_without_counts_are_silent():
 def test_what_is_not_sure_is_not_said_and_one_trial_is_said_to_be_one():
     assert found(run([54, 46], 0), run([80, 20], 1)) == []  # 1.34, from 1 to 4.6
     (one,) = found(run([75, 25]))
-    assert "s0, took 1.50 (~) times the mean of what was written" in one.sentence
-    assert one.sentence.endswith("written: where servers limit, that costs 33.3 (~) % of the rate")
+    assert_problem(
+        one.sentence, "uneven-servers", busiest=", s0", index="1.50 (~)", direction="written", lost="33.3 (~) %"
+    )
 
 
 def test_what_every_trial_had_is_said_though_the_interval_reaches_even():
     (one,) = found(run([99, 0, 0, 0], 0), run([50, 0, 50, 0], 1), run([0, 50, 50, 0], 2))
-    assert "took 2.67 (1.00–5.54) times the mean of what was written: where" in one.sentence
+    assert_problem(one.sentence, "uneven-servers", index="2.67 (1.00–5.54)", direction="written")
 
 
 def test_a_run_with_something_missing_is_left_out():

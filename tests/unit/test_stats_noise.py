@@ -14,7 +14,7 @@ from iosonde.stats.estimate.distributions import binomial_interval
 from iosonde.stats.estimate.power import detectable_effect, smallest_difference
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.regression.components import components
-from messages import raises
+from messages import assert_problem, raises
 
 
 def cells(values) -> list[TrialCell]:
@@ -96,7 +96,8 @@ def test_data_without_repeats_have_no_passport():
 
 def test_few_trials_cannot_tell_about_false_alarms():
     made = noise.passport(cells([[1.0, 2.0, 3.0]]), 0.95, {})
-    assert made.halves.value is None and "at least 6" in made.halves.warnings[0]
+    assert made.halves.value is None
+    assert_problem(made.halves.warnings[0], "too-few-trials", least=6)
 
 
 def test_a_spread_beyond_all_numbers_gives_none():

@@ -16,6 +16,7 @@ from iosonde.core.table import table_of
 from iosonde.stats.estimate import multiple, rank_tests, ratio, summarise
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.regress import regress
+from messages import assert_problem, with_code
 
 seeds = st.integers(0, 2**31)
 LEVELS = {"disk": ["hdd", "ssd", "nvme"], "net": ["eth", "ib"], "day": ["mo", "tu", "we", "th"]}
@@ -53,7 +54,7 @@ def test_anova_of_unbalanced_data(seed, kind):
     assert [s.df for s in made.sources] == other["df"].tolist()[:3]
     assert [s.p for s in made.sources] == pytest.approx(other["PR(>F)"].tolist()[:3], rel=1e-5, abs=1e-12)
     assert made.ss_residual == pytest.approx(other["sum_sq"].iloc[-1])
-    assert any(f"type {'I' * kind}" in warning for warning in made.warnings)
+    assert_problem(with_code(made.warnings, "unbalanced-cells"), "unbalanced-cells", type="I" * kind)
 
 
 @settings(max_examples=10, deadline=None)

@@ -8,6 +8,7 @@ import pytest
 from iosonde.core.schema import OPERATION
 from iosonde.stats.estimate import percentiles
 from iosonde.stats.estimate.percentiles import TrialPercentiles
+from messages import assert_problem
 
 
 def test_a_percentile_is_an_observed_duration():
@@ -63,7 +64,7 @@ def test_n_counts_trials_and_seconds_come_out():
 def test_one_short_trial_hides_the_percentile_and_says_how_many_operations_it_needs():
     estimate = percentiles.over_trials([trial(1e6), trial(None, 12)], 0.99, 0.95)
     assert estimate.value is None
-    assert "at least 299 operations" in estimate.warnings[0] and "12" in estimate.warnings[0]
+    assert_problem(estimate.warnings[0], "too-few-operations", least=299, fewest=12)
 
 
 def test_the_interval_covers_where_trials_differ_and_pooling_all_operations_would_not():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from iosonde.core.cluster_nodes import ClusterNode, ClusterNodes
 from iosonde.core.stored import StoredRun
 from iosonde.stats import checks
+from messages import assert_problem
 
 NODES = ClusterNodes((
     ClusterNode("n1", ("client",)), ClusterNode("n2", ("compute",)),
@@ -25,16 +26,19 @@ def test_what_fits_is_silent_and_so_is_who_has_no_cluster_file():
 
 def test_clients_without_ranks_alone_are_information():
     (one,) = found(["n1"])
-    assert (one.severity, one.sentence) == ("info", "no rank ran on n2 of the clients in the cluster file")
+    (remark,) = one.evidence["said"]
+    assert one.severity == "info" and one.sentence == remark
+    assert_problem(remark, "client-without-ranks", nodes="n2")
 
 
 def test_a_rank_on_a_server_and_a_server_that_is_none_are_warnings():
     (one,) = found(["n1", "n2", "io2"], server="10.0.0.9")
     served, other = one.evidence["said"]
-    assert one.severity == "warning" and served.startswith("io2 serves the file system, too")
-    assert other.startswith("10.0.0.9 serves the file system, and is no server in the cluster file")
+    assert one.severity == "warning" and served.startswith("io2 ")
+    assert_problem(other, "unlisted-server", servers="10.0.0.9")
 
 
 def test_a_server_that_holds_nothing_is_named_where_the_file_system_told_its_servers():
     (one,) = found(["n1", "n2"], holding=["10.0.0.1"])
-    assert one.sentence == "io2 is a server in the cluster file and holds nothing of the file system"
+    (remark,) = one.evidence["said"]
+    assert_problem(remark, "idle-server", servers="io2")

@@ -15,6 +15,9 @@ from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.stats.overview.story import effects_of_cells, sentences, stories
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.effect_types import FactorEffect, correct
+from messages import assert_problem, codes
+
+NOT_TESTED, NOT_SEPARABLE = "not tested", "not separable"
 
 
 def cells(rng, effect=(0.0, 0.0), repeats=4, noise=0.05) -> list[TrialCell]:
@@ -120,28 +123,36 @@ def test_an_end_that_is_not_0_does_not_read_as_0(estimate, text):
 
 
 def test_what_matters_most_is_named_with_the_best_and_the_worst():
-    text = said(cells(np.random.default_rng(2), (0.5, 0.1)))
-    assert text.startswith("write bandwidth: best ") and "at t=1m, n=2, worst" in text and "at t=4k, n=1;" in text
-    shares = r"t matters most: 9\d % \(9\d–9\d %\) of the variation, then n 2\.\d % \(\d\.\d–\d\.\d %\)"
-    assert re.search(rf"; {shares}\.$", text)
+    (one,) = told(cells(np.random.default_rng(2), (0.5, 0.1)))
+    assert (one.operation, one.best.by, one.worst.by) == ("write", {"t": "1m", "n": 2}, {"t": "4k", "n": 1})
+    (sentence,) = sentences([one], {})
+    assert_problem(sentence, "significant", factors=["t"], matters_most=True, untested=[])
+    assert "t=1m, n=2" in sentence and "t=4k, n=1" in sentence
+    t, n = one.effects.significant
+    assert (t.factors, n.factors) == (("t",), ("n",))
+    assert re.fullmatch(r"9\d % \(9\d–9\d %\)", t.text) and re.fullmatch(r"2\.\d % \(\d\.\d–\d\.\d %\)", n.text)
+    assert sentence.index(t.text) < sentence.index(n.text)
 
 
 def test_two_factors_that_act_together_alone_matter_and_one_depends_on_the_other():
     rng = np.random.default_rng(3)
     found = [TrialCell({"a": a, "b": b}, "y", "", rng.normal(10 + 5 * (a == b), 0.3, 5)) for a, b in np.ndindex(2, 2)]
-    text = said(found)
-    assert "; a+b matter: " in text and "what one of a and b does depends on the other" in text
-    assert "others" not in text
+    (effect,) = judged(found).significant
+    assert effect.is_joint and effect.factors == ("a", "b")
+    assert_problem(sentences(told(found), {})[0], "significant", factors=["a+b"], matters_most=False)
     found = [TrialCell({"a": a, "b": b, "c": c}, "y", "", rng.normal(10 + 5 * (a ^ b ^ c), 0.3, 5))
              for a, b, c in np.ndindex(2, 2, 2)]  # fmt: skip
-    assert "what one of a, b and c does depends on the others" in said(found)
+    (effect,) = judged(found).significant
+    assert effect.is_joint and effect.factors == ("a", "b", "c")
 
 
 def test_of_two_factors_that_matter_alike_none_is_said_to_matter_most():
     rng = np.random.default_rng(9)
     found = [TrialCell({"a": a, "b": b, "c": c}, "y", "", rng.normal(10 + a + b + 0.4 * c, 0.3, 6))
              for a, b, c in np.ndindex(2, 2, 2)]  # fmt: skip
-    assert re.search(r"; (a and b|b and a) matter most: .* and .* of the variation, then c ", said(found))
+    (sentence,) = sentences(told(found), {})
+    assert set(sentence.values["factors"]) == {"a", "b"} and sentence.values["matters_most"]
+    assert [effect.name for effect in judged(found).significant][-1] == "c"
 
 
 def test_less_is_better_of_a_time():
@@ -152,9 +163,10 @@ def test_less_is_better_of_a_time():
 @pytest.mark.long
 def test_noise_is_called_so_as_often_as_the_level_says():
     rng = np.random.default_rng(3)
-    told = sum("matters" in said(cells(rng)) for _ in range(400))
-    assert told <= 0.05 * 400 + 3 * np.sqrt(400 * 0.05 * 0.95)
-    assert said(cells(np.random.default_rng(4))) == "Of write bandwidth no effect of t or n can be told from chance."
+    false = sum(codes(sentences(told(cells(rng)), {})) == ["significant"] for _ in range(400))
+    assert false <= 0.05 * 400 + 3 * np.sqrt(400 * 0.05 * 0.95)
+    (sentence,) = sentences(told(cells(np.random.default_rng(4))), {})
+    assert_problem(sentence, "not-significant", responses="write bandwidth", factors="t or n")
 
 
 def test_one_trial_a_setting_tells_against_what_the_model_leaves_over():
@@ -165,9 +177,10 @@ def test_one_trial_a_setting_tells_against_what_the_model_leaves_over():
 def test_one_trial_a_setting_that_leaves_nothing_over_is_not_tested():
     """`no effect can be told from chance` was said where nothing was tested."""
     found = cells(np.random.default_rng(5), (1.0, 0.0), repeats=1)[:2]
-    assert judged(found).untested and set(states(found).values()) == {"not tested"}
+    assert judged(found).untested and set(states(found).values()) == {NOT_TESTED}
     (one,) = told(found)
-    assert [str(verdict.state) for verdict in one.verdicts({}) if verdict.question == "best"] == ["not tested"]
+    assert [str(verdict.state) for verdict in one.verdicts({}) if verdict.question == "best"] == [NOT_TESTED]
+    assert codes(sentences([one], {})) == ["not-tested"]
 
 
 def factors_that_go_together(b: dict[tuple[int, int], str], effect: float = 1.0, repeats: int = 5) -> list[TrialCell]:
@@ -183,8 +196,7 @@ def test_factors_that_change_together_are_tested_together():
     block, c = judged(found).effects
     assert block.factors == ("a", "b") and block.is_significant and block.own == ()
     assert block.share > 0.9 > c.share and c.is_significant
-    assert states(found) == {("a", "b"): "different", ("a",): "not separable", ("b",): "not separable",
-                             ("c",): "different"}  # fmt: skip
+    assert states(found) == {("a", "b"): "different", ("a",): NOT_SEPARABLE, ("b",): NOT_SEPARABLE, ("c",): "different"}
     alone = [TrialCell({"a": cell.by["a"]}, "y", "", cell.values) for cell in found if cell.by["c"] == 0]
     of_two = [TrialCell({**cell.by, "b": -cell.by["a"]}, "y", "", cell.values) for cell in alone]
     assert judged(of_two).effects[0].p == pytest.approx(judged(alone).effects[0].p, rel=1e-6)
@@ -199,7 +211,7 @@ def test_a_factor_inside_another_is_tested_with_it_and_beyond_it():
     assert block.factors == ("fs", "replicas") and block.share > 0.9
     assert [own.factors for own in block.own] == [("replicas",)] and block.own[0].share < 0.5
     assert states(nested) == {
-        ("fs", "replicas"): "different", ("fs",): "not separable", ("replicas",): "different",
+        ("fs", "replicas"): "different", ("fs",): NOT_SEPARABLE, ("replicas",): "different",
     }  # fmt: skip
 
 
@@ -238,7 +250,7 @@ def test_many_responses_are_cut():
     rng = np.random.default_rng(7)
     several = [TrialCell(one.by, one.metric, one.unit, one.values, f"op{k}") for k in range(5)
                for one in cells(rng, (0.5, 0.0))]  # fmt: skip
-    assert "2 more: see the table." in said(several)
+    assert_problem(sentences(told(several), {})[-1], "more-responses", n=2)
 
 
 def in_labs(repetitions: int) -> list[TrialCell]:
@@ -254,10 +266,11 @@ def in_labs(repetitions: int) -> list[TrialCell]:
 
 def test_a_factor_that_nothing_is_held_against_leaves_no_other_to_matter_most():
     """`nodes matters most: 12 %` was said where the network, of one lab a level, explained three times as much."""
-    text = said(in_labs(1))
-    assert "matters most" not in text and "net (9" in text and "cannot be told" in text
-    text = said(in_labs(6))
-    assert "net matters most" in text and "cannot be told" not in text
+    (sentence,) = sentences(told(in_labs(1)), {})
+    assert_problem(sentence, "significant", matters_most=False, untested=["net"])
+    assert "net (9" in sentence
+    (sentence,) = sentences(told(in_labs(6)), {})
+    assert_problem(sentence, "significant", factors=["net"], matters_most=True, untested=[])
 
 
 def in_bring_ups(values: dict[tuple[str, int], list[tuple[tuple[int, ...], float]]]) -> list[TrialCell]:
@@ -294,7 +307,7 @@ def test_counts_that_are_exact_in_every_trial_are_told(shared):
     (one,) = judged(found).effects
     assert one.text == ("100 %" if shared else "100 % (100–100 %)")
     assert one.p < 1e-4
-    assert "replica matters" in said(found)
+    assert_problem(sentences(told(found), {})[0], "significant", factors=["replica"])
 
 
 def test_two_pairs_that_are_alike_may_be_so_by_chance():
@@ -327,7 +340,7 @@ def test_factors_that_act_only_together_are_not_called_without_effect():
     rng = np.random.default_rng(5)
     found = [TrialCell({"a": a, "b": b}, "y", "", rng.normal(10 + (a != b), 0.1, 5)) for a in (0, 1) for b in (0, 1)]
     assert states(found) == {("a",): "inconclusive", ("b",): "inconclusive", ("a", "b"): "different"}
-    assert "depends on the other" in said(found)
+    assert [effect.factors for effect in judged(found).significant if effect.is_joint] == [("a", "b")]
 
 
 @pytest.mark.long

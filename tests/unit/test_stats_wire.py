@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from iosonde.core.stored import StoredRun
 from iosonde.stats import checks
 from iosonde.stats.overview import wire
+from messages import assert_problem
 
 MIB = 2**20
 
@@ -34,13 +37,13 @@ SERVED = {"reads": "served-by-cache", "received": 0.08}
 
 def test_reads_that_did_not_come_over_the_network_are_a_warning():
     assert said(phase(reads="came", received=1.0), phase(reads="unclear", received=1.2)) == []
-    assert said(phase(**SERVED), phase("other", reads="served-by-cache", received=0.31)) == [
-        ("warning", "a cache of the client served read_it, other: 8 to 31 % of what was read came over the network")
-    ]
+    ((severity, sentence),) = said(phase(**SERVED), phase("other", reads="served-by-cache", received=0.31))
+    assert severity == "warning"
+    assert_problem(sentence, "cached-reads", operations="read_it, other", share="8 to 31 %", early="")
     ((_, sentence),) = said(phase(**SERVED, preparing={"received_bytes": 3 * MIB}))
-    assert sentence.endswith("(3 MiB before the clock ran)")
+    assert "3 MiB" in sentence.values["early"]
     ((_, sentence),) = said(phase("step-01", **SERVED, tools=["ior"], command="ior"))
-    assert sentence.startswith("a cache of the client served ior (step-01): 8 %")
+    assert_problem(sentence, "cached-reads", operations="ior (step-01)", share="8 %")
 
 
 def test_a_cache_that_was_asked_to_be_warm_is_no_finding():
@@ -49,19 +52,20 @@ def test_a_cache_that_was_asked_to_be_warm_is_no_finding():
 
 def test_what_the_client_still_held_is_said_with_what_the_flush_sent():
     held = {"writes": "buffered", "sent": 0.5}
-    first = "the client still held data of write_it when the clock stopped: 50 % of what was written had been sent"
-    assert said(phase("write_it", **held)) == [("info", first)]
-    assert said(phase("write_it", **held, flush={"sent_bytes": MIB})) == [
-        ("info", f"{first}; 1 MiB of 2 MiB went with the flush after it")
-    ]
+    for more, flushed in (({}, []), ({"flush": {"sent_bytes": MIB}}, ["1 MiB", "2 MiB"])):
+        ((severity, sentence),) = said(phase("write_it", **held, **more))
+        assert severity == "info"
+        assert_problem(sentence, "buffered-writes", operations="write_it", share="50 %")
+        assert re.findall(r"\d MiB", sentence.values["flushed"]) == flushed
 
 
 @pytest.mark.parametrize(("packets", "moved", "many"), [(0.0, 0, 1), (2.0, 0, 0), (None, 0, 0), (0.0, 9, 0)])
 def test_metadata_that_the_client_answered_by_itself(packets, moved, many):
     found = said(phase("open", packets_per_operation=packets, totals={"open": {"count": 9, "bytes": moved}}))
-    assert found == many * [
-        ("info", "the client answered open by itself: at most 0 packets an operation went over the network")
-    ]
+    assert len(found) == many
+    for severity, sentence in found:
+        assert severity == "info"
+        assert_problem(sentence, "cached-metadata", operations="open", packets=0.0)
 
 
 @pytest.mark.parametrize(("loopback", "idle", "many"), [(90 * 9, 0, 0), (10 * 9, 0, 1), (90 * 9, 90 * 9, 1)])
@@ -74,17 +78,16 @@ def test_a_server_on_loopback_may_have_answered(loopback, idle, many):
 
 def test_the_sentence_is_of_all_bytes_and_names_the_range_and_the_servers():
     assert wire.words(runs({"index": 0, "name": "read"})) == ""
-    assert wire.words(runs(phase(reads="came", received=1.05))) == (
-        "100 % of what was read came over the network. It says nothing of the servers' caches."
-    )
+    assert wire.words(runs(phase(reads="came", received=1.05))).startswith("100 % ")
+    assert wire.words(runs(phase(reads="came", received=1.05))).endswith(f" {wire.SERVERS}")
     # What is too much in one phase makes up for nothing in another.
     both = wire.words(runs(phase(reads="unclear", received=1.4), phase(reads="served-by-cache", received=0.5)))
-    assert both.startswith("75 % (50 to 100 % by phase) of what was read came over the network.")
+    assert re.match(r"75 % \(50 to 100 % by \w+\)", both)
     assert wire.words(runs(phase(reads="came", received=0.999))).startswith("99 %")
 
 
 def test_what_is_not_known_is_said_with_its_reason():
-    assert wire.words(runs(phase(reads="unknown", why="RDMA"))) == ("What went over the network is not known: RDMA.")
+    assert wire.words(runs(phase(reads="unknown", why="RDMA"))).endswith(": RDMA.")
     assert wire.unknown(runs(phase(reads="came", received=1.0))) == ""
 
 
@@ -98,7 +101,7 @@ def both_roles(*nodes, hosts=("n1", "n2")):
 def test_a_client_that_is_a_server_is_named_with_its_address():
     (found,) = both_roles((0, "10.0.0.9"), (1, ""))
     assert found.severity == "warning"
-    assert found.sentence.startswith("1 of 2 client nodes also served the file system: n1 (10.0.0.9); what was written")
+    assert_problem(found.sentence, "client-is-server", n=1, nodes="n1 (10.0.0.9)")
     assert found.evidence == {"nodes": {"n1 (10.0.0.9)": ["a"]}, "n_runs": 1}
 
 

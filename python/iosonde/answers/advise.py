@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.where import matching_rows
 from iosonde.core.words import counted, percent, ratio
@@ -196,11 +196,7 @@ def advise(
         except DataError as error:
             left.append(error)
     if not made:
-        raise (
-            left[0]
-            if left
-            else DataError("no-rows", "{name} holds no rows", "give a table with measurements", name=source.name)
-        )
+        raise left[0] if left else _no_rows(source)
     return made[0] if len(made) == 1 and not left else AdvisedEach(tuple(made), tuple(one.message for one in left))
 
 
@@ -209,7 +205,7 @@ def _advised(
     new: Source | None,
 ) -> Advised:  # fmt: skip
     if not len(response.rows):
-        raise DataError("no-rows", "{name} holds no rows", "give a table with measurements", name=source.name)
+        raise _no_rows(source)
     named = replace(asked, response=(response.title,)) if source.store is not None else asked
     chosen = [response.rows.column(name).name for name in how.choose]
     given, said = (how.given, "") if how.given is not None else _workload(source, named, response, chosen)
@@ -218,13 +214,17 @@ def _advised(
     fixed = [response.rows.column(name).name for name in given]
     more = varying(response, varying_besides(source, response, (*chosen, *fixed)), [*chosen, *fixed], asked.level)
     made = advice_of(response, replace(how, current=current), asked.level)
-    warnings = (*(text for text in (said, in_use_said) if text), *more.named("--given"), *made.warnings)
+    warnings = (*(text for text in (said, in_use_said) if text), *more.named("given"), *made.warnings)
     made = replace(made, warnings=warnings)
     case = None if workload is None else _case(made, workload, source)
     if new is None:
         return Advised(made, case, besides=more)
     again = one_response(new, replace(named, on=(*how.choose, *given)))
     return Advised(made, case, against(made, again.rows), more)
+
+
+def _no_rows(source: Source) -> DataError:
+    return DataError("no-rows", "{name} holds no rows", "give a table with measurements", name=source.name)
 
 
 def advice_of(response: Response, how: Advising, level: float) -> Advice:
@@ -248,7 +248,10 @@ def _workload(
     for name in varying_besides(source, response, chosen):
         if _complete_share(response, chosen, [*kept, name]) >= _MIN_COMPLETE_SHARE:
             kept.append(name)
-    return tuple(kept), f"taken for the workload, as {spell.given} names none: {', '.join(kept)}" if kept else ""
+    if not kept:
+        return (), ""
+    template = "taken for the workload, as {spell.given} names none: {columns}"
+    return tuple(kept), Message("assumed-workload", template, columns=", ".join(kept))
 
 
 def _complete_share(response: Response, chosen: Sequence[str], given: Sequence[str]) -> float:

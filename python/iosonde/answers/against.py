@@ -14,7 +14,7 @@ from iosonde.core import decision
 from iosonde.core.deciding import Name, own_clock
 from iosonde.core.errors import InputError
 from iosonde.core.gate import Gate, GateVerdict, gate_of
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.pair_rule import PairRule, pair_rule
 from iosonde.core.types import Experiment
 from iosonde.core.verdict import Verdict
@@ -174,8 +174,15 @@ def _runs_of(rule: PairRule, runs: Sequence[PairedRun]) -> str:
     counts = [sum(run.side == side for run in runs) for side in (rule.a, rule.b)]
     what = f"'{rule.metric}'" if rule.metric else "a number that decides"
     if all(counts):
-        return f"no pair has {what} on both sides"
-    return f"no pair is complete (complete runs: {counts[0]} of {rule.a}, {counts[1]} of {rule.b})"
+        return Message("no-common-metric", "no pair has {metric} on both sides", metric=what)
+    return Message(
+        "no-complete-pair",
+        "no pair is complete (complete runs: {n_a} of {side_a}, {n_b} of {side_b})",
+        n_a=counts[0],
+        side_a=rule.a,
+        n_b=counts[1],
+        side_b=rule.b,
+    )
 
 
 def _names(source: Source, asked: Asked, experiment: Experiment) -> list[Name]:
@@ -196,15 +203,19 @@ def _warnings(source: Source, asked: Asked, found: Sequence[Experiment], rule: P
     experiment = found[-1]
     first = min((run.started_at for run in source.runs if run.experiment == experiment.id), default=None)
     if why := decision.broken(experiment.settings[decision.KEY], experiment.id, first):
-        yield f"{why}: the interval promises nothing"
+        yield Message("broken-seal", "{reason}: the interval promises nothing", reason=why)
     yield from source.beside({run.id for run in source.runs if run.experiment == experiment.id})
     if asked.level != rule.level:
-        yield f"the level is the sealed one, {100 * rule.level:g} %"
+        yield Message(
+            "sealed-level", "the level is the sealed one, {level_percent:g} %", level_percent=100 * rule.level
+        )
     if any(column not in ("operation", "metric") for column, _, _ in source.where):
-        yield "some pairs are left out by a condition that nobody sealed: the interval promises nothing"
+        template = "some pairs are left out by a condition that nobody sealed: the interval promises nothing"
+        yield Message("unsealed-condition", template)
     if len(found) > 1:
-        yield (
-            f"this is the newest of {len(found)} comparisons in the store ({spell.experiment} chooses): of several "
-            "the one "
-            "that pleases proves nothing"
+        yield Message(
+            "several-comparisons",
+            "this is the newest of {n_comparisons} comparisons in the store ({spell.experiment} chooses): of several "
+            "the one that pleases proves nothing",
+            n_comparisons=len(found),
         )

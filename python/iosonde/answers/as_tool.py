@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from iosonde.core.errors import DataError
+from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS, OBSERVED_FACTORS
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
@@ -17,7 +18,8 @@ from .answer import Answer
 from .show import ChosenRuns
 
 TOOLS = ("ior", "mdtest", "iozone", "fio", "elbencho")
-_INCOMPARABLE = "the clocks of its nodes cannot be compared"
+_INCOMPARABLE = Message("incomparable-clocks", "the clocks of its nodes cannot be compared")
+_NOT_OF_MDTEST = Message("not-of-tool", "nothing that mdtest does")
 _COUNTED = ("repetition", "block", "order", *BRING_UPS, *OBSERVED_FACTORS)
 
 
@@ -110,7 +112,7 @@ def _of_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Recompute
                 value = mdtest.iteration(work, operation[1]) if operation else None
                 if operation and value is not None:
                     rates.setdefault((operation[0], name), []).append(value)
-                why = "" if value is not None else _INCOMPARABLE if operation else "nothing that mdtest does"
+                why = "" if value is not None else _INCOMPARABLE if operation else _NOT_OF_MDTEST
             elif work is not None:
                 made, why = rows_of(tool, phase, work, flags_of(run))
                 found.blocks += [ToolPhase(name, iteration, made)] if made else []
@@ -136,11 +138,11 @@ def works(store: Store, run: StoredRun) -> Iterator[tuple[StoredPhase, Work | No
 def rows_of(tool: str, phase: StoredPhase, work: Work, inside: frozenset[str]) -> tuple[list[Any], str]:
     """(rows of this tool, why there are none). ``inside``: what IOzone's -e and -c put inside its clock."""
     if not work.directions():
-        return [], "no data moved: not a phase of this tool"
+        return [], Message("not-of-tool", "no data moved: not a phase of this tool")
     if tool in ("ior", "iozone") and phase.measures == "rate":
-        return [], f"small files: not a workload of {tool}"
+        return [], Message("not-of-tool", "small files: not a workload of {tool}", tool=tool)
     if tool == "elbencho" and phase.shared and work.most_files() > 1:
-        return [], "every rank works on all files: not a workload of elbencho"
+        return [], Message("not-of-tool", "every rank works on all files: not a workload of elbencho")
     if not work.comparable and tool in ("iozone", "elbencho"):
         return [], _INCOMPARABLE
     if tool == "ior":

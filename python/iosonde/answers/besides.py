@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from iosonde.core.errors import IosondeError
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import listed
@@ -24,7 +24,7 @@ from iosonde.stats.regression.in_turn import DOUBTS as IN_TURN
 from iosonde.stats.regression.in_turn import DriftInTurn, drift_in_turn
 from iosonde.stats.regression.regress import LinearModel, fit_table
 
-from .caveats import some
+from .caveats import confounded, some
 
 _PARTS = "Inconclusive: rows are single ranks, which are no repetitions: the error of a trial is not known."
 _HALF = 0.5
@@ -49,19 +49,21 @@ class Besides:
     @property
     def warnings(self) -> list[str]:
         """One line that names them; empty where nothing varies besides."""
-        return self.named("--on")
+        return self.named("on")
 
     def named(self, option: str) -> list[str]:
         """The same; ``option`` would hold them."""
         if not self.names:
             return []
         verb, held = ("varies", "it") if len(self.names) == 1 else ("vary", "them")
-        return [f"{some(self.names)} {verb} besides: add {held} to {option}, or hold {held} with {spell.where}"]
+        template = "{columns} {verb} besides: add {pronoun} to {option}, or hold {pronoun} with {spell.where}"
+        values = {"columns": some(self.names), "verb": verb, "pronoun": held, "option": str(getattr(spell, option))}
+        return [Message(VARIES_BESIDES, template, **values)]
 
     @property
     def sentence(self) -> str:
         """The effects that are others when the columns are held; empty where none is."""
-        said = [f"{column} always changes with {twin}: nothing here tells them apart." for twin, column in self.twins]
+        said = [f"{confounded(column, twin)}." for twin, column in self.twins]
         said += [text for term in self.terms if (text := self._said(term))]
         said += [f"{column} {drift.text}." for column, drift in self.drifts]
         said += [f"{self.missing}."] if self.missing else []
@@ -112,7 +114,7 @@ class Besides:
     def _said(self, term: HeldTerm) -> str:
         columns = listed(self.names) if len(self.names) < 4 else f"the {len(self.names)} columns that vary besides"
         if term.aliased:
-            return f"{term.name} always changes with {columns}: nothing here tells them apart."
+            return f"{confounded(term.name, columns)}."
         if not self._is_significant(term.p):
             is_seen = self._is_significant(term.p_held)
             return f"With {columns} held the effect of {term.name} is significant." if is_seen else ""

@@ -4,19 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from iosonde.core.message import Message
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.data.factors import told_apart
-from iosonde.data.responses import Response
+from iosonde.data.responses import Response, assumed_factors
 from iosonde.stats.checks import s311_shared_bring_ups as s311
 
 
-def caveats(response: Response) -> list[str]:
-    """In words: what was taken for what, repeats that are no executions, factors that nothing here tells apart."""
-    said = list(response.warnings)
+def caveats(response: Response, option: str = "on") -> list[str]:
+    """In words: what was taken for what, repeats that are no executions, factors that nothing here tells apart.
+    ``option`` names factors, '' where there is none."""
+    said = with_option(response.warnings, option)
     if response.within_run:
-        said.append("repeats are iterations within one run: the noise of another execution is not seen")
-    said += [f"{name} always changes with {twin}: nothing here tells them apart" for name, twin in response.confounded]
-    return said
+        template = "repeats are iterations within one run: the noise of another execution is not seen"
+        said.append(Message("within-run", template))
+    return [*said, *(confounded(name, twin) for name, twin in response.confounded)]
+
+
+def with_option(warnings: Sequence[str], option: str) -> list[str]:
+    """Return the warnings of a response for a command whose ``option`` names factors."""
+    return [
+        assumed_factors(str(text.values["factors"]), str(text.values["excluded"]), option)
+        if isinstance(text, Message) and text.code == "assumed-factors"
+        else text
+        for text in warnings
+    ]
+
+
+def confounded(name: str, twin: str) -> Message:
+    """Return the warning that two factors always change together."""
+    template = "{factor} always changes with {twin}: nothing here tells them apart"
+    return Message("confounded", template, factor=name, twin=twin)
 
 
 def of_single_trials(response: Response, names: Sequence[str], where: str = "here: too sure of that") -> list[str]:
@@ -25,18 +43,24 @@ def of_single_trials(response: Response, names: Sequence[str], where: str = "her
     if held is None:
         return []
     found = s311.finding(held, where)
-    return [f"{found.code} {found.sentence}: {found.action}"]
+    template = "{finding} {sentence}: {action}"
+    values = {"finding": found.code, "sentence": found.sentence, "action": found.action, "columns": ", ".join(names)}
+    return [Message("shared-bring-ups", template, **values)]
 
 
 def of_cells(response: Response) -> list[str]:
     """What the cells do not show: factors that change with one of those that make them. Ranks grow with nodes."""
-    said = []
+    said: list[str] = []
     for name, twin in response.confounded:
         if "ranks" in (name, twin):
             continue
-        apart = told_apart(response.rows, name, twin)
-        told = "rank and regress tell them apart" if apart else "nothing here tells them apart"
-        said.append(f"{name} changes with {twin} from cell to cell: {told}")
+        end = (
+            "rank and regress tell them apart"
+            if told_apart(response.rows, name, twin)
+            else "nothing here tells them apart"
+        )
+        template = "{factor} changes with {twin} from cell to cell: " + end
+        said.append(Message("confounded-in-cells", template, factor=name, twin=twin))
     return said
 
 
@@ -50,4 +74,5 @@ def of_ratios(response: Response) -> list[str]:
     """Where values are compared by their ratio: that of two logarithms is another one in another unit."""
     if response.transform not in LOGARITHMS:
         return []
-    return [f"{response.title} is a logarithm, whose ratios depend on the unit: take {response.measured} itself"]
+    template = "{response} is a logarithm, whose ratios depend on the unit: take {measured} itself"
+    return [Message("logarithmic-response", template, response=response.title, measured=response.measured)]

@@ -71,14 +71,17 @@ class Carried:
     limit: float | None = None
 
 
-def carried(text: str, word: str = "--bound") -> Carried:
-    """What ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit says. Raises InputError, naming the
-    ``word``."""
+def carried(text: str) -> Carried:
+    """What ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit says. Raises InputError."""
     found = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
     readings = bytes_per_s(found[2]) if found else ()
     if not found or (found[2] and not readings) or not float(found[1]) > 0:
-        hint = "write it like 117MB/s, 1Gbit/s, or as a plain number in the response's own unit"
-        raise InputError("not-a-rate", "{option} '{rate}' is not a rate", "{hint}", option=word, rate=text, hint=hint)
+        raise InputError(
+            "not-a-rate",
+            "{spell.bound:'{rate}'} is not a rate",
+            "write it like 117MB/s, 1Gbit/s, or as a plain number in the response's own unit",
+            rate=text,
+        )
     return Carried(float(found[1]) * min(readings)) if readings else Carried(limit=float(found[1]))
 
 

@@ -13,6 +13,7 @@ from iosonde.core import cluster_nodes, yaml_text
 from iosonde.core.cluster_nodes import ClusterNodes
 from iosonde.core.errors import InputError
 from iosonde.core.file_sections import Sections, number
+from iosonde.core.message import Message
 from iosonde.core.problems import SpecError
 from iosonde.core.system_words import READS, whole
 from iosonde.core.units import parse_rate, parse_size
@@ -131,10 +132,13 @@ class _Reader(Sections):
         nodes = ClusterNodes(cluster_nodes.read(self))
         cluster = self.cluster(self.counted(today, nodes)) if today or nodes.counts() else None
         if not cluster and data.get("candidates"):
-            self.wrong(("candidates",), "there is no cluster to change", "describe it under today")
+            self.wrong(
+                ("candidates",), Message("no-cluster", "there is no cluster to change"), "describe it under today"
+            )
         candidates = tuple(self.candidate(str(name), cluster) for name in self.mapping(("candidates",)))
         if not any(data.get(name) for name in _CONTENT) and not self.problems:
-            self.wrong((), "nothing to choose from", "give today with candidates, cpus, measured or systems")
+            what = Message("nothing-to-choose", "nothing to choose from")
+            self.wrong((), what, "give today with candidates, cpus, measured or systems")
         of_cpus = {name: limits.pop(name, None) for name in _CPU_LIMITS}
         of_whole = {
             name: self.scalar(("today", name), reader) for name, reader in _OF_THE_WHOLE.items() if name in today
@@ -151,7 +155,9 @@ class _Reader(Sections):
         counts = nodes.counts()
         for name, count in counts.items():
             if today.get(name, count) != count:
-                self.wrong(("today", name), f"{today[name]} {name}, and nodes names {count}", f"leave {name} out")
+                template = "{count} {section}, and nodes names {n_nodes}"
+                what = Message("count-mismatch", template, count=today[name], section=name, n_nodes=count)
+                self.wrong(("today", name), what, f"leave {name} out")
         return {**today, **counts}
 
     def cluster(self, today: Mapping[str, Any]) -> Cluster:
@@ -182,7 +188,8 @@ class _Reader(Sections):
                          model=self.levels((*at, "model")),
                          measured=self.levels((*at, "measured")))  # fmt: skip
         if not (made.system or made.words or made.attributes or made.model or made.measured) and not self.problems:
-            self.wrong(at, "it changes nothing", "give what it sets, as network: 1170MB/s or servers: x2")
+            what = Message("changes-nothing", "it changes nothing")
+            self.wrong(at, what, "give what it sets, as network: 1170MB/s or servers: x2")
         if cluster and not self.problems:
             self.used(at, {*made.system, *made.words}, {*cluster.system, *cluster.words})
             self.possible(at, lambda: after(cluster, [made]))
@@ -192,7 +199,8 @@ class _Reader(Sections):
         """What no term would use is a mistake, and not ignored."""
         lost = idle(sorted(names), {*names, *more})
         if lost:
-            self.wrong((*at, lost[0]), f"{lost[0]} says nothing without {lost[1]}", f"give {lost[1]} too")
+            what = Message("unused-key", "{unused} says nothing without {required}", unused=lost[0], required=lost[1])
+            self.wrong((*at, lost[0]), what, f"give {lost[1]} too")
 
     def quantities(self, at: Key, given: Mapping[str, Any], cluster: Cluster | None) -> dict[str, Quantity]:
         found = {}
@@ -200,7 +208,8 @@ class _Reader(Sections):
             if name in READS or name in _CHUNKS:
                 made = self.quantity((*at, name), value, READS.get(name, whole))
                 if made and made.times and (cluster is None or name not in cluster.system):
-                    self.wrong((*at, name), f"{value} of what? today does not say", f"give {name} under today")
+                    what = Message("missing-base", "{factor} of what? today does not say", factor=value)
+                    self.wrong((*at, name), what, f"give {name} under today")
                 elif made and self.countable((*at, name), name, made, cluster):
                     found[name] = made
         return found
@@ -210,11 +219,14 @@ class _Reader(Sections):
         if name not in _COUNTS:
             return True
         if made.low != made.high:
-            self.wrong(path, f"{name} is a count and has no range", "write one number")
+            what = Message("range-of-count", "{quantity} is a count and has no range", quantity=name)
+            self.wrong(path, what, "write one number")
             return False
         today = cluster.system[name].value if made.times and cluster else 1.0
         if today * made.value != int(today * made.value):
-            self.wrong(path, f"{made.value:g} times {today:g} is not a whole number", "write how many there will be")
+            template = "{factor:g} times {today:g} is not a whole number"
+            what = Message("not-an-integer", template, factor=made.value, today=today)
+            self.wrong(path, what, "write how many there will be")
             return False
         return True
 
@@ -229,7 +241,8 @@ class _Reader(Sections):
             self.wrong(path, error.message, error.hint)
             return None
         if len(ends) not in (1, 2, 3) or sorted(ends) != ends or (len(ends) > 1 and ends[0] <= 0):
-            self.wrong(path, "this is not a range", "write [low, high] or [low, value, high], above 0")
+            what = Message("not-a-range", "this is not a range")
+            self.wrong(path, what, "write [low, high] or [low, value, high], above 0")
             return None
         middle = ends[1] if len(ends) == 3 else math.sqrt(ends[0] * ends[-1]) if len(ends) == 2 else ends[0]
         return Quantity(middle, ends[0], ends[-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iosonde.core.errors import InputError
 from iosonde.core.file_sections import Sections
+from iosonde.core.message import Message
 from iosonde.core.units import parse_seconds
 from iosonde.core.yaml_text import Key
 from iosonde.explain.upgrade_tables import CRITERIA, Configuration, ListedCpu
@@ -29,7 +30,9 @@ def measured(reader: Sections) -> tuple[Configuration, ...]:
         given = dict(reader.mapping(at))
         times = given.pop("time", None)
         if times is None:
-            reader.wrong(at, "time is missing", "write it like 282min, or a list of repeats")
+            reader.wrong(
+                at, Message("missing-key", "time is missing", name="time"), "write it like 282min, or a list of repeats"
+            )
             continue
         try:
             seconds = tuple(parse_seconds(str(one)) for one in (times if isinstance(times, list) else [times]))
@@ -37,10 +40,10 @@ def measured(reader: Sections) -> tuple[Configuration, ...]:
             reader.wrong((*at, "time"), error.message, error.hint)
             continue
         if not seconds or min(seconds) <= 0:
-            reader.wrong((*at, "time"), "a time must be above 0", "write it like 282min")
+            reader.wrong((*at, "time"), Message("out-of-range", "a time must be above 0"), "write it like 282min")
             continue
         if min(seconds) < _SHORTEST_S or max(seconds) > _LONGEST_S:
-            reader.wrong((*at, "time"), "no job takes such a time", "write it like 282min")
+            reader.wrong((*at, "time"), Message("out-of-range", "no job takes such a time"), "write it like 282min")
             continue
         found.append(Configuration(str(name), given, seconds))
     return tuple(found)
@@ -54,7 +57,8 @@ def criteria(reader: Sections) -> tuple[str, ...]:
     names = [str(one) for one in given] if isinstance(given, list) else []
     if not names or len(set(names)) < len(names):
         if not any(one.key == "criteria" for one in reader.problems):  # asked for weights, too
-            reader.wrong(("criteria",), "not a list of different names", "write it like [scalability, transparency]")
+            what = Message("duplicate-names", "not a list of different names")
+            reader.wrong(("criteria",), what, "write it like [scalability, transparency]")
         return tuple(CRITERIA)
     return tuple(names)
 
@@ -66,7 +70,8 @@ def systems(reader: Sections) -> dict[str, dict[str, float]]:
         marks = reader.numbers(("systems", name), names, all_of_them=True, zero=True)
         for criterion, mark in marks.items():
             if not 0 <= mark <= 5:
-                reader.wrong(("systems", name, criterion), f"a mark of {mark:g}", "marks go from 0 to 5")
+                what = Message("out-of-range", "a mark of {mark:g}", mark=mark)
+                reader.wrong(("systems", name, criterion), what, "marks go from 0 to 5")
         found[str(name)] = marks
     return found
 
@@ -77,7 +82,9 @@ def weights(reader: Sections) -> dict[str, float]:
     found = reader.numbers(("weights",), names, zero=True)
     for criterion, weight in found.items():
         if weight < 0:
-            reader.wrong(("weights", criterion), f"a weight of {weight:g}", "a weight is 0 or more")
+            what = Message("out-of-range", "a weight of {weight:g}", weight=weight)
+            reader.wrong(("weights", criterion), what, "a weight is 0 or more")
     if len(found) == len(names) and not any(found.values()):
-        reader.wrong(("weights",), "every weight is 0", "leave out the criteria that count once")
+        what = Message("no-weight", "every weight is 0")
+        reader.wrong(("weights",), what, "leave out the criteria that count once")
     return found

@@ -12,6 +12,7 @@ import numpy as np
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.expression import Expression, read
+from iosonde.core.message import Message, spell
 from iosonde.core.table import tidy
 from iosonde.data.source import Source
 from iosonde.model.fit.features import Examples, Feature
@@ -35,11 +36,11 @@ class KeptConstraints:
         return check_of(tuple(dict.fromkeys((*self.asked, *designed))), examples.features), left
 
 
-def check_of(texts: Sequence[str], features: Sequence[Feature], where: str = "--constraint") -> Broken:
+def check_of(texts: Sequence[str], features: Sequence[Feature], where: str = "") -> Broken:
     """A check of settings: the first constraint that one breaks, or None. Names are factors without their units.
-    Raises InputError for an expression that says nothing."""
+    ``where``: who says them, by default the option. Raises InputError for an expression that says nothing."""
     words = _words(features)
-    made = [read(text, list(words.values()), where) for text in texts]
+    made = [read(text, list(words.values()), where or f"{spell.constraint}") for text in texts]
 
     def broken(setting: Mapping[str, Any]) -> str | None:
         cell = {words[name]: value for name, value in setting.items() if name in words}
@@ -82,7 +83,8 @@ def of_experiments(source: Source, examples: Examples) -> tuple[list[str], list[
             try:
                 found = _fixed(text, [factor.name for factor in experiment.factors], source, examples)
             except IosondeError as error:
-                left[f"the constraint '{text}' of the experiment is not kept: {error.message}"] = None
+                template = "the constraint '{constraint}' of the experiment is not kept: {reason}"
+                left[Message("constraint-dropped", template, constraint=text, reason=error.message)] = None
                 continue
             if found:
                 taken[found] = None

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import InputError
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.stored import incomplete_among
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
@@ -203,8 +203,9 @@ def _said(source: Source, rows: Table, work: Systems) -> list[str]:
         first = np.unique(rows.columns["run"].values.astype(str), return_index=True)[1]
         lacking = int(np.sum(~np.isfinite(work.size[first])))
         if lacking:
-            said.append(f"{counted(lacking, 'run')} of {len(first)} say no {work.per} and are not in what is per "
-                        f"{work.per.removesuffix('s')}: {spell.per} none takes them")  # fmt: skip
+            template = "{runs} of {n_runs} say no {per} and are not in what is per {unit}: {spell.per:none} takes them"
+            values = {"runs": counted(lacking, "run"), "n_runs": len(first), "per": work.per}
+            said.append(Message("missing-size", template, unit=work.per.removesuffix("s"), **values))
     return said
 
 

@@ -22,9 +22,9 @@ def page(code: str) -> str:
         raise InputError(
             "unknown-finding",
             "there is no finding '{code}'",
-            "{suggestion}",
+            "did you mean {suggestions}?" if near else "list them: iosonde explain",
             code=code,
-            suggestion=f"did you mean {' or '.join(near)}?" if near else "list them: iosonde explain",
+            suggestions=" or ".join(near),
         )
     return _text(code.upper()).rstrip()
 

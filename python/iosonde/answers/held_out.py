@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, IosondeError
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.data.source import Source
 from iosonde.model.fit.errors_of import Errors, errors_of, grouped_mean
@@ -70,7 +71,7 @@ def held_out(model: Model, source: Source, level: float = 0.95) -> HeldOut:
         if np.isnan(observed):
             continue
         if isinstance(made, IosondeError):
-            refused.append(f"{table.place(row)}: {made.message}")
+            refused.append(made.message.prefixed(table.place(row)))
             continue
         values.append(made.value.value)
         ends.append((made.value.low, made.value.high))
@@ -87,9 +88,13 @@ def held_out(model: Model, source: Source, level: float = 0.95) -> HeldOut:
     low, high = np.array(ends, dtype=float).T
     known = ~np.isnan(low) & ~np.isnan(high)
     held = ((low <= observed) & (observed <= high))[known]
-    warnings = [f"{len(refused)} rows have no prediction; the first: {refused[0]}"] if refused else []
+    warnings = []
+    if refused:
+        template = "{n_rows} rows have no prediction; the first: {reason}"
+        warnings.append(Message("no-predictions", template, n_rows=len(refused), reason=refused[0]))
     if not known.all():
-        warnings.append(f"{len(inside) - known.sum()} predictions have no interval")
+        template = "{n_predictions} predictions have no interval"
+        warnings.append(Message("no-intervals", template, n_predictions=len(inside) - known.sum()))
     return HeldOut(
         model, len(inside), errors_of(observed, predicted, None),
         grouped_mean(np.abs(predicted - observed), settings, level), int(known.sum()), int(held.sum()),

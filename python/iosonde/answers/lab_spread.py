@@ -9,10 +9,14 @@ from typing import Any
 from iosonde import lab as labs
 from iosonde.core.errors import InputError
 from iosonde.core.filesystems import placement_of_files
+from iosonde.core.message import Message
 from iosonde.core.words import counted, shown
 from iosonde.stats.overview.evenness import Evenness, evenness, places_of
 
 from .answer import Answer
+
+_STRIPED = Message("striped-files", "files are cut into pieces, each on servers of its own")
+_ON_ALL = Message("fully-replicated", "every server has every file")
 
 
 @dataclass(frozen=True)
@@ -73,11 +77,10 @@ def answer(lab: labs.Lab, directory: str, placed: Sequence[labs.Placement], leve
     empty, holders = len(placed) - len(found), [frozenset(name for name in one if one[name]) for one in found]
     in_groups = placement_of_files(lab.description.file_system) == "groups"
     if (chosen := places_of(holders, names, in_groups)) is None:
-        return LabSpread(directory, len(found), servers, empty=empty,
-                         why_not="files are cut into pieces, each on servers of its own")  # fmt: skip
+        return LabSpread(directory, len(found), servers, empty=empty, why_not=_STRIPED)
     places, copies = chosen
     if len(places) == 1 or copies == len(places):
-        return LabSpread(directory, len(found), servers, (), copies, empty, "every server has every file")
+        return LabSpread(directory, len(found), servers, (), copies, empty, _ON_ALL)
     at = {place: number for number, place in enumerate(places)}
     held = [[at[one]] if one in at else [at[name] for name in one] for one in holders]
     sizes = [max(one.values()) for one in found]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import spell
 from iosonde.core.types import Role
 from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, one_response
@@ -52,13 +53,13 @@ def learned(source: Source, asked: Asked) -> Learned:
 
 def refuse_unnamed(source: Source, asked: Asked) -> None:
     """Raises InputError where a table's response or factors are not named: they are not guessed."""
-    for option, names in (("--response", asked.response), ("--on", asked.on)):
+    for option, names in (("response", asked.response), ("on", asked.on)):
         if not names:
             raise InputError(
                 "missing-option",
                 "{option} is missing",
                 "columns: {names}",
-                option=option,
+                option=str(getattr(spell, option)),
                 names=", ".join(source.table.names),
             )
 

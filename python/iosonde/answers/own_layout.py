@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
 
@@ -34,11 +34,13 @@ class OwnLayout:
         if not _REDUNDANCY & given and (told := _redundancy(every[0])):
             fields, said = told
             found |= fields
-            self.notes[f"{said}, as the file system told ({spell.replicas} or {spell.erasure} says otherwise)"] = None
+            template = "{redundancy}, as the file system told ({spell.replicas} or {spell.erasure} says otherwise)"
+            self.notes[Message("own-redundancy", template, redundancy=said)] = None
         servers = every[0].get("servers")
         if isinstance(servers, list) and servers and not {"servers", "disks"} & given:
             found["servers"] = len(servers)
-            self.notes[f"{len(servers)} servers, as the file system told ({spell.servers} says otherwise)"] = None
+            template = "{n_servers} servers, as the file system told ({spell.servers} says otherwise)"
+            self.notes[Message("own-servers", template, n_servers=len(servers))] = None
         return found
 
 

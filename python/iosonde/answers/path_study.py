@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
+from iosonde.core.message import Message
 from iosonde.core.path_names import CACHED, FACTORS, OPERATION, UNCACHED, WORKLOAD
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import count_of
@@ -182,14 +183,18 @@ def _notes(cells: list[PathCell], models: dict[str, PathModels]) -> Iterator[str
         mine = [cell for cell in cells if cell.state == state]
         wrong = [cell for cell in mine if not cell.verified]
         if wrong:
-            yield f"{len(wrong)} of {len(mine)} cells are not {state} for sure, and no line is fitted to them: {why}"
+            template = (
+                "{n_unverified} of {n_cells} cells are not {state} for sure, and no line is fitted to them: " + why
+            )
+            yield Message("unverified-state", template, n_unverified=len(wrong), n_cells=len(mine), state=state)
     for direction in models:
         known = {path_models.state_of(line.name) for line in models[direction].lines}
         states = {cell.state for cell in cells if cell.direction == direction and cell.reference is not None} - known
         for state in sorted(states):
-            yield f"{direction}s that are {state}: too few cells for a line; measure more, as {WORKLOAD}:200"
+            template = "{direction}s that are {state}: too few cells for a line; measure more, as {workload}:200"
+            yield Message("too-few-cells", template, direction=direction, state=state, workload=WORKLOAD)
     usual = max((cell.seconds.size for cell in cells), default=0)
     fewer = {cell.access_size for cell in cells} - {cell.access_size for cell in cells if cell.seconds.size >= usual}
     if fewer:
-        few = f"fewer than {usual:,} operations a cell (bytes, time_limit)"
-        yield f"accesses of {format_size(min(fewer))} and more: {few}"
+        template = "accesses of {size} and more: fewer than {usual:,} operations a cell (bytes, time_limit)"
+        yield Message("fewer-operations", template, size=format_size(min(fewer)), usual=usual)

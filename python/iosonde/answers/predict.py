@@ -69,7 +69,7 @@ def predict(model: Model, given: Mapping[str, Any], level: float = 0.95) -> Pred
 def predict_rows(model: Model, source: Source, level: float = 0.95) -> Predictions:
     """At every row of DATA. Raises InputError for the first that has no prediction, DataError."""
     rows, table = rows_of(model, source)
-    return _asked(model, rows, level, lambda row: f"{table.place(row)}: ")
+    return _asked(model, rows, level, table.place)
 
 
 def described(model: Model, name: str) -> Described:
@@ -85,16 +85,15 @@ def _asked(
     broken = check_of(model.constraints, model.features, "the model")
     made: list[Prediction] = []
     for number, (at, said) in enumerate(zip(settings, ask_all(model, settings, level), strict=True)):
+        where = place(number)
         if isinstance(said, IosondeError):
-            raise InputError(
-                "reraised", "{place}{message}", "{hint}", place=place(number), message=said.message, hint=said.hint
-            ) from said
+            raise (said.prefixed(where) if where else said) from said
         if why := broken(at):
             raise InputError(
                 "constraint-violated",
                 "{place}the setting breaks '{constraint}'",
                 "the model was fitted under it: no such setting exists",
-                place=place(number),
+                place=f"{where}: " if where else "",
                 constraint=why,
             )
         made.append(said)

@@ -19,20 +19,19 @@ def side_of(given: Mapping[str, str], name: str) -> Group:
             raise InputError(
                 "invalid-option-value",
                 "'{key}={entry}' is not understood in the summary",
-                "{example}",
+                EXAMPLE,
                 key=key,
                 entry=value,
-                example=EXAMPLE,
             )
     for key in ("mean", "n"):
         if key not in given:
-            raise InputError("missing-key", "the summary has no {key}", "{example}", key=key, example=EXAMPLE)
+            raise InputError("missing-key", "the summary has no {key}", EXAMPLE, key=key)
     words = {"kind": "t", "name": name, **given}
     kind, named = words.pop("kind"), words.pop("name")
     numbers = {key: _number(key, value) for key, value in words.items()}
     n = numbers.pop("n")
     if n != int(n):
-        raise InputError("not-an-integer", "n={n:g} is not a whole number", "{example}", n=n, example=EXAMPLE)
+        raise InputError("not-an-integer", "n={n:g} is not a whole number", EXAMPLE, n=n)
     return published(PublishedSummary(named, numbers.pop("mean"), int(n), kind=kind, **numbers))
 
 
@@ -40,6 +39,4 @@ def _number(key: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(
-            "not-a-number", "{key}={number} is not a number", "{example}", key=key, number=text, example=EXAMPLE
-        ) from None
+        raise InputError("not-a-number", "{key}={number} is not a number", EXAMPLE, key=key, number=text) from None

@@ -152,9 +152,8 @@ def stations_of(texts: Sequence[str]) -> list[Station]:
             raise InputError(
                 "invalid-option-value",
                 "{spell.station:'{station}'} is not a station",
-                "{examples}",
+                _EXAMPLES,
                 station=text,
-                examples=_EXAMPLES,
             )
         name, time, delay, servers, queues = parts.groups()
         kind = Kind.DELAY if delay else Kind.QUEUES if queues else Kind.QUEUE

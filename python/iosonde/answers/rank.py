@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import Message
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.verdict import Verdict
 from iosonde.data.asked import Asked
@@ -127,7 +128,8 @@ def _each(
             if asked.response or len(found) == 1:
                 raise
             problem = problem or error
-            left_out.append(f"{one.title}: {str(error).removeprefix(f'{one.title}: ')}")
+            about_it = error.values.get("title") == one.title  # its message begins with the title
+            left_out.append(error.message if about_it else error.message.prefixed(one.title))
     if problem is not None and not made:
         raise problem
     return tuple(made), tuple(more), tuple(left_out)
@@ -172,12 +174,11 @@ def _ranked(response: Response, effects: ResponseEffects | None, named: bool, le
 
 def _said(response: Response) -> list[str]:
     """What the reader has to know of the response and its factors."""
-    said = []
+    said: list[str] = []
     if response.transform:
         shown = ": ratios count, not differences; the means shown are geometric"
-        said.append(
-            f"shares are of the variance of {response.title}{shown if response.transform in LOGARITHMS else ''}"
-        )
+        template = "shares are of the variance of {response}" + (shown if response.transform in LOGARITHMS else "")
+        said.append(Message("transformed-response", template, response=response.title))
     return [*said, *caveats(response)]
 
 
@@ -198,8 +199,13 @@ def _known(response: Response) -> tuple[list[str], list[str]]:
     whole = ~np.logical_or.reduce([columns[name].missing for name in often])
     names = [name for name in often if len(set(columns[name].values[whole])) > 1]
     rare, single = ([name for name in varying if name not in often], [name for name in often if name not in names])
-    said = [f"{', '.join(rare)}: left out, as most trials do not say it"] if rare else []
-    said += [f"{', '.join(single)}: left out, of one level where all others are known"] if single else []
+    said: list[str] = []
+    if rare:
+        template = "{factors}: left out, as most trials do not say it"
+        said.append(Message("rare-factor", template, factors=", ".join(rare)))
+    if single:
+        template = "{factors}: left out, of one level where all others are known"
+        said.append(Message("single-level", template, factors=", ".join(single)))
     return names, said
 
 

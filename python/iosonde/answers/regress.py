@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.units import fitted, human_scale
@@ -164,13 +165,13 @@ def explained(
     """The response, and the terms that shall explain it: ``asked.on``, or the known factors of a store, as ``lines``
     also those that only a line tells apart. ``beside`` are columns that the analysis needs, too. Raises InputError,
     DataError."""
-    for name, given in (("--response", asked.response or source.store), ("--on", asked.on or source.store)):
+    for name, given in (("response", asked.response or source.store), ("on", asked.on or source.store)):
         if not given:
             raise InputError(
                 "missing-option",
                 "{option} is missing",
                 "columns: {names}",
-                option=name,
+                option=str(getattr(spell, name)),
                 names=", ".join(source.table.names),
             )
     table = source.table

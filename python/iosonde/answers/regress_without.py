@@ -36,13 +36,14 @@ def rows_named(table: Table, names: Sequence[str], influential: Iterable[int]) -
     for name in names:
         mine = list(influential) if name == INFLUENTIAL else [row for row, one in enumerate(ids) if one == name]
         if not mine:
-            why = "no row decides alone (S305)" if name == INFLUENTIAL else f"there is no {word} '{name}'"
             raise InputError(
-                "unknown-row",
-                "{spell.without}: {reason}",
+                "no-influential-row" if name == INFLUENTIAL else "unknown-row",
+                "{spell.without}: no row decides alone (S305)"
+                if name == INFLUENTIAL
+                else "{spell.without}: there is no {row_word} '{name}'",
                 "name {row_word}s as S305 does, or 'influential'",
-                reason=why,
                 row_word=word,
+                name=name,
             )
         found |= set(mine)
     if len(found) == len(ids):

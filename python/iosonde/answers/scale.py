@@ -12,7 +12,7 @@ from iosonde.core.column_units import is_rate
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.estimate_text import estimate_or_end
 from iosonde.core.level_text import setting_text
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.no_scaling import without_efficiency
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.words import listed
@@ -207,9 +207,9 @@ def _series(source: Source, asked: Asked, how: Growth) -> _Found:
     if not whole:
         raise DataError(
             "no-comparable-operation",
-            "{reason}",
+            "{reasons}",
             "choose another operation, or measure where the caches are verified to be cold",
-            reason="; ".join(why),
+            reasons="; ".join(why),
         )
     found = _Found(warnings=(*why,) if len(whole) < len(chosen) else ())
     for response in whole:
@@ -250,7 +250,8 @@ def _named(pooled: Sequence[str]) -> list[str]:
     if not pooled:
         return []
     verb, them = ("varies", "it") if len(pooled) == 1 else ("vary", "them")
-    return [f"{listed(pooled)} {verb} within one size: add {them} to {spell.by}, or hold {them} with {spell.where}"]
+    template = "{columns} {verb} within one size: add {pronoun} to {spell.by}, or hold {pronoun} with {spell.where}"
+    return [Message("varies-besides", template, columns=listed(pooled), verb=verb, pronoun=them)]
 
 
 def _caveats(response: Response, on: str) -> list[str]:
@@ -275,5 +276,6 @@ def _with_two_sizes(found: Sequence[Series], on: str) -> tuple[list[Series], lis
             level=only,
         )
     gone = len(found) - len(kept)
-    verb = "has one value of {} and is" if gone == 1 else "have one value of {} and are"
-    return kept, [f"{gone} series {verb.format(on)} left out"] if gone else []
+    one, many = "has one value of {factor} and is", "have one value of {factor} and are"
+    template = "{n_series} series " + (one if gone == 1 else many) + " left out"
+    return kept, [Message("single-size-excluded", template, n_series=gone, factor=on)] if gone else []

@@ -18,6 +18,7 @@ from iosonde.store import Store
 from . import stated_numbers
 from .as_tool import flags_of, rows_of, settings_of, works
 from .parse import understand_file
+from .stated_numbers import incomplete_note
 
 DEFINITIONS = ("iosonde", "ior", "mdtest", "iozone", "iozone/parent", "fio", "elbencho", "elbencho/first")
 SHOWN = {"ior": "IOR", "iozone": "IOzone's children", "iozone/parent": "IOzone's parent", "elbencho":
@@ -161,7 +162,7 @@ def _recorded(store: Store, run: StoredRun, definition: str) -> dict[str, Side]:
                 at=at,
                 prefix=1 if counted else 2**20,
                 settings=_settings_of_work(run, phase, work),
-                notes=tuple(f"it is incomplete: {why}" for why in run.missing[:1]),
+                notes=tuple(map(incomplete_note, run.missing[:1])),
                 work=(str(store.path), run.id, name),
             )
     return found

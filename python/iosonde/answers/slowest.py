@@ -8,6 +8,7 @@ from heapq import nlargest
 from typing import Any
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import Message
 from iosonde.core.units import format_rate
 from iosonde.core.words import counted
 from iosonde.engine import _native
@@ -71,8 +72,10 @@ def _notes(chosen: ChosenRuns, least: float) -> Iterator[str]:
     if some:
         lost = counted(sum(missing for _, missing, _ in some), "operation")
         runs = counted(len(some), "run")
-        yield f"{lost} of {runs} beyond a sample are in histograms alone: longer ones may be missing"
+        template = "{operations} of {runs} beyond a sample are in histograms alone: longer ones may be missing"
+        yield Message("histogram-only", template, operations=lost, runs=runs)
     beyond = [(end, run.id) for run, _, end in some if end > least]
     if beyond:
         end, run_id = max(beyond)
-        yield f"the histogram of run {run_id} has operations of up to {format_rate(end, 's')}"
+        template = "the histogram of run {run} has operations of up to {duration}"
+        yield Message("longer-in-histogram", template, run=run_id, duration=format_rate(end, "s"))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.core.types import Run
 from iosonde.stats.definitions import fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import (
@@ -176,13 +177,19 @@ def _settings(run: Run, tool: str) -> dict[str, Any]:
     return found
 
 
+def incomplete_note(reason: str) -> Message:
+    """Return the note that a side is incomplete."""
+    return Message("incomplete", "it is incomplete: {reason}", reason=reason)
+
+
 def _notes(run: Run, tool: str) -> tuple[str, ...]:
     notes = []
     if tool == "iozone":
-        notes.append("IOzone's kB are of 1024 bytes")
+        notes.append(Message("unit-of-tool", "IOzone's kB are of 1024 bytes"))
     iterations = max((row.repetition for row in run.observations), default=0) + 1
     if iterations > 1:
-        notes.append(f"its number is the mean of {iterations} iterations")
+        template = "its number is the mean of {n_iterations} iterations"
+        notes.append(Message("mean-of-iterations", template, n_iterations=iterations))
     if run.missing:
-        notes.append(f"it is incomplete: {run.missing[0]}")
+        notes.append(incomplete_note(run.missing[0]))
     return tuple(notes)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import BinaryIO
 
-from iosonde.core.message import spell
+from iosonde.core.message import Message
+from iosonde.core.words import counted
 from iosonde.store import Store
 from iosonde.store.export import export
 from iosonde.store.history import History
@@ -16,7 +17,10 @@ def write_history(names: Sequence[str], form: str, file: BinaryIO, incomplete: b
     csv, json or parquet. Raises InputError, DataError for what is no store."""
     history = History([(name, Store.open(name)) for name in names], incomplete)
     export(history.tables(), form, file)
-    said = [f"left out: {problem}" for problem in dict.fromkeys(history.problems)]
+    said: list[str] = [
+        Message("excluded", "left out: {problem}", problem=problem) for problem in dict.fromkeys(history.problems)
+    ]
     if count := history.incomplete_left_out:
-        said.append(f"left out: {count} incomplete {'run' if count == 1 else 'runs'}; {spell.incomplete} takes them")
+        template = "left out: {runs}; {spell.incomplete} takes them"
+        said.append(Message("incomplete-excluded", template, runs=counted(count, "incomplete run")))
     return said

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.core.column_units import is_rate
-from iosonde.core.message import spell
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict
 from iosonde.core.words import listed
 from iosonde.data.asked import Asked
-from iosonde.data.responses import responses
+from iosonde.data.responses import assumed_factors, responses
 from iosonde.data.source import Source
 from iosonde.data.stored import refuse_many_kinds
 from iosonde.data.subsamples import one_row_a_trial
@@ -26,6 +25,7 @@ from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .answer import Answer, level_columns
 from .besides import Besides
+from .caveats import with_option
 from .columns import with_computed
 from .family import headline_responses
 from .faults import FaultEffect, fault_effects
@@ -109,13 +109,13 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
             )
         assumed = settings_of(source, asked) if by is None and source.store is None else ()
         made = _of_columns(source, asked, by or assumed)
-        said = [f"taken for factors, as {spell.by} names none: {', '.join(assumed)}"] if assumed else []
-        made = replace(made, warnings=(*made.warnings, *said))
+        if assumed:
+            made = replace(made, warnings=(*made.warnings, assumed_factors(", ".join(assumed), "", "by")))
         return _pooled(source, made, asked) if source.store is None else Summary(made)
     found = responses(source, replace(asked, on=tuple(by or ())))
     titles, names = tuple(one.title for one in found), by or found[0].names
     table = _of_columns(source, replace(asked, response=titles), names)
-    said = [text.replace("--on", "--by") for one in found for text in one.warnings]
+    said = [text for one in found for text in with_option(one.warnings, "by")]
     table = replace(table, warnings=(*table.warnings, *dict.fromkeys(said)))
     return _pooled(source, table, replace(asked, response=titles))
 

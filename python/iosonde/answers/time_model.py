@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import levels_shown
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.core.stored import StoredRun, incomplete_among, plain
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_size
@@ -176,17 +176,17 @@ def _of_store(
                 continue
             name = ", ".join([phase.operation, *_setting(run, names)])
             if not phase.recorded_all:
-                notes[f"{name}: a sample of the operations was kept, which is what is counted"] = None
+                template = "{setting}: a sample of the operations was kept, which is what is counted"
+                notes[Message("sampled-operations", template, setting=name)] = None
             made = times.classify(found, own["size"].astype(float), own["duration_ns"].astype(float) / 1e9)
             trials.setdefault(name, []).append(made)
     if not trials:
         left_out = sum(not run.counts for run in source.runs)
-        hint = f"; {spell.incomplete} takes its {counted(left_out, 'incomplete run')}" if left_out else ""
         raise DataError(
             "no-recorded-operations",
             "no reads or writes are recorded in the store",
-            "measure with 'iosonde run'{hint}",
-            hint=hint,
+            "measure with 'iosonde run'" + ("; {spell.incomplete} takes its {incomplete_runs}" if left_out else ""),
+            incomplete_runs=counted(left_out, "incomplete run"),
         )
     if taken := incomplete_among([run for run in source.runs if run.n_operations]):
         notes[taken] = None
@@ -205,23 +205,19 @@ def _line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLin
     try:
         return times.fit_line(name, sizes, seconds, level)
     except InputError as error:
-        raise InputError(
-            "reraised", "{name}: {message}", "{hint}", name=name, message=error.message, hint=error.hint
-        ) from error
+        raise error.prefixed(name) from error
 
 
 def _groups(source: Source, asked: Asked, by: Sequence[str]) -> list[tuple[str, Array, Array]]:
     """(name, sizes in bytes, times in s) of every group."""
-    for option, given in (("--response", asked.response), ("--on", asked.on)):
-        if len(given) != 1:
-            known = f"columns: {', '.join(source.table.names)}"
+    for option, names in (("response", asked.response), ("on", asked.on)):
+        if len(names) != 1:
             raise InputError(
-                "single-column-needed",
-                "{option} {problem}",
-                "{columns}",
-                option=option,
-                problem="names several columns" if given else "is missing",
-                columns=known,
+                "too-many-columns" if names else "missing-option",
+                "{option} names several columns" if names else "{option} is missing",
+                "columns: {names}",
+                option=str(getattr(spell, option)),
+                names=", ".join(source.table.names),
             )
     by = [name for name in source.apart((*asked.on, *by)) if name not in asked.on]
     response = one_response(source, replace(asked, on=(*asked.on, *by)))

@@ -9,39 +9,39 @@ from typing import Any
 
 from iosonde.core import yaml_text
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.units import parse_rate, parse_seconds
 from iosonde.foreign.reach import check_reachable
 from iosonde.model.time_model import PARTS, TimePart
 
-# Option → (part, whether its value is a rate).
+# Name of an option → (part, whether its value is a rate).
 OPTIONS = {
-    "--mode-switch": ("m", False), "--copy": ("p", True), "--network": ("n", True), "--network-latency": ("n", False),
-    "--device-copy": ("c", True), "--device": ("d", True), "--prepare": ("d", False),
+    "mode_switch": ("m", False), "copy": ("p", True), "network": ("n", True), "network_latency": ("n", False),
+    "device_copy": ("c", True), "device": ("d", True), "prepare": ("d", False),
 }  # fmt: skip
 _LATENCY = {"m": "seconds", "p": "latency", "n": "latency", "c": "latency", "d": "prepare"}
 _KEYS = ("bandwidth", "latency", "prepare", "seconds")
 
 
 def of_options(given: Mapping[str, Sequence[str]]) -> list[TimePart]:
-    """The parts that options describe (``{"--copy": ["numa=5GB/s"]}``). Raises InputError."""
+    """The parts that options describe (``{"copy": ["numa=5GB/s"]}``). Raises InputError."""
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for flag, texts in given.items():
-        name, is_rate = OPTIONS[flag]
+    for word, texts in given.items():
+        option, (name, is_rate) = str(getattr(spell, word)), OPTIONS[word]
         for text in texts:
             variant, equals, value = text.rpartition("=")
             try:
                 number = parse_rate(value) if is_rate else parse_seconds(value)
             except InputError as error:
-                raise InputError(
-                    "reraised", "{flag}: {message}", "{hint}", flag=flag, message=error.message, hint=error.hint
-                ) from error
+                raise error.prefixed(option) from error
             if is_rate and not number > 0:
                 raise InputError(
                     "out-of-range",
-                    "{flag} {rate}: a rate must be above 0",
-                    "write {flag} 10GB/s or {flag} numa=5GB/s",
-                    flag=flag,
-                    rate=text,
+                    "{option}: a rate must be above 0",
+                    "write {example} or {variant_example}",
+                    option=format(getattr(spell, word), text),
+                    example=format(getattr(spell, word), "10GB/s"),
+                    variant_example=format(getattr(spell, word), "numa=5GB/s"),
                 )
             entry = found.setdefault((name, variant if equals else ""), {})
             entry["bytes_per_s" if is_rate else "fixed_s"] = number
@@ -102,9 +102,7 @@ def _part(name: str, variant: str, value: Any, where: str) -> TimePart:
         rate = parse_rate(str(value["bandwidth"])) if "bandwidth" in value else None
         fixed = parse_seconds(str(value[_LATENCY[name]])) if _LATENCY[name] in value else 0.0
     except InputError as error:
-        raise InputError(
-            "reraised", "{where}: {message}", "{hint}", where=where, message=error.message, hint=error.hint
-        ) from error
+        raise error.prefixed(where) from error
     if rate is not None and not rate > 0:
         raise InputError(
             "out-of-range", "{where}: a rate must be above 0", "leave out what you do not know", where=where

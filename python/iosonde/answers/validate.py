@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.units import human_scale
 from iosonde.core.words import shown
 from iosonde.data.asked import Asked
@@ -130,16 +131,20 @@ def _folds(examples: Examples, groups: Groups, how: Learning, folding: Folding) 
     """The folds, and what they are in words."""
     if folding.share is not None:
         made = [folds.split(groups, folding.share, how.seed)]
-        return made, f"learned from {100 * folding.share:g} % of the rows, at random"
+        template = "learned from {percent:g} % of the rows, at random"
+        return made, Message("random-split", template, percent=100 * folding.share)
     if folding.leave_out is not None:
         made = folds.leave_out(examples, full_name(examples.features, folding.leave_out))
-        return made, f"{len(made)} folds: each level of {folding.leave_out} predicted without having seen it"
+        template = "{n_folds} folds: each level of {factor} predicted without having seen it"
+        return made, Message("leave-level-out", template, n_folds=len(made), factor=folding.leave_out)
     made = choose.standard_folds(groups, how.n_folds, how.seed)
     if len(made) == 1:
-        return made, "learned from 75 % of the rows, at random"
+        return made, Message("random-split", "learned from 75 % of the rows, at random", percent=75)
     if folding.inverse:
-        return folds.inverse(made), f"learned from one of {len(made)} folds, judged by the others"
-    return made, f"{len(made)} folds, each predicted by a model of the others"
+        template = "learned from one of {n_folds} folds, judged by the others"
+        return folds.inverse(made), Message("inverse-folds", template, n_folds=len(made))
+    template = "{n_folds} folds, each predicted by a model of the others"
+    return made, Message("cross-validation", template, n_folds=len(made))
 
 
 def _crossings(judged: Sequence[Judged], points: Sequence[CurvePoint]) -> list[str]:

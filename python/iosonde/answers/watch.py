@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.metrics import changed
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Better, Estimate
@@ -106,7 +106,10 @@ class SeriesChange:
                 0, f"commit {_short(was)} → {_short(now)}" if was != now else f"commit {_short(now)} on both sides"
             )
         elif not said:
-            return f"nothing that the runs keep changed there; their commit is not known (run {spell.subject_commit})"
+            template = (
+                "nothing that the runs keep changed there; their commit is not known (run {spell.subject_commit})"
+            )
+            return Message("unknown-cause", template)
         return "; ".join(said)
 
     def to_json(self) -> dict[str, Any]:
@@ -261,7 +264,8 @@ def watch(source: Source, asked: Asked, watching: Watching) -> Watch:
     found.sort(key=lambda one: one.first_after.started_at, reverse=True)
     left_out = sum(not run.counts for run in source.runs)
     undated = sum(not run.started_at for run in source.runs)
-    said = [f"{counted(undated, 'run')} without a date, which are taken for the newest"] if undated else []
+    template = "{runs} without a date, which are taken for the newest"
+    said = [Message("undated-runs", template, runs=counted(undated, "run"))] if undated else []
     return Watch(source.name, series, tuple(found), watching, needed(search, max(1, len(series))), left_out, (*said,))
 
 

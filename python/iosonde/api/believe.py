@@ -103,7 +103,7 @@ def check(
     from iosonde.report.text.check import lines
 
     source, wanted = one_experiment(data, response, None, options, by, alike=False)
-    limit = None if bound is None else carried(str(bound), "bound")
+    limit = None if bound is None else carried(str(bound))
     return Result(answer(source, wanted, names(by, "by"), limit), lines)
 
 

@@ -107,13 +107,11 @@ def predict(
 
     fitted = _model(model)
     if (at is None) == (data is None):
-        hint = f"give one of them, as at={example(fitted)}"
         raise InputError(
-            "missing-or-conflicting-options",
-            "{problem}",
-            "{hint}",
-            problem="a setting is missing" if at is None else "a setting and data are both given",
-            hint=hint,
+            "missing-setting" if at is None else "conflicting-options",
+            "a setting is missing" if at is None else "a setting and data are both given",
+            "give one of them, as at={example}",
+            example=example(fitted),
         )
     if at is not None:
         return Result(answer(fitted, texts(at, "at"), checked(level)), lines)
@@ -303,6 +301,7 @@ def _model(given: Any) -> Model:
             "wrong-argument-type",
             "the model is given as {type_name}",
             "give what iosonde.fit gave, or its file",
+            argument="model",
             type_name=type(given).__name__,
         )
     return read_model(str(given))

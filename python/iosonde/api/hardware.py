@@ -253,9 +253,9 @@ def _parts(given: Mapping[str, Any]) -> list[TimePart]:
     document = given["parts"]
     found = [] if document is None else of_document(document) if isinstance(document, Mapping) else of_file(document)
     words = {}
-    for flag, (_, is_rate) in OPTIONS.items():
-        word, read = flag[2:].replace("-", "_"), parse_rate if is_rate else parse_seconds
-        words[flag] = [in_base_units(one, read, word) for one in _several(given[word])]
+    for word, (_, is_rate) in OPTIONS.items():
+        read = parse_rate if is_rate else parse_seconds
+        words[word] = [in_base_units(one, read, word) for one in _several(given[word])]
     return [*found, *of_options(words)]
 
 

@@ -166,7 +166,13 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
     elif isinstance(data, (str, Path)):
         made = totals_drawn(str(data), asked, options["experiment"], conditions(options))
     else:
-        raise InputError("wrong-argument-type", "bars takes the path of a store or a results file", "or leave bars out")
+        raise InputError(
+            "wrong-argument-type",
+            "bars takes the path of a store or a results file",
+            "or leave bars out",
+            argument="bars",
+            type_name=type(data).__name__,
+        )
     for why in made.left:
         warn(why)
     return figures(made)[0][1]()

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, TypedDict, Unpack
 
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import InputError
+from iosonde.core.message import Message, restore
 from iosonde.core.whole_file import whole_file
 
 from .result import Result
@@ -57,13 +58,12 @@ def parse(
     several = list(files) if isinstance(files, (list, tuple)) else [files]
     for one in several:
         if not isinstance(one, (str, Path)) and not (hasattr(one, "read") and isinstance(one.read(0), bytes)):
-            hint = "give a path, or a file of bytes: io.BytesIO(output)"
             raise InputError(
                 "wrong-argument-type",
                 "{type_name} is neither a path nor a file of bytes",
-                "{hint}",
+                "give a path, or a file of bytes: io.BytesIO(output)",
+                argument="files",
                 type_name=type(one).__name__,
-                hint=hint,
             )
     found = [
         answer(str(one), format, columns=columns) if isinstance(one, (str, Path)) else answer("-", format, one, columns)
@@ -71,13 +71,9 @@ def parse(
     ]
     made = Parses(tuple(found))
     if errors := made.errors:
-        raise (
-            errors[0]
-            if len(errors) == 1
-            else DataError(
-                "reraised", "{messages}", "{hint}", messages="; ".join(e.message for e in errors), hint=errors[0].hint
-            )
-        )
+        first = errors[0]
+        sentences = restore(first.code, "; ".join(error.message for error in errors), first.values)
+        raise first if len(errors) == 1 else first.with_words(sentences)
     return Result(made, lambda all_of: [line for one in all_of.files if isinstance(one, Parse) for line in lines(one)])
 
 
@@ -142,8 +138,16 @@ def import_files(
     made.check()
     if made.failed and not recursive:
         first = made.failed[0]
-        n_failed = f"{len(made.failed)} of {len(made.outcomes)} files were not imported"
-        warn(f"{n_failed}, the first: {first.file}: {first.reason}")
+        warn(
+            Message(
+                "files-not-imported",
+                "{n_failed} of {n_files} files were not imported, the first: {file}: {reason}",
+                n_failed=len(made.failed),
+                n_files=len(made.outcomes),
+                file=first.file,
+                reason=first.reason,
+            )
+        )
     return Result(made, lambda one: lines(one, str(store)))
 
 
@@ -168,7 +172,7 @@ def show(store: str | Path, *, experiment: str | None = None, where: Names = Non
 
     made = listing(_chosen(store, None, experiment, where))
     for problem in made.problems:
-        warn(f"{problem.sentence} [{problem.code}]")
+        warn(Message("store-problem", "{sentence} [{finding}]", sentence=problem.sentence, finding=problem.code))
     return Result(made, listing_lines)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iosonde.core.message import Message
+
 from .result import Result
 from .words import Names, names, warn, within
 
@@ -169,4 +171,5 @@ def prune_store(
 
 def _left_out(problems: Sequence[Finding]) -> None:
     for problem in problems:
-        warn(f"left out: {problem.sentence} [{problem.code}]")
+        sentence, finding = problem.sentence, problem.code
+        warn(Message("damage-left-out", "left out: {sentence} [{finding}]", sentence=sentence, finding=finding))

@@ -225,11 +225,12 @@ def checked(level: float) -> float:
             "wrong-argument-type",
             "the confidence level is given as {type_name}",
             "use a number such as 0.95",
+            argument="level",
             type_name=type(level).__name__,
         )
     levels.check_level(level)
-    if said := levels.warning(level):
-        warn(said.removeprefix("warning: "))
+    if low := levels.warning(level):
+        warn(low)
     return level
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iosonde.core.errors import InputError
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.measure.rank import command
 from iosonde.ranks import temporary
 
@@ -14,13 +14,13 @@ _NOT_RUN = (126, 127)
 _SAID = 200
 
 
-def why(text: str) -> str:
-    """Why the campaign ends, as the user's command says by exit code 0, or by not answering; '' to go on.
+def why(text: str) -> Message | None:
+    """Why the campaign ends, as the user's command says by exit code 0, or by not answering; None to go on.
 
     Raises InputError where the shell cannot run it.
     """
     if not text:
-        return ""
+        return None
     with temporary.directory("abort") as folder:
         output = folder / "output"
         ended = command.run(command.ShellCommand(text, timeout_s=CHECK_S, output_bytes=2**20), output)
@@ -35,5 +35,17 @@ def why(text: str) -> str:
             reason=said or ended.fault,
         )
     if ended.ended_by:
-        return f"{spell.abort_if:'{text}'} gave no answer within {CHECK_S:.0f} s"
-    return f"{spell.abort_if:'{text}'} says stop{f' ({said})' if said else ''}" if ended.exit_code == 0 else ""
+        return Message(
+            "abort-no-response",
+            "{spell.abort_if:'{command}'} gave no answer within {limit_s:.0f} s",
+            command=text,
+            limit_s=CHECK_S,
+        )
+    if ended.exit_code != 0:
+        return None
+    return Message(
+        "abort-requested",
+        "{spell.abort_if:'{command}'} says stop ({output})" if said else "{spell.abort_if:'{command}'} says stop",
+        command=text,
+        output=said,
+    )

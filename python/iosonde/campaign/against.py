@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from iosonde.core.deciding import own_clock
+from iosonde.core.message import Message
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.types import Experiment, Run
 from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, others, paired_run, verdicts
@@ -50,7 +51,7 @@ class Pairs:
         sides = {run.side for run in self._runs}
         if not found and len(self._runs) >= 2 * LEAST and len(sides) == 2:
             what = f"'{self._rule.metric}'" if self._rule.metric else "a bandwidth, a rate or a time"
-            return f"both sides have no number that decides: {what}"
+            return Message("missing-metric", "both sides have no number that decides: {metric}", metric=what)
         return next((one.ratio.warnings[0] for one in found if one.n >= LEAST and one.ratio.value is None), "")
 
     def _read(self, store: Store, experiment: Experiment) -> None:

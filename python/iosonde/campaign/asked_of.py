@@ -4,12 +4,14 @@ what can be said of an experiment's own before it is measured."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 
 from iosonde.core import questions, yaml_text
 from iosonde.core.declared_names import declared_names
 from iosonde.core.errors import InputError
-from iosonde.core.problems import SpecError, nearest
+from iosonde.core.message import Message
+from iosonde.core.problems import SpecError
 from iosonde.core.questions import AskedQuestion
 from iosonde.core.stored import PLACES
 from iosonde.core.yaml_text import Document
@@ -46,8 +48,16 @@ def misnamed(campaign: Campaign) -> Iterator[str]:
         for word in questions.FACTOR_WORDS:
             for name in one.names(word):
                 known = name in factors or name in RESERVED or name in PLACES or not name.isidentifier()
-                if not known and (near := nearest(name, factors)).startswith("did"):
-                    yield f"questions[{place}]: {word}: the experiment has no factor '{name}'; {near}"
+                if not known and (near := get_close_matches(name, factors, n=1)):
+                    yield Message(
+                        "unknown-factor",
+                        "questions[{index}]: {key}: the experiment has no factor '{factor}'; "
+                        "did you mean {suggestion}?",
+                        index=place,
+                        key=word,
+                        factor=name,
+                        suggestion=near[0],
+                    )
 
 
 def _declared(campaign: Campaign) -> frozenset[str]:

@@ -15,7 +15,7 @@ from typing import Any
 from iosonde.core import decision, questions, yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.faults import NONE
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.core.problems import nearest
 from iosonde.core.yaml_text import Document
 from iosonde.foreign.reach import check_reachable
@@ -86,7 +86,7 @@ def _without_lab(found: Document, say: Callable[[str], None]) -> Document:
         if not faults.none_is_inflicted(found.data):
             raise _no_lab_to_hit(found, wanted)
         del found.data[faults.KEY]
-    say("note: this is no lab: the section lab of the experiment is left out")
+    say(Message("no-lab", "note: this is no lab: the section lab of the experiment is left out"))
     return lab.without(found)
 
 
@@ -143,7 +143,7 @@ def _source(asked: Request, say: Callable[[str], None]) -> Document:
                 "give a command, an experiment file, or {spell.target:DIR} alone",
             )
         step = {"command": what, "parse": asked.parse or "auto"} | ({"on": asked.on} if asked.on else {})
-        words = {"parse": "--parse", "on": "--on", "command": "the command"}
+        words = {"parse": f"{spell.parse}", "on": f"{spell.on}", "command": "the command"}
         return Document({"steps": [step]}, "", {("steps", 0, key): said for key, said in words.items()})
     _only_for_commands(asked)
     if not asked.target:
@@ -163,11 +163,16 @@ def _there(path: Path) -> Path:
         raise InputError("not-a-file", "{path} is not a file", "give the path of an experiment file", path=path)
     beside = path.parent.iterdir() if path.parent.is_dir() else ()
     names = [one.name for one in beside if one.suffix in SUFFIXES]
-    near = nearest(path.name, names) if names else ""
-    hint = (
-        near if near.startswith("did") else "give the path of an experiment file, or a command with its words in quotes"
+    if near := difflib.get_close_matches(path.name, names, n=1):
+        raise InputError(
+            "no-such-file", "there is no file {path}", "did you mean {suggestion}?", path=path, suggestion=near[0]
+        )
+    raise InputError(
+        "no-such-file",
+        "there is no file {path}",
+        "give the path of an experiment file, or a command with its words in quotes",
+        path=path,
     )
-    raise InputError("no-such-file", "there is no file {path}", "{hint}", path=path, hint=hint)
 
 
 def _stored(found: Document) -> Document:
@@ -185,10 +190,16 @@ def _only_for_commands(asked: Request) -> None:
         if getattr(asked, option) is not None:
             raise InputError(
                 "option-not-applicable",
-                "--{option} is for a bare command",
+                "{flag} is for a bare command",
                 "a file says it for each step: docs/experiment.md",
                 option=option,
+                flag=_flag(option),
             )
+
+
+def _flag(option: str) -> str:
+    """The option as the user knows it."""
+    return f"{getattr(spell, option)}"
 
 
 def _put(found: Document, key: str, value: Any, option: str) -> None:
@@ -206,10 +217,10 @@ def _put_targets(found: Document, words: tuple[str, ...] | None) -> None:
     _put(found, key, given.get("", given), "target")
 
 
-def _came_from(found: Document, path: yaml_text.Key, option: str) -> None:
+def _came_from(found: Document, path: yaml_text.Key, option: str, value: str = "") -> None:
     for old in [old for old in found.places if old[: len(path)] == path]:
         del found.places[old]
-    found.places[path] = "--" + option.replace("_", "-")
+    found.places[path] = format(getattr(spell, option), value)
 
 
 def _put_cache(found: Document, key: str, value: str) -> None:
@@ -233,12 +244,13 @@ def _put_against(found: Document, asked: Request) -> None:
     if asked.against is not None:
         given = {key: value for key, value in given.items() if key != "factor"} | {"command": asked.against}
     if beside and not given:
-        option = next(iter(beside)).replace("_", "-")
+        option = next(iter(beside))
         raise InputError(
             "option-requires-option",
-            "--{option} is for two sides, and nothing is compared",
+            "{flag} is for two sides, and nothing is compared",
             "give {spell.against:'COMMAND'}",
             option=option,
+            flag=_flag(option),
         )
     if asked.against is not None or beside:
         _put(found, "against", given | beside, "against")
@@ -258,11 +270,13 @@ def _put_settings(found: Document, asked: Request) -> None:
             step[_ENVELOPE[option]] = value
             _came_from(found, ("steps", place, _ENVELOPE[option]), option)
     if wanted and not any(step.get("workload") == "envelope" for step in steps):
+        option = next(iter(wanted))
         raise InputError(
             "option-not-applicable",
-            "--{option} is a setting of the envelope, and this experiment has none",
+            "{flag} is a setting of the envelope, and this experiment has none",
             "leave it out; for a factor of the file write {spell.set:FACTOR=LEVEL}",
-            option=next(iter(wanted)).replace("_", "-"),
+            option=option,
+            flag=_flag(option),
         )
     if asked.cache is not None:
         native = [(place, step) for place, step in enumerate(steps) if "workload" in step]
@@ -271,6 +285,7 @@ def _put_settings(found: Document, asked: Request) -> None:
                 "option-not-applicable",
                 "{spell.cache} is for native workloads, and no step is one",
                 "see {spell.between_trials}",
+                option="cache",
             )
         for place, step in native:
             step["cache"] = asked.cache
@@ -287,6 +302,7 @@ def _put_machine(found: Document, machine: str) -> None:
             "option-not-applicable",
             "{spell.fake} is for the path study, and no step is one",
             "as: iosonde run path-study {spell.fake} lock",
+            option="fake",
         )
     for place, step in studies:
         step["machine"] = machine
@@ -317,10 +333,10 @@ def _put_levels(found: Document, words: str, say: Callable[[str], None]) -> None
         raise InputError(
             "not-a-factor",
             "{spell.set:{assignment}}: {name} is not a factor of the file",
-            "write --{option}",
+            "write {flag}",
             assignment=words,
             name=name,
-            option=name.replace("_", "-"),
+            flag=_flag(name),
         )
     factors = found.data.setdefault("factors", {})
     if not isinstance(factors, dict):
@@ -329,10 +345,10 @@ def _put_levels(found: Document, words: str, say: Callable[[str], None]) -> None
     read = ["" if not level else yaml_text.scalar(level, f"{spell.set:{name}}") for level in levels.split(",")]
     if name not in factors and name not in check.used_names(found.data):
         _check_label(found, words, name, len(read))
-        say(f"note: {words} is a label: no command and no setting uses it")
+        say(Message("label", "note: {label} is a label: no command and no setting uses it", label=words))
     old = factors.get(name)
     factors[name] = old | {"levels": read} if isinstance(old, dict) else read
-    _came_from(found, ("factors", name), "set " + name)
+    _came_from(found, ("factors", name), "set", name)
 
 
 def _check_label(found: Document, words: str, name: str, levels: int) -> None:
@@ -352,18 +368,17 @@ def _check_label(found: Document, words: str, name: str, levels: int) -> None:
         raise InputError(
             "not-a-factor",
             "{spell.set:{assignment}}: {name} is not a factor",
-            "write --{option}",
+            "write {flag}",
             assignment=words,
             name=name,
-            option=option.replace("_", "-"),
+            flag=_flag(option),
         )
     if levels > 1 and found.name:
-        hint = f"{nearest(name, factors) if factors else 'the file has none'}; a label has one level"
         raise InputError(
             "unknown-factor",
             "{spell.set:{assignment}}: the file has no factor '{factor}'",
-            "{hint}",
+            "{suggestion}; a label has one level",
             assignment=words,
             factor=name,
-            hint=hint,
+            suggestion=nearest(name, factors) if factors else "the file has none",
         )

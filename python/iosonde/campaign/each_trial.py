@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from iosonde.core.errors import TargetFaultError
+from iosonde.core.message import Message
 from iosonde.core.stored import BESIDE, StoredRun
 from iosonde.core.types import Experiment, Run, Trial
 from iosonde.measure import trial
@@ -76,7 +77,7 @@ class EachTrial:
         try:
             self._clear(made)
         except TargetFaultError as error:
-            store.notes.change(made.id, note=f"after the trial: {error.message}")
+            store.notes.change(made.id, note=error.message.prefixed("after the trial"))
             raise
         self._pace.kept(made, time.monotonic() - self._started_s)
 
@@ -85,10 +86,12 @@ class EachTrial:
         with targets.said(name):
             trial.clear(self._benches[name], made)
 
-    def abort(self) -> str:
+    def abort(self) -> Message | None:
         """Why no trial is to start any more; the last one that was kept says so, too."""
         store = self._begun.store
         why = abort.why(self._begun.wanted.terms.abort_if)
         if why and (kept := store.run_ids(self._begun.experiment.id)):
-            store.notes.change(kept[-1], note=f"the campaign was ended after this trial: {why}")
+            store.notes.change(
+                kept[-1], note=Message("aborted", "the campaign was ended after this trial: {reason}", reason=why)
+            )
         return why

@@ -45,11 +45,11 @@ def of_extent(found: Document, quick: bool, full: bool) -> Document:
 def _check(found: Document, part: str) -> None:
     value: Any = found.data.get(part, {})
     if not isinstance(value, dict):
-        where = f"{found.name}:{line}: " if (line := found.place((part,))) else ""
-        raise InputError(
+        error = InputError(
             "not-a-mapping",
-            "{location}{key}: not keys of an experiment with their values",
+            "{key}: not keys of an experiment with their values",
             "{key}: {{repetitions: 2}}",
-            location=where,
             key=part,
         )
+        line = found.place((part,))
+        raise error.prefixed(f"{found.name}:{line}") if line else error

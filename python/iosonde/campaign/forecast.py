@@ -20,6 +20,7 @@ from typing import Any
 from iosonde.core import expression
 from iosonde.core.errors import InputError
 from iosonde.core.faults import PlannedFault
+from iosonde.core.message import Message, restore
 from iosonde.core.schema import CENTRE
 from iosonde.core.types import FactorValue, Trial, count_of
 from iosonde.measure.workloads import envelope
@@ -27,6 +28,7 @@ from iosonde.measure.workloads import envelope
 from .pacing import NO_PACE, Pacing
 
 MEASURED, SCALED, ALIKE, GUESSED, UNKNOWN = "measured", "scaled", "alike", "guessed", "unknown"
+_KINDS = (MEASURED, SCALED, ALIKE, GUESSED, UNKNOWN)
 Cell = Mapping[str, FactorValue]
 Waits = Callable[[Cell], "LabWait | None"]
 SpeedsOf = Callable[[Cell], "Speeds"]
@@ -85,7 +87,7 @@ class Forecast:
     """Seconds of each trial, in order (None: nobody knows), and in words where they come from."""
 
     seconds: list[float | None]
-    basis: str
+    basis: Message
     pacing: Pacing = NO_PACE
 
     @property
@@ -125,13 +127,18 @@ def forecast(
     found = [expected(trial.factors) for trial in trials]
     counts = Counter(why for _, why in found)
     words = _basis(counts, len(measured), speeds, trials)
-    if besides and counts[GUESSED]:
+    n_besides = besides if counts[GUESSED] else 0
+    if n_besides:
         words += (
             f", without what {besides} command{'s' if besides > 1 else ''} of each trial take{'s' * (besides == 1)}"
         )
-    if counts[GUESSED] and waits and any(waits(trial.factors) for trial in trials):
+    is_without_lab = bool(counts[GUESSED] and waits and any(waits(trial.factors) for trial in trials))
+    if is_without_lab:
         words += ", without the time until the lab has healed and settled"
-    return Forecast([seconds for seconds, _ in found], words)
+    values = {**dict.fromkeys(_KINDS, 0), **counts, "n_measured": len(measured), "speeds": _rates(speeds, trials),
+              "n_commands": n_besides, "is_without_lab": is_without_lab,
+              "is_sent_by_clients": _is_sent_by_clients(speeds, trials)}  # fmt: skip
+    return Forecast([seconds for seconds, _ in found], restore("forecast-basis", words, values))
 
 
 def estimator(
@@ -255,13 +262,10 @@ def _speeds_of(speeds: Speeds | SpeedsOf | None) -> SpeedsOf:
 
 
 def _basis(counts: Counter[str], n_measured: int, speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]) -> str:
-    used = [_speeds_of(speeds)(trial.factors) for trial in trials] or [Speeds()]
-    digits = 3 if callable(speeds) else 6  # what was stated is told as it was
-    rates = sorted({f"{one.bytes_per_s / 1e6:.{digits}g}" for one in used}, key=float)
-    numbers = f"{' to '.join(dict.fromkeys((rates[0], rates[-1])))} MB/s and {used[0].files_per_s:g} files/s in all"
+    numbers = f"{_rates(speeds, trials)} in all"
     if callable(speeds):
         numbers += ", as the lab's links are"
-        numbers += ", over which clients send each copy" if any(one.written_per_s for one in used) else ""
+        numbers += ", over which clients send each copy" if _is_sent_by_clients(speeds, trials) else ""
     words = {
         MEASURED: f"measured, cell by cell, in {n_measured} earlier trials",
         SCALED: f"scaled by what they move from {n_measured} earlier trials",
@@ -272,3 +276,14 @@ def _basis(counts: Counter[str], n_measured: int, speeds: Speeds | SpeedsOf | No
     if len(counts) == 1:
         return words[next(iter(counts))]
     return "; ".join(f"{counts[why]} trials {words[why]}" for why in words if counts[why])
+
+
+def _is_sent_by_clients(speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]) -> bool:
+    return callable(speeds) and any(speeds(trial.factors).written_per_s for trial in trials)
+
+
+def _rates(speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]) -> str:
+    used = [_speeds_of(speeds)(trial.factors) for trial in trials] or [Speeds()]
+    digits = 3 if callable(speeds) else 6  # what was stated is told as it was
+    rates = sorted({f"{one.bytes_per_s / 1e6:.{digits}g}" for one in used}, key=float)
+    return f"{' to '.join(dict.fromkeys((rates[0], rates[-1])))} MB/s and {used[0].files_per_s:g} files/s"

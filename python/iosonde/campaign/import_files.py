@@ -13,9 +13,8 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from iosonde.core.errors import DataError, InputError, IosondeError, SystemFaultError, UnknownFormatError
-from iosonde.core.message import spell
+from iosonde.core.message import Message, current_spelling, restore, set_default_spelling
 from iosonde.core.types import Experiment, FactorValue, Run
-from iosonde.core.words import counted
 from iosonde.foreign.guarded import begin_of, forget_silence, look, open_whole
 from iosonde.foreign.pipes import copy_pipe, open_pipe
 from iosonde.foreign.removal import scratch_directory
@@ -170,12 +169,13 @@ class Imported:
             )
         if self.outcomes and len(failed) + len(self.quoted) == len(self.outcomes):
             if self.quoted:
-                quoting = f"{counted(len(self.quoted), 'file')} only quote{'s' if len(self.quoted) == 1 else ''} output"
                 raise DataError(
                     "nothing-imported",
-                    "nothing was imported: {reason}",
+                    "nothing was imported: 1 file only quotes output"
+                    if len(self.quoted) == 1
+                    else "nothing was imported: {n_quoted} files only quote output",
                     "to read one, name it: {path}",
-                    reason=quoting,
+                    n_quoted=len(self.quoted),
                     path=self.quoted[0].file,
                 )
             raise DataError(
@@ -234,9 +234,13 @@ class ImportPlan:
         for name in self.sources:
             of = _source(name)
             if files and not any(of(found.relative) for found in files):
-                yield (
-                    f"{spell.factors_from:'{name}'} matches none of the {len(files)} paths, as '{files[0].relative}': "
-                    "it is read from the end of a path, and '/...' at its end stands for what follows"
+                yield Message(
+                    "unmatched-pattern",
+                    "{spell.factors_from:'{pattern}'} matches none of the {n_files} paths, as '{path}': "
+                    "it is read from the end of a path, and '/...' at its end stands for what follows",
+                    pattern=name,
+                    n_files=len(files),
+                    path=files[0].relative,
                 )
 
 
@@ -280,8 +284,12 @@ def _files_of_archive(archive: Found, stack: ExitStack) -> list[Found]:
     except IosondeError as error:
         return [replace(archive, damage=_reason(error, str(archive.path)), fault=_is_fault(error))]
     except OSError as error:
-        return [replace(archive, damage=f"it cannot be unpacked: no scratch directory: {error.strerror}; set TMPDIR "
-                        "to a directory that can be written")]  # fmt: skip
+        damage = Message(
+            "no-scratch-directory",
+            "it cannot be unpacked: no scratch directory: {reason}; set TMPDIR to a directory that can be written",
+            reason=error.strerror,
+        )
+        return [replace(archive, damage=damage)]
     return [_file_of_archive(archive, member, earlier) for member, earlier in _with_earlier(members)]
 
 
@@ -321,12 +329,12 @@ def _named_files(names: Sequence[str], recursive: bool, store: Path) -> list[Fou
     return list(found.values())
 
 
-def _reason(error: IosondeError | OSError, name: str) -> str:
+def _reason(error: IosondeError | OSError, name: str) -> Message:
     """The error of a file in the words of its line, which begins with its name."""
     if isinstance(error, IosondeError):
-        message = error.message.removeprefix(f"{name}: ").removeprefix(f"{name} ")
-        return f"{message}; {error.hint}" if error.hint else message
-    return f"it cannot be read: {error.strerror}"
+        text = error.message.removeprefix(f"{name}: ").removeprefix(f"{name} ")
+        return restore(error.code, f"{text}; {error.hint}" if error.hint else text, error.values)
+    return Message("unreadable-file", "it cannot be read: {reason}", reason=error.strerror)
 
 
 def _is_fault(error: Exception) -> bool:
@@ -344,7 +352,7 @@ def import_all(plan: ImportPlan, files: Sequence[Found], jobs: int | None = None
     if processes <= 1 or len(files) < ALONE_FILES:
         made = [import_batch(plan, batch) for batch in batches]
     else:
-        with ProcessPoolExecutor(processes) as pool:
+        with ProcessPoolExecutor(processes, None, set_default_spelling, (current_spelling(),)) as pool:
             made = list(pool.map(import_batch, [plan] * len(batches), batches))
     outcomes = {_key(found): outcome for several in made for found, outcome in several}
     return Imported(tuple(outcomes[_key(found)] for found in files), silent)
@@ -420,7 +428,8 @@ def _read_one(
             return FileOutcome(name, known[digest], there=not reason, reason=reason)
         understood = columns.understand_columns(text, plan.columns) if plan.columns else understand(text, plan.form)
     except UnknownFormatError as error:
-        return FileOutcome(name, reason=error.message.removeprefix(f"{name}: "))
+        text_alone = error.message.removeprefix(f"{name}: ")
+        return FileOutcome(name, reason=restore(error.code, text_alone, error.values))
     except (IosondeError, OSError) as error:
         return FileOutcome(name, reason=_reason(error, name), fault=_is_fault(error))
     text.name = found.relative.as_posix()
@@ -505,8 +514,10 @@ def _by_another_map(plan: ImportPlan, digest: str) -> str:
     kept = first / "raw" / COLUMNS_FILE
     if plan.columns is None or not kept.is_file() or kept.read_bytes() == plan.columns.content:
         return ""
-    return f"it is in the store, read by another map ({kept}): import it into another store"
+    return Message(
+        "different-map", "it is in the store, read by another map ({map}): import it into another store", map=kept
+    )
 
 
 def _no_result(warnings: Sequence[tuple[int, str]]) -> str:
-    return warnings[0][1] if warnings else "there is no result in it"
+    return warnings[0][1] if warnings else Message("no-result", "there is no result in it")

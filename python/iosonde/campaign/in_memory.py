@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from iosonde.core.message import Message
 from iosonde.core.types import Trial
 from iosonde.core.units import format_size
 from iosonde.core.words import counted
@@ -26,16 +27,27 @@ def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: in
     moved = [(found.n_bytes, _nodes(trial)) for trial in trials if (found := work(trial.factors))]
     if small := [n_bytes / nodes for n_bytes, nodes in moved if 0 < n_bytes / nodes <= memory_bytes]:
         of = _of(len(small), len(moved))
-        yield (f"in {of} a node moves at most {format_size(max(small))}, which fits into this node's memory: "
-               "what is read again may come from there (S104); cache: drop empties it between trials only, larger "
-               "files or O_DIRECT go past it")  # fmt: skip
+        yield Message(
+            "fits-in-memory",
+            "in {trials} a node moves at most {size}, which fits into this node's memory: "
+            "what is read again may come from there (S104); cache: drop empties it between trials only, larger "
+            "files or O_DIRECT go past it",
+            trials=of,
+            size=format_size(max(small)),
+        )
 
     cluster = campaign.terms.cluster
     of_servers = (cluster and cluster.server_memory()) or 0
     if cluster and (held := [n_bytes for n_bytes, _ in moved if 0 < n_bytes <= of_servers]):
-        fits = f"fit into the servers' memory of {format_size(of_servers)} in all ({cluster.file})"
-        yield (f"in {_of(len(held), len(moved))} at most {format_size(max(held))} are moved, which {fits}: what is "
-               "read may come from there, and never from a disk")  # fmt: skip
+        yield Message(
+            "fits-in-server-memory",
+            "in {trials} at most {size} are moved, which fit into the servers' memory of {memory} in all ({file}): "
+            "what is read may come from there, and never from a disk",
+            trials=_of(len(held), len(moved)),
+            size=format_size(max(held)),
+            memory=format_size(of_servers),
+            file=cluster.file,
+        )
 
 
 def _of(n: int, total: int) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from iosonde.core.message import Message
 from iosonde.core.units import format_seconds
 
 
@@ -30,8 +31,11 @@ class LabBudget:
     @property
     def ended(self) -> str:
         """Why no other is brought up."""
-        return f"ended early: the budget of {format_seconds(self.whole_s or 0.0)} has no room for another lab; " \
-               "the same command goes on"  # fmt: skip
+        return Message(
+            "budget-exhausted",
+            "ended early: the budget of {budget} has no room for another lab; the same command goes on",
+            budget=format_seconds(self.whole_s or 0.0),
+        )
 
     def words(self) -> tuple[str, ...]:
         """For the ``iosonde run`` in a lab: what is left, instead of the whole."""

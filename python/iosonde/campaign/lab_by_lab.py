@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from iosonde.core.errors import FAULT, PROBLEM_FOUND, SystemFaultError
+from iosonde.core.message import Message
 from iosonde.core.words import counted
 
 from .in_lab import LabSetting
@@ -44,11 +45,26 @@ def lab_by_lab(begun: LabCampaign, in_one: InOne, say: Callable[[str], None]) ->
                 if fault:
                     raise fault
                 return FAULT
-            say(f"{setting.said}: left out: {fault.message if fault else 'why is said above'}")
+            say(
+                Message(
+                    "lab-excluded",
+                    "{lab}: left out: {reason}",
+                    lab=setting.said,
+                    reason=fault.message if fault else "why is said above",
+                )
+            )
         setting = following
     if failed:
         names = "; ".join(one.said for one in failed)
-        say(f"{counted(len(failed), 'lab')} of {len(seen)} left out ({names}): the same command tries again")
+        say(
+            Message(
+                "labs-excluded",
+                "{labs} of {n} left out ({names}): the same command tries again",
+                labs=counted(len(failed), "lab"),
+                n=len(seen),
+                names=names,
+            )
+        )
     return worst
 
 

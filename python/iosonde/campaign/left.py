@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.types import Experiment
 from iosonde.measure.target.keeper import Keeper
 from iosonde.store import Store
@@ -19,9 +20,15 @@ def remove(store: Store, target: Path, experiment: str, keeper: Keeper, say: Cal
         try:
             with only_one(store.path, old):
                 keeper.remove_left(target, old)
-                say(f"removed {target}/iosonde-{old}, which an earlier run had to leave there")
+                say(
+                    Message(
+                        "stale-directory-removed",
+                        "removed {path}, which an earlier run had to leave there",
+                        path=f"{target}/iosonde-{old}",
+                    )
+                )
         except InputError as error:  # it is being measured, or somebody else's
-            say(f"{target}/iosonde-{old} stays: {error.message}")
+            say(error.message.prefixed(f"{target}/iosonde-{old} stays"))
 
 
 def _targets_of(experiment: Experiment) -> list[object]:

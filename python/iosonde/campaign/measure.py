@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from iosonde.core.errors import TargetError, TargetFaultError
+from iosonde.core.message import Message
 from iosonde.core.pair_rule import pair_rule
 from iosonde.core.stored import LEVELS_FOUND
 from iosonde.core.units import format_seconds
@@ -55,11 +56,11 @@ def measure(begun: BegunCampaign, done: set[int]) -> Ended:
 def _say_first(begun: BegunCampaign) -> None:
     """What the reader must know before the first trial."""
     if begun.ready.launcher.note and begun.wanted.max_ranks > 1:
-        begun.say(f"note: {begun.ready.launcher.note}")
+        begun.say(Message("launcher-note", "note: {note}", note=begun.ready.launcher.note))
     for job in begun.ready.jobs:
-        begun.say(f"note: {job.sentence()}")
+        begun.say(job.sentence())
     for why in mpi_steps.warnings(begun.wanted.spec):
-        begun.say(f"warning: {why}")
+        begun.say(why.prefixed("warning"))
 
 
 def _save(begun: BegunCampaign) -> bool:
@@ -70,7 +71,7 @@ def _save(begun: BegunCampaign) -> bool:
     store.save_experiment(experiment)
     spools.remove_here(experiment.id, begun.spool)
     if resumed and (why := _clean_nodes(begun, CLEAN_S)):
-        begun.say(f"note: {why}")
+        begun.say(Message("nodes-not-cleaned", "note: {reason}", reason=why))
     leftovers.remove_remembered(begun.remember)
     return resumed
 
@@ -118,12 +119,14 @@ def _rules(begun: BegunCampaign) -> Rules:
     store, wanted, experiment = begun.store, begun.wanted, begun.experiment
     ends = []
     if (budget_s := wanted.terms.budget_s) is not None:
-        ends.append((time.monotonic() + budget_s, f"the budget of {format_seconds(budget_s)}"))
+        budget = Message("budget-exhausted", "the budget of {budget}", budget=format_seconds(budget_s))
+        ends.append((time.monotonic() + budget_s, budget))
     job = begun.ready.node["scheduler"]
     if job and (walltime_end := job["walltime_end"]):
         left_s = datetime.fromisoformat(walltime_end).timestamp() - time.time()
-        ends.append((time.monotonic() + left_s - 30, "the batch job's walltime"))
-    ends_at, because = min(ends, default=(None, ""))
+        walltime = Message("walltime-exhausted", "the batch job's walltime")
+        ends.append((time.monotonic() + left_s - 30, walltime))
+    ends_at, because = min(ends, default=(None, Rules.ends_because))
 
     expected_s = max((trial.seconds for trial in measured_trials(store, wanted)), default=0.0)
     rule = (lambda: repetitions_needed(store, wanted, experiment, begun.level)) if wanted.spec.until else None
@@ -148,7 +151,7 @@ def _settings(begun: BegunCampaign) -> restore.SystemSettings:
 def _clean_up(begun: BegunCampaign, workspaces: Mapping[str, KeptWorkspace], error: BaseException) -> None:
     """After ``error``: what can be removed in a moment, on nodes and targets; what stays is said."""
     if isinstance(error, KeyboardInterrupt):
-        begun.say("interrupted: finished trials are kept; the same command resumes")
+        begun.say(Message("interrupted", "interrupted: finished trials are kept; the same command resumes"))
         begun.hands.keeper.limit(INTERRUPTED_S)
     if why := _clean_nodes(begun, INTERRUPTED_S):
         begun.say(why)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError, LaunchError
+from iosonde.core.message import Message
 from iosonde.core.types import Trial
 from iosonde.measure import mpi_jobs, mpi_program, placeholders, same_file
 from iosonde.measure.spec import ALL, ONCE, CommandStep, Spec
@@ -27,10 +28,15 @@ class MpiJob:
     library: str
     launcher: str
 
-    def sentence(self) -> str:
+    def sentence(self) -> Message:
         """What is said of it."""
-        by = f" by {self.launcher}" if self.launcher else ""
-        return f"{self.step}: {self.program} is one MPI job over all ranks{by} (on: mpi; {self.library})"
+        return Message(
+            "mpi-job",
+            "note: {step}: {program} is one MPI job over all ranks by {launcher} (on: mpi; {library})"
+            if self.launcher
+            else "note: {step}: {program} is one MPI job over all ranks (on: mpi; {library})",
+            **vars(self),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As facts of a run have it."""
@@ -67,15 +73,7 @@ def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJo
                 if starter and library not in seen:
                     program.check(launcher, tasks if launcher.name == "local" else nodes, library)
             except LaunchError as error:
-                raise LaunchError(
-                    "reraised",
-                    "{step}: {program}: {message}",
-                    "{hint}",
-                    step=label,
-                    program=word,
-                    message=error.message,
-                    hint=error.hint,
-                ) from error
+                raise error.prefixed(f"{label}: {word}") from error
             seen.add(library)
             jobs[label, word] = MpiJob(label, word, library.version, next(iter(starter), ""))
     return tuple(jobs.values())
@@ -92,48 +90,78 @@ def _words(step: CommandStep, ahead: Iterable[Trial]) -> list[str]:
     return list(dict.fromkeys(mpi_jobs.word(step, placeholders.of_trial(trial, None)) for trial in ahead))
 
 
-def warnings(spec: Spec) -> list[str]:
+def warnings(spec: Spec) -> list[Message]:
     """What is hardly meant, in sentences."""
     nodes, per_node = max(spec.counts("nodes")), max(spec.counts("ranks_per_node"))
     said = []
     for label, step in labelled(spec):
+        why: list[Message | None] = []
         if step.on == ALL and nodes * per_node > 1:
-            said += [f"{label}: {why}" for why in _copies(step, nodes, per_node)]
-        if step.on in ONCE and (why := strangers(step.command)):
-            said.append(f"{label}: {why}")
+            why += _copies(step, nodes, per_node)
+        if step.on in ONCE:
+            why.append(strangers(step.command))
         if mpi_program.creates_only(step.command):
-            said.append(f"{label}: mdtest -C without -T, -E, -r creates and does no more: no rate of stat, read or "
-                        "removal is measured, and its files stay")  # fmt: skip
+            why.append(
+                Message(
+                    "mdtest-creates-only",
+                    "mdtest -C without -T, -E, -r creates and does no more: no rate of stat, read or "
+                    "removal is measured, and its files stay",
+                )
+            )
+        said += [one.prefixed(label) for one in why if one]
     return said
 
 
-def _copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[str]:
+def _copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[Message]:
     """Of a command that every rank runs."""
     ranks, begins = nodes * per_node, mpi_program.first(step.command)
     tools, name = mpi_program.tools_in(step.command), same_file.written_by_all(step.command, nodes, per_node)
     if mpi_program.launched_tool(step.command) and begins:
-        yield f"each of {ranks} ranks starts {begins.name}, which starts ranks itself; write on: single"
+        yield Message(
+            "nested-launcher",
+            "each of {ranks} ranks starts {launcher}, which starts ranks itself; write on: single",
+            ranks=ranks,
+            launcher=begins.name,
+        )
     elif tools and not mpi_program.differs(step.command):
         fits = mpi_program.why_not_mpi(step.command) is None
         cure = "write on: mpi" if fits else f"make {tools[0]} a step of its own, on: mpi"
         does = f"all write {name}" if name else "are added up"
-        yield f"{ranks} copies of {tools[0]} that know nothing of each other {does}; for one job {cure}"
+        yield Message(
+            "independent-copies",
+            "{ranks} copies of {tool} that know nothing of each other {effect}; for one job {cure}",
+            ranks=ranks,
+            tool=tools[0],
+            effect=does,
+            cure=cure,
+            path=name or "",
+        )
     elif name:
-        yield f"several of {ranks} copies write one file, {name}; give each its own with ${{RANK}} in the name"
+        yield Message(
+            "shared-output-file",
+            "several of {ranks} copies write one file, {path}; give each its own with ${{RANK}} in the name",
+            ranks=ranks,
+            path=name,
+        )
 
 
-def strangers(command: str) -> str:
-    """In words, where a command's own launcher and its MPI program are of different MPIs; empty otherwise."""
+def strangers(command: str) -> Message | None:
+    """Return the sentence where a command's own launcher and its MPI program are of different MPIs."""
     both = mpi_program.launched_tool(command)
     path = program.path_of(both[0]) if both else None
     starter = mpiexec.describe(path) if path else None
     if not both or not starter:
-        return ""
+        return None
     library = program.library_of(both[1])
     families = {starter.flavour, library.flavour}
     if "" in families or len(families) == 1 or families == _KIN:
-        return ""
-    return (
-        f"{both[0]} is {starter.version}, and {both[1]} loads {library.version}: its copies would each believe "
-        f"to be alone; leave {both[0]} and its options out (on: mpi finds the right one)"
+        return None
+    return Message(
+        "mpi-mismatch",
+        "{launcher} is {launcher_version}, and {program} loads {library}: its copies would each believe "
+        "to be alone; leave {launcher} and its options out (on: mpi finds the right one)",
+        launcher=both[0],
+        launcher_version=starter.version,
+        program=both[1],
+        library=library.version,
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.yaml_text import Document
 from iosonde.measure.workloads.foreign import translate
 
@@ -23,9 +24,9 @@ def native_document(asked: Request, say: Callable[[str], None]) -> Document:
         )
     found = translate(asked.what)
     for name, why in found.ignored:
-        say(f"note: {name} is ignored: {why}")
+        say(Message("ignored-tool-option", "note: {option} is ignored: {reason}", option=name, reason=why))
     for note in found.notes:
-        say(f"note: {note}")
+        say(note.prefixed("note") if isinstance(note, Message) else f"note: {note}")
     data: dict[str, Any] = {"steps": [{"workload": found.workload, **found.settings.to_json()}]}
     own = {"repetitions": found.repetitions, "target": found.target, "ranks_per_node": found.ranks}
     data |= {key: value for key, value in own.items() if value is not None and getattr(asked, key) is None}

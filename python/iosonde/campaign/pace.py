@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from iosonde.core.message import Message
 from iosonde.core.types import Run, Trial
 from iosonde.core.units import format_seconds
 
@@ -40,6 +41,15 @@ class Pace:
             self._said = True
             if found.total_s >= WORTH_SAYING_S:
                 gone = format_seconds(time.monotonic() - self._began)
-                self.say(f"the first block took {gone}; the {len(ahead)} trials that are left take about "
-                         f"{format_seconds(found.total_s)} ({found.basis})")  # fmt: skip
+                self.say(
+                    Message(
+                        "remaining-time",
+                        "the first block took {elapsed}; the {n_ahead} trials that are left take about "
+                        "{remaining} ({basis})",
+                        elapsed=gone,
+                        n_ahead=len(ahead),
+                        remaining=format_seconds(found.total_s),
+                        basis=found.basis,
+                    )
+                )
         return found.total_s

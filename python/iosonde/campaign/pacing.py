@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.units import format_seconds, parse_seconds, parse_share, percent
 
 LOOK_S = 0.2
@@ -87,7 +88,14 @@ class Breaks:
         before, wait_s = self.waited_s, self.next_s()
         until_s = time.monotonic() + wait_s
         if wait_s and not before:
-            self.say(f"paced: {self.pacing}; the next one starts in {format_seconds(wait_s)}")
+            self.say(
+                Message(
+                    "paced",
+                    "paced: {pacing}; the next one starts in {wait}",
+                    pacing=self.pacing,
+                    wait=format_seconds(wait_s),
+                )
+            )
         while (left_s := until_s - time.monotonic()) > 0:
             self.check()
             time.sleep(min(LOOK_S, left_s))

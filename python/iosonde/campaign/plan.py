@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from iosonde.core import message
 from iosonde.core.errors import IosondeError
 from iosonde.core.faults import PlannedFault
 from iosonde.core.types import Experiment, FactorValue, count_of
@@ -129,7 +130,9 @@ def plan(asked: Request, caller: Caller | None = None, check_lab: LabCheck = lam
         measured = measured_trials(existing_store(wanted), wanted)
         expected = forecast(wanted, experiment.trials, measured)
         if n := n_labs(wanted.spec.lab, experiment.trials):
-            expected = replace(expected, basis=f"{expected.basis}, without bringing up {n} lab{'s' * (n > 1)}")
+            basis = f"{expected.basis}, without bringing up {n} lab{'s' * (n > 1)}"
+            values = {**expected.basis.values, "n_labs": n}
+            expected = replace(expected, basis=message.restore(expected.basis.code, basis, values))
         if facts is not None:
             preflight.room(wanted, expected.total_s, facts, keeper)
     for sentence in (*preflight.unchecked(wanted, expected), *misnamed(wanted),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core.errors import InputError
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.core.types import Trial
 from iosonde.core.units import format_size
 from iosonde.core.words import counted
@@ -128,13 +128,22 @@ def unchecked(campaign: Campaign, expected: Forecast) -> Iterator[str]:
     """Which limits were given and cannot be checked, a sentence each: of a command nothing is known before it ran."""
     terms = campaign.terms
     if terms.max_seconds is not None and expected.unknown:
-        trials = counted(expected.unknown, "trial")
-        yield f"{spell.max_seconds} is not checked: how long {trials} will take is not known"
+        yield Message(
+            "unchecked-limit",
+            "{spell.max_seconds} is not checked: how long {trials} will take is not known",
+            options="max_seconds",
+            trials=counted(expected.unknown, "trial"),
+        )
     given = [name for name in ("max_bytes", "max_files") if getattr(terms, name) is not None]
     if given and len(campaign.spec.native) < len(campaign.spec.steps):
-        options = " and ".join(f"--{name.replace('_', '-')}" for name in given)
-        verb = "does" if len(given) == 1 else "do"
-        yield f"{options} {verb} not cover the commands: what they write is not known"
+        yield Message(
+            "unchecked-limit",
+            "{flags} does not cover the commands: what they write is not known"
+            if len(given) == 1
+            else "{flags} do not cover the commands: what they write is not known",
+            options=" ".join(given),
+            flags=" and ".join(f"{getattr(spell, name)}" for name in given),
+        )
 
 
 def machine_facts(campaign: Campaign, keeper: Keeper) -> dict[str, Facts]:

@@ -11,7 +11,7 @@ from iosonde.core.errors import IncompleteError, InputError, TargetError
 from iosonde.core.filesystems import MEMORY_TYPES, is_network
 from iosonde.core.hardware import SHARED_MEMORY, UNSEEN
 from iosonde.core.levels import check_level
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.core.stored import BESIDE, StoredRun
 from iosonde.core.types import Estimate, Experiment, Factor, Run
 from iosonde.measure import design
@@ -173,24 +173,44 @@ def attached(run: Run, probes: Sequence[StoredRun], level: float) -> Run:
     return run
 
 
-def warnings(made: Facts, mount: Facts) -> list[str]:
+def warnings(made: Facts, mount: Facts) -> list[Message]:
     """What the reader must know before believing the numbers."""
     said = []
     media = {pair["medium"] for pair in made["pairs"]}
     if SHARED_MEMORY in media:
-        said.append("ranks on one host talk through shared memory: that is not a network")
+        said.append(
+            Message("shared-memory-network", "ranks on one host talk through shared memory: that is not a network")
+        )
     if UNSEEN in media:
-        said.append("the interfaces of the nodes did not count the messages: the MPI library took another way than "
-                    "the network (with MPICH try UCX_TLS=tcp,self), or an adapter without counters")  # fmt: skip
+        said.append(
+            Message(
+                "network-not-used",
+                "the interfaces of the nodes did not count the messages: the MPI library took another way than "
+                "the network (with MPICH try UCX_TLS=tcp,self), or an adapter without counters",
+            )
+        )
     if made["tcp_error"]:
-        said.append(f"TCP was not measured everywhere: {made['tcp_error']}")
+        said.append(Message("tcp-incomplete", "TCP was not measured everywhere: {reason}", reason=made["tcp_error"]))
     if made["nodes"] and not made["pairs"]:
-        said.append(f"one node: there is no network to measure; ask for more with {spell.nodes} or {spell.hosts}")
+        said.append(
+            Message(
+                "one-node",
+                "one node: there is no network to measure; ask for more with {spell.nodes} or {spell.hosts}",
+            )
+        )
     if mount.get("type") in MEMORY_TYPES:
-        said.append(f"the target is {mount['type']}, in memory: its 'disk' is none")
+        said.append(
+            Message("target-in-memory", "the target is {type}, in memory: its 'disk' is none", type=mount["type"])
+        )
     if _is_network(mount):
         kind = f"fuse of {mount['source']}" if mount["type"] == "fuse" else mount["type"]
-        said.append(f"the target is {kind}: its 'disk' is the servers', their caches and the network in between")
+        said.append(
+            Message(
+                "target-on-network",
+                "the target is {type}: its 'disk' is the servers', their caches and the network in between",
+                type=kind,
+            )
+        )
     return said
 
 
@@ -257,12 +277,8 @@ def _check_room(keeper: Keeper, target: Path, facts: machine.Facts, size: int, n
     try:
         keeper.check(target, Need(nodes * size, 4 * nodes), Limits(), preflight.quota_free(facts))
     except TargetError as error:
-        raise TargetError(
-            "reraised",
-            "{message}",
-            "choose a smaller {spell.size}, fewer {spell.nodes}, or another target",
-            message=error.message,
-        ) from error
+        hint = f"choose a smaller {spell.size}, fewer {spell.nodes}, or another target"
+        raise error.with_words(error.message, hint) from error
 
 
 def _experiment(asked: ProbeRequest, nodes: int, target: Path | None, servers: ServerDisks | None) -> Experiment:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from iosonde.core import decision
+from iosonde.core.message import Message
 from iosonde.core.pair_rule import pair_rule
 from iosonde.core.types import Experiment
 from iosonde.foreign.reach import check_reachable
@@ -38,7 +39,15 @@ def resume_or_begin(
         if not left and not wants_more(store, wanted, experiment, level):
             break
         if done or not wanted.spec.lab:  # in a lab it was begun by who brought that up
-            say(f"resuming {experiment.id}: {len(done)} trials are there, {left} are left")
+            say(
+                Message(
+                    "resuming",
+                    "resuming {experiment}: {n_done} trials are there, {n_ahead} are left",
+                    experiment=experiment.id,
+                    n_done=len(done),
+                    n_ahead=left,
+                )
+            )
         return experiment, done
     experiment = wanted.experiment()
     experiment.settings[decision.KEY] = decision.seal(wanted.decision(level), experiment.id)

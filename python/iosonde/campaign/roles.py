@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from iosonde.core import nodelist
 from iosonde.core.cluster_nodes import same_host, some_of
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.ranks.hosts import this_host
 from iosonde.ranks.machine import Facts, route
 
 from .campaign import Campaign
 
-_MAY = "may write to its own disk and read from its own memory (S130)"
+_MAY = "a client that is a server may write to its own disk and read from its own memory (S130)"
 
 
 def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
@@ -23,21 +24,44 @@ def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
     hosts = _hosts(campaign, facts)
     both = _among(hosts, spec.servers)
     if both:
-        yield f"{some_of(both)} {_are(both)} in hosts and in servers: a client that is a server {_MAY}"
+        yield Message(
+            "client-is-server",
+            "{hosts} {verb} in hosts and in servers: " + _MAY,
+            hosts=some_of(both),
+            verb=_are(both),
+        )
     serving = [host for host in _serving(hosts, bool(spec.hosts), facts) if host not in both]
     if serving:
-        yield (f"{some_of(serving)} {_are(serving)} to run ranks and {'serves' if len(serving) == 1 else 'serve'} "
-               f"the file system that is measured: a client that is a server {_MAY}")  # fmt: skip
+        yield Message(
+            "serves-target",
+            ("{hosts} is to run ranks and serves " if len(serving) == 1 else "{hosts} are to run ranks and serve ")
+            + "the file system that is measured: "
+            + _MAY,
+            hosts=some_of(serving),
+        )
     if cluster is None:
         return
     yield from (
-        f"{said} (S131)" for said in cluster.misplaced([host for host in hosts if host not in (*both, *serving)])
+        Message("unexpected-role", "{role} (S131)", role=said)
+        for said in cluster.misplaced([host for host in hosts if host not in (*both, *serving)])
     )
     if (absent := cluster.absent(hosts)) and spec.hosts:
-        are = "is a client" if len(absent) == 1 else "are clients"
-        yield f"{some_of(absent)} {are} in {cluster.file}, not in hosts"
+        yield Message(
+            "unused-client",
+            "{hosts} is a client in {file}, not in hosts"
+            if len(absent) == 1
+            else "{hosts} are clients in {file}, not in hosts",
+            hosts=some_of(absent),
+            file=cluster.file,
+        )
     if others := cluster.no_servers(spec.servers):
-        yield f"{some_of(others)} {_are(others)} in servers, and no server in {cluster.file}"
+        yield Message(
+            "not-a-server",
+            "{hosts} {verb} in servers, and no server in {file}",
+            hosts=some_of(others),
+            verb=_are(others),
+            file=cluster.file,
+        )
 
 
 def _hosts(campaign: Campaign, facts: Facts) -> Sequence[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from iosonde.core.errors import IncompleteError, InputError
 from iosonde.core.faults import PlannedFault
 from iosonde.core.levels import check_level
+from iosonde.core.message import Message
 from iosonde.core.pair_rule import PairRule, pair_rule
 from iosonde.core.types import Experiment
 from iosonde.measure.target.keeper import Keeper
@@ -56,22 +57,33 @@ class CampaignOutcome:
         steps = self.experiment.settings.get("steps", ()) if self.experiment else ()
         return bool(steps) and all(isinstance(one, dict) and one.get("workload") == path_study.NAME for one in steps)
 
-    def remarks(self) -> list[str]:
+    def remarks(self) -> list[Message]:
         """What its reader should know, in sentences."""
-        said = [f"stored in {self.store}; the page: iosonde report {self.store}"]
+        said = [Message("stored", "stored in {store}; the page: iosonde report {store}", store=self.store)]
         ended = self.ended
         if self.experiment and self.others:
-            said.append(f"the summary is of {self.experiment.id} alone; {self.store} holds {self.others} more: "
-                        "iosonde show " + self.store)  # fmt: skip
+            said.append(
+                Message(
+                    "other-experiments",
+                    "the summary is of {experiment} alone; {store} holds {n_others} more: iosonde show {store}",
+                    experiment=self.experiment.id,
+                    store=self.store,
+                    n_others=self.others,
+                )
+            )
         if ended and ended.capped:
             said.append(
-                f"the intervals may be wider than asked for: {ended.capped} repetitions would be needed, "
-                f"{repetitions_of(ended.experiment)} were made"
+                Message(
+                    "too-few-repetitions",
+                    "the intervals may be wider than asked for: {n_needed} repetitions would be needed, {n} were made",
+                    n_needed=ended.capped,
+                    n=repetitions_of(ended.experiment),
+                )
             )
         if ended and not ended.early and ended.experiment.settings.get("until"):
             said += _rare_mode(repetitions_of(ended.experiment))
         if ended and ended.early and not ended.fault and not ended.incomplete:
-            said.append(f"ended early: {ended.early}; the same command goes on")
+            said.append(Message("ended-early", "ended early: {reason}; the same command goes on", reason=ended.early))
         return said
 
     def check(self) -> None:
@@ -79,8 +91,15 @@ class CampaignOutcome:
         ended = self.ended
         if ended and ended.fault:
             incomplete = f", {ended.incomplete} of them incomplete" if ended.incomplete else ""
-            stored = "1 trial was" if ended.measured == 1 else f"{ended.measured} trials were"
-            ended.fault.details = (*ended.fault.details, f"{stored} stored before{incomplete}")
+            stored = Message(
+                "stored-trials",
+                "1 trial was stored before{incomplete}"
+                if ended.measured == 1
+                else "{n} trials were stored before{incomplete}",
+                n=ended.measured,
+                incomplete=incomplete,
+            )
+            ended.fault.details = (*ended.fault.details, stored)
             raise ended.fault
         if ended and ended.incomplete:
             why = ended.early or "see: iosonde show " + self.store
@@ -94,15 +113,26 @@ class CampaignOutcome:
             )
 
 
-def _rare_mode(repetitions: int) -> list[str]:
+def _rare_mode(repetitions: int) -> list[Message]:
     """What a rule that fixed the number of trials by the spread of its pilot cannot know."""
     enough = stopping.trials_to_see(_SEEN)
     if repetitions >= enough:
         return []
     missed = 100 * stopping.chance_to_miss(repetitions)
-    return [f"the number of trials follows from a pilot of {stopping.PILOT}: {repetitions} trials miss a slow mode of "
-            f"1 trial in {1 / stopping.RARE_SHARE:.0f} with probability {missed:.0f} %; {enough} trials see it with "
-            f"{100 * _SEEN:.0f} %"]  # fmt: skip
+    return [
+        Message(
+            "rare-mode",
+            "the number of trials follows from a pilot of {pilot}: {n} trials miss a slow mode of "
+            "1 trial in {one_in:.0f} with probability {missed_percent:.0f} %; {n_needed} trials see it with "
+            "{seen_percent:.0f} %",
+            pilot=stopping.PILOT,
+            n=repetitions,
+            one_in=1 / stopping.RARE_SHARE,
+            missed_percent=missed,
+            n_needed=enough,
+            seen_percent=100 * _SEEN,
+        )
+    ]
 
 
 def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> CampaignOutcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from iosonde.core.message import Message
 from iosonde.core.types import Trial, level_text
 from iosonde.core.words import counted, listed
 from iosonde.measure import items, placeholders
@@ -20,7 +21,13 @@ def skipped(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Fac
         for phase, why in _of_trial(campaign, trial, facts):
             found.setdefault((phase, why), {})[trial.index] = trial
     for (phase, why), there in found.items():
-        yield f"{phase} is skipped{_where(list(there.values()), trials)}: {why}"
+        yield Message(
+            "skipped-phase",
+            "{phase} is skipped{trials}: {reason}",
+            phase=phase,
+            trials=_where(list(there.values()), trials),
+            reason=why,
+        )
 
 
 def _of_trial(campaign: Campaign, trial: Trial, facts: Mapping[str, Facts]) -> Iterator[tuple[str, str]]:

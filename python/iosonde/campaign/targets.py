@@ -57,7 +57,7 @@ def said(name: str) -> Iterator[None]:
         yield
     except IosondeError as error:
         mark = f"target {name}"
-        if name and not error.message.startswith(f"{mark}: "):
+        if name and error.values.get("place") != mark:
             raise error.prefixed(mark) from error
         raise
 

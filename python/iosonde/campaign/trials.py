@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from iosonde.core.errors import SystemFaultError, TargetError, TargetFaultError
+from iosonde.core.message import Message, restore
 from iosonde.core.types import Experiment, Run, Trial
 from iosonde.measure import design
 from iosonde.measure.trial import SILENT_NODES
@@ -39,16 +40,16 @@ class Rules:
     repetitions that the stopping rule wants, once the pilot is measured (None: as many as planned). ``looks`` is a rule
     that may look after every block; every cell matters to it, so that one which fails PATIENCE times in a row ends the
     campaign. ``expected_s`` is how long a trial takes as far as it is known before the first. ``breaks`` are made
-    between trials; ``abort`` says why none shall be started any more ('': go on)."""
+    between trials; ``abort`` says why none shall be started any more (None: go on)."""
 
     ends_at: float | None = None
-    ends_because: str = ""
+    ends_because: Message = Message("budget-exhausted", "the time is over")
     needed: Callable[[], int] | None = None
     looks: Looks | None = None
     max_repetitions: int = 100
     expected_s: float = 0.0
     breaks: Breaks | None = None
-    abort: Callable[[], str] = str
+    abort: Callable[[], Message | None] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,9 @@ def run(
             continue
         trial = ahead[0]
         if why := _held_back(rules, tally.longest_s):
-            return tally.ended(f"{why}: {len(ahead)} of {len(experiment.trials)} trials are left", experiment)
+            n_ahead, n = len(ahead), len(experiment.trials)
+            early = f"{why}: {n_ahead} of {n} trials are left"
+            return tally.ended(restore(why.code, early, {**why.values, "n_ahead": n_ahead, "n": n}), experiment)
         on_trial(trial, len(experiment.trials) - len(ahead), len(experiment.trials))
         started_s = time.monotonic()
         try:
@@ -107,7 +110,7 @@ def run(
         if fault:
             return tally.ended(fault.message, experiment, fault)
         if why := tally.hopeless(run):
-            return tally.ended(f"{why}: {run.missing[0]}", experiment)
+            return tally.ended(why, experiment)
 
 
 def _fault_of(keep: Callable[[Run], None], run: Run) -> TargetFaultError | None:
@@ -160,13 +163,20 @@ class _Tally:
         self._incomplete += 0 if run.complete else 1
         self._in_a_row = self._failures.in_a_row(trial, run.complete)
 
-    def hopeless(self, run: Run) -> str:
-        """Why more trials would be as incomplete as the last one; '' where they may not."""
+    def hopeless(self, run: Run) -> Message | None:
+        """Why more trials would be as incomplete as the last one; None where they may not."""
         if run.complete:
-            return ""
+            return None
         if self._in_a_row >= PATIENCE:
-            return f"{self._in_a_row} trials in a row were incomplete"
-        return "it cannot go on" if _is_hopeless(run) else ""
+            return Message(
+                "incomplete-in-a-row",
+                "{n} trials in a row were incomplete: {reason}",
+                n=self._in_a_row,
+                reason=run.missing[0],
+            )
+        if not _is_hopeless(run):
+            return None
+        return Message("target-unusable", "it cannot go on: {reason}", reason=run.missing[0])
 
     def ended(
         self, early: str, experiment: Experiment, fault: TargetError | SystemFaultError | None = None, capped: int = 0
@@ -175,8 +185,8 @@ class _Tally:
         return Ended(early, self._measured, self._incomplete, experiment, capped, fault)
 
 
-def _held_back(rules: Rules, longest_s: float) -> str:
-    """Why the next trial is not started; '' once it may start, after its break."""
+def _held_back(rules: Rules, longest_s: float) -> Message | None:
+    """Why the next trial is not started; None once it may start, after its break."""
     pause_s = rules.breaks.next_s() if rules.breaks else 0.0
     if rules.ends_at is not None and time.monotonic() + pause_s + 1.2 * longest_s > rules.ends_at:
         return rules.ends_because

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from iosonde.core.errors import InputError
 from iosonde.core.held import LOCK, MACHINE, holder_of, holders_of, this_process
+from iosonde.core.message import Message
 from iosonde.core.units import format_seconds
 from iosonde.ranks.hosts import this_host
 from iosonde.ranks.machine import emulated
@@ -90,7 +91,14 @@ def only_one_here(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterato
                 directory=given,
                 reason=error.strerror,
             ) from error
-        say(f"note: whether another one measures here is not known: {path}: {error.strerror}")
+        say(
+            Message(
+                "lock-unavailable",
+                "note: whether another one measures here is not known: {path}: {reason}",
+                path=path,
+                reason=error.strerror,
+            )
+        )
         yield
         return
     try:
@@ -137,6 +145,6 @@ def _take(handle: int, path: Path, turn: Turn, say: Callable[[str], None]) -> No
                 waited=waited,
             )
         if not told:
-            say(f"waiting for {who}, which measures on this machine")
+            say(Message("waiting", "waiting for {process}, which measures on this machine", process=who))
             told = True
         time.sleep(_LOOK_EVERY_S)

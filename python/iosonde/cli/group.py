@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from iosonde.core.errors import FAULT, WRONG_INPUT, IosondeError
+from iosonde.core.message import spelled, terminal_spelling
 from iosonde.core.version import __version__
 
 # What one wants → command → one line for --help. Its module is cli/commands/<name>.py (import_.py for the keyword),
@@ -77,7 +78,8 @@ class _ReaderGoneError(Exception):
 class _LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            result = super().invoke(ctx)
+            with spelled(terminal_spelling):
+                result = super().invoke(ctx)
             if sys.stdout:  # None where the shell closed it (>&-)
                 sys.stdout.flush()
             return result

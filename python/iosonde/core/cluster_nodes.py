@@ -18,6 +18,7 @@ from typing import Any
 from . import yaml_text
 from .errors import InputError
 from .file_sections import Sections
+from .message import Message
 from .nodelist import expand
 from .problems import SpecError, nearest
 from .units import parse_size
@@ -91,20 +92,37 @@ class ClusterNodes:
     def warnings(self) -> list[str]:
         """What one should know of the roles alone."""
         both = self.both
-        return [f"{some_of(both)} {'is' if len(both) == 1 else 'are'} both client and server: {_STAYS}"] if both else []
+        if not both:
+            return []
+        verb = "is" if len(both) == 1 else "are"
+        template = "{nodes} {verb} both client and server: {effect}"
+        return [Message("client-and-server", template, nodes=some_of(both), verb=verb, effect=_STAYS)]
 
     def misplaced(self, hosts: Sequence[str]) -> list[str]:
         """What does not fit where ranks run on ``hosts``: nodes that are not named, or have other roles."""
         found = {host: self._find(host) for host in dict.fromkeys(hosts)}
         unknown = [host for host, one in found.items() if one is None]
-        said = [f"{some_of(unknown)} {'is' if len(unknown) == 1 else 'are'} not in {self.file}"] if unknown else []
+        said: list[str] = []
+        if unknown:
+            verb = "is" if len(unknown) == 1 else "are"
+            template = "{nodes} {verb} not in {file}"
+            said.append(Message("unknown-node", template, nodes=some_of(unknown), verb=verb, file=self.file))
         at_servers = [host for host, one in found.items() if one and one.is_one_of(SERVERS)]
         if at_servers:
-            serve = "serves" if len(at_servers) == 1 else "serve"
-            said.append(f"{some_of(at_servers)} {serve} the file system, too, by {self.file}: {_STAYS}")
+            said.append(
+                Message(
+                    "client-on-server",
+                    "{nodes} {verb} the file system, too, by {file}: {effect}",
+                    nodes=some_of(at_servers),
+                    verb="serves" if len(at_servers) == 1 else "serve",
+                    file=self.file,
+                    effect=_STAYS,
+                )
+            )
         for host, one in found.items():
             if one and not one.is_one_of((*CLIENTS, *SERVERS)):
-                said.append(f"{host} is {_role(one)} in {self.file}, and no client")
+                template = "{node} is {role} in {file}, and no client"
+                said.append(Message("not-a-client", template, node=host, role=_role(one), file=self.file))
         return said
 
     def absent(self, hosts: Sequence[str], roles: Sequence[str] = CLIENTS) -> list[str]:
@@ -141,7 +159,8 @@ def load(path: Path) -> ClusterNodes:
     reader = Sections(yaml_text.load(path, "cluster file", "name its nodes: iosonde upgrade -h"))
     nodes = read(reader)
     if not nodes and not reader.problems:
-        reader.wrong((KEY,), "it names no nodes", "write nodes: with NAME: ROLE below it, as n[01-35]: compute")
+        what = Message("no-nodes", "it names no nodes")
+        reader.wrong((KEY,), what, "write nodes: with NAME: ROLE below it, as n[01-35]: compute")
     if reader.problems:
         raise SpecError(reader.document.name, reader.problems)
     return ClusterNodes(nodes, path.name)
@@ -153,7 +172,8 @@ def read(reader: Sections) -> tuple[ClusterNode, ...]:
     for key in reader.mapping((KEY,)):
         for node in _nodes(reader, str(key)):
             if node.name in found:
-                reader.wrong((KEY, key), f"{node.name} is named twice", "give a node all its roles: [client, server]")
+                what = Message("duplicate-node", "{node} is named twice", node=node.name)
+                reader.wrong((KEY, key), what, "give a node all its roles: [client, server]")
             found[node.name] = node
     return tuple(found.values())
 
@@ -167,14 +187,16 @@ def _nodes(reader: Sections, key: str) -> Iterator[ClusterNode]:
     try:
         names = expand(key)
     except InputError:
-        reader.wrong(at, f"'{key}' is no name of nodes", "write it like io1 or n[01-35]")
+        what = Message("invalid-node-list", "'{node_list}' is no name of nodes", node_list=key)
+        reader.wrong(at, what, "write it like io1 or n[01-35]")
         return
     roles = _roles(reader, key, said.get("role"))
     disks = reader.scalar((*at, "disks"), _whole) if "disks" in said else None
     memory = reader.scalar((*at, "memory"), parse_size) if "memory" in said else None
     address = str(said.get("address") or "")
     if address and len(names) > 1:
-        reader.wrong((*at, "address"), f"one address for {len(names)} nodes", "write each node by itself")
+        what = Message("shared-address", "one address for {n_nodes} nodes", n_nodes=len(names))
+        reader.wrong((*at, "address"), what, "write each node by itself")
     for name in names:
         yield ClusterNode(name, roles, None if disks is None else int(disks), None if memory is None else int(memory),
                           address)  # fmt: skip
@@ -184,7 +206,10 @@ def _roles(reader: Sections, key: str, given: Any) -> tuple[str, ...]:
     several = given if isinstance(given, list) else [given]
     wrong = [one for one in several if one not in ROLES]
     if wrong or not several:
-        what = f"there is no role '{wrong[0]}'" if wrong and wrong[0] is not None else "it has no role"
+        if wrong and wrong[0] is not None:
+            what = Message("unknown-role", "there is no role '{role}'", role=wrong[0])
+        else:
+            what = Message("missing-role", "it has no role")
         reader.wrong((KEY, key), what, nearest(str(wrong[0]) if wrong else "", ROLES))
     return tuple(one for one in several if one in ROLES)
 

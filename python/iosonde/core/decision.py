@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from .message import Message
+
 KEY = "decision"  # in Experiment.settings
 
 
@@ -41,11 +43,12 @@ def broken(sealed: Mapping[str, Any], experiment: str, first_trial_at: str | Non
     """Why the seal does not hold, in words; empty if it does."""
     content = {key: value for key, value in sealed.items() if key != "sha256"}
     if sealed.get("sha256") != _digest(content):
-        return "the decision was changed after it was sealed"
+        return Message("decision-changed", "the decision was changed after it was sealed")
     if sealed.get("experiment") != experiment:
-        return f"the decision was sealed for experiment {sealed.get('experiment')}"
+        other = sealed.get("experiment")
+        return Message("other-experiment", "the decision was sealed for experiment {experiment}", experiment=other)
     if first_trial_at is not None and _moment(str(sealed.get("sealed_at"))) > _moment(first_trial_at):
-        return "the decision was sealed after the first trial"
+        return Message("sealed-late", "the decision was sealed after the first trial")
     return ""
 
 

@@ -112,6 +112,16 @@ class IncompleteError(IosondeError):
 class IosondeWarning(UserWarning):
     """What a Python caller should know before believing an answer: the command line says it on stderr."""
 
+    @property
+    def code(self) -> str:
+        """What it warns of, as a stable word; '' where it has none."""
+        return self.args[0].code if isinstance(self.args[0], Message) else ""
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """What the sentence names."""
+        return self.args[0].values if isinstance(self.args[0], Message) else {}
+
 
 def error_from_json(error: Mapping[str, Any]) -> IosondeError:
     """The error that another process raised (``IosondeError.to_json``), if it is one of this module."""

@@ -69,7 +69,8 @@ class Expression:
         """Whether it is true of this cell. Raises InputError if it is no condition, or fits not these values."""
         found = self._value(self.tree, cell)
         if not isinstance(found, bool):
-            raise self._error(self.tree, "is not a condition", "compare something, as stripe * replica <= servers")
+            hint = "compare something, as stripe * replica <= servers"
+            raise self._error(self.tree, "not-a-condition", "is not a condition", hint)
         return found
 
     def number(self, cell: Mapping[str, FactorValue]) -> float:
@@ -99,7 +100,10 @@ class Expression:
             try:
                 return _ARITHMETIC[type(node.op)](left, right)
             except (ArithmeticError, ValueError):
-                raise self._error(node, f"cannot be computed for {_told(cell)}", "leave such cells out") from None
+                hint = "leave such cells out"
+                raise self._error(
+                    node, "not-computable", "cannot be computed for {cell}", hint, cell=_told(cell)
+                ) from None
         assert isinstance(node, ast.Compare)
         return self._compared(node, cell)
 
@@ -113,14 +117,17 @@ class Expression:
                     return False
             except TypeError:
                 hint = "compare numbers with numbers, words by == or in"
-                raise self._error(node, f"compares {left!r} with {right!r}", hint) from None
+                raise self._error(
+                    node, "not-comparable", "compares {left!r} with {right!r}", hint, left=left, right=right
+                ) from None
             left = right
         return True
 
     def _truth(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> bool:
         found = self._value(node, cell)
         if not isinstance(found, bool):
-            raise self._error(node, f"is {found!r}, neither true nor false", "and, or, not join conditions")
+            hint = "and, or, not join conditions"
+            raise self._error(node, "not-a-condition", "is {value!r}, neither true nor false", hint, value=found)
         return found
 
     def _number(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> float:
@@ -128,20 +135,20 @@ class Expression:
         if isinstance(found, str) and (size := size_of(found)) is not None:
             return size
         if isinstance(found, bool) or not isinstance(found, (int, float)):
-            raise self._error(node, f"is {found!r}, not a number", "give the factor levels that are numbers")
+            hint = "give the factor levels that are numbers"
+            raise self._error(node, "not-a-number", "is {value!r}, not a number", hint, value=found)
         return found
 
-    def _error(self, node: ast.expr, what: str, hint: str) -> InputError:
-        part = ast.get_source_segment(self.text, node) or self.text
+    def _error(self, node: ast.expr, code: str, problem: str, hint: str, **values: object) -> InputError:
+        """Return an error whose ``problem`` and ``hint`` are templates over ``values``."""
         return InputError(
-            "invalid-expression",
-            "{location}: '{part}' at column {column} {problem}",
-            "{hint}",
+            code,
+            "{location}: '{part}' at column {column} " + problem,
+            hint,
             location=self.where,
-            part=part,
+            part=ast.get_source_segment(self.text, node) or self.text,
             column=_column(self.text, node),
-            problem=what,
-            hint=hint,
+            **values,
         )
 
 
@@ -211,9 +218,17 @@ def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int 
     if isinstance(node, ast.Name):
         if node.id not in names:
             near = difflib.get_close_matches(node.id, names, n=2)
-            there = f"there are: {', '.join(sorted(names))}" if names else "write numbers, sizes and times"
-            hint = f"did you mean {' or '.join(near)}?" if near else there
-            raise made._error(node, "is not a factor", hint)
+            there = "there are: {known}" if names else "write numbers, sizes and times"
+            hint = "did you mean {nearest}?" if near else there
+            raise made._error(
+                node,
+                "unknown-factor",
+                "is not a factor",
+                hint,
+                factor=node.id,
+                nearest=" or ".join(near),
+                known=", ".join(sorted(names)),
+            )
         return
     if isinstance(node, ast.Call):
         inside = _largest_of(made, node)
@@ -228,12 +243,13 @@ def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int 
         for op, item in zip(node.ops, node.comparators, strict=True):
             belongs = isinstance(op, (ast.In, ast.NotIn))
             if belongs and not isinstance(item, (ast.Tuple, ast.List)):
-                raise made._error(item, "is not a list", "write it like fs in ('nfs', 'lustre')")
+                hint = "write it like fs in ('nfs', 'lustre')"
+                raise made._error(item, "not-a-list", "is not a list", hint)
             (lists if belongs else inside).append(item)
     elif isinstance(node, (ast.Tuple, ast.List)) and in_list:
         inside = node.elts
     else:
-        raise made._error(node, "is not allowed", f"it may hold {_ALLOWED}")
+        raise made._error(node, "unsupported-syntax", "is not allowed", "it may hold {allowed}", allowed=_ALLOWED)
     for item in inside:
         _check(made, item, names, depth + 1)
     for item in lists:
@@ -243,9 +259,10 @@ def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int 
 def _largest_of(made: Expression, node: ast.Call) -> list[ast.expr]:
     """What ``max`` or ``min`` is of. Raises InputError for any other call."""
     if not (isinstance(node.func, ast.Name) and node.func.id in _LARGEST) or node.keywords:
-        raise made._error(node, "is not allowed", f"it may hold {_ALLOWED}")
+        raise made._error(node, "unsupported-syntax", "is not allowed", "it may hold {allowed}", allowed=_ALLOWED)
     if len(node.args) < 2:
-        raise made._error(node, "is of fewer than two", f"write it like {node.func.id}(stripe, 1)")
+        hint = "write it like {function}(stripe, 1)"
+        raise made._error(node, "too-few-arguments", "is of fewer than two", hint, function=node.func.id)
     return node.args
 
 

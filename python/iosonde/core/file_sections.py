@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .errors import InputError
-from .problems import Problem, nearest
+from .message import Message
+from .problems import Problem, nearest, unknown_key
 from .yaml_text import Document, Key, key_text, kind_of
 
 
@@ -26,7 +27,7 @@ class Sections:
         """Every other name is a mistake."""
         for name in given:
             if name not in names:
-                self.wrong((*path, name), "there is no such key", nearest(str(name), names))
+                self.wrong((*path, name), unknown_key(), nearest(str(name), names))
 
     def mapping(self, path: Key) -> dict[str, Any]:
         """The keys with values at a path; none where nothing is, or, as a mistake, something else."""
@@ -36,7 +37,8 @@ class Sections:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            self.wrong(path, f"{kind_of(value)} where keys with values belong", "write key: value below it")
+            what = Message("not-a-mapping", "{value} where keys with values belong", value=kind_of(value))
+            self.wrong(path, what, "write key: value below it")
             return {}
         return value
 
@@ -48,7 +50,8 @@ class Sections:
         self.known(given, path, names)
         missing = [name for name in names if name not in given]
         if all_of_them and missing:
-            self.wrong(path, f"{', '.join(missing)} missing", f"give {', '.join(names)}")
+            what = Message("missing-key", "{names} missing", names=", ".join(missing))
+            self.wrong(path, what, f"give {', '.join(names)}")
         found = {name: self.scalar((*path, name), number, zero) for name in names if name in given}
         return {name: value for name, value in found.items() if value is not None}
 
@@ -63,10 +66,12 @@ class Sections:
             self.wrong(path, error.message, error.hint)
             return None
         if not math.isfinite(number):
-            self.wrong(path, f"{number:g} is not a finite number", "leave out what you do not know")
+            what = Message("not-finite", "{number:g} is not a finite number", number=number)
+            self.wrong(path, what, "leave out what you do not know")
             return None
         if not number > 0 and not any_sign:
-            self.wrong(path, f"{value} must be above 0", "leave out what you do not know")
+            what = Message("out-of-range", "{value} must be above 0", value=value)
+            self.wrong(path, what, "leave out what you do not know")
             return None
         return number
 
@@ -75,7 +80,8 @@ class Sections:
         found = self.mapping(path)
         for name, value in found.items():
             if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-                self.wrong((*path, name), "a level is a number or a text", "write it like network: 10")
+                what = Message("invalid-level", "a level is a number or a text")
+                self.wrong((*path, name), what, "write it like network: 10")
         return {str(name): value for name, value in found.items()}
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .errors import DataError, InputError
+from .message import Message
 from .metrics import changed
 from .types import Estimate, Metric
 from .units import percent
@@ -135,7 +136,8 @@ class Gate:
         for condition in self.conditions:
             concerned = [item for item in items if condition.concerns(item.metric)]
             if not concerned and sealed:
-                untold.append((str(condition), "no number that decides can be so"))
+                why = Message("no-metric", "no number that decides can be so")
+                untold.append((str(condition), why))
             elif not concerned:
                 raise DataError(
                     "condition-not-applicable",
@@ -146,7 +148,8 @@ class Gate:
                 )
             tests += [(condition, item) for item in concerned]
         gated = {item.name for _, item in tests}
-        others = [(item.name, "neither a rate nor a time") for item in items if item.name not in gated]
+        why = Message("no-better-direction", "neither a rate nor a time")
+        others = [(item.name, why) for item in items if item.name not in gated]
         return GateVerdict(self, tuple(_rows(tests)), tuple(untold), (*others, *not_gated))
 
     def inconclusive(self, name: str) -> GateVerdict:
@@ -226,14 +229,25 @@ class GateVerdict:
     @property
     def sentences(self) -> tuple[str, ...]:
         """What it came to, one line each."""
-        said = [f"failed: {name}: {condition}" for condition, name in self.failed]
-        word = "failed as inconclusive" if self.gate.strict or self.nothing else "inconclusive"
-        said += [f"{word}: {name}: {condition}" for condition, name in self.untold]
+        said: list[str] = [
+            Message("gate-failed", "failed: {comparison}: {condition}", comparison=name, condition=condition)
+            for condition, name in self.failed
+        ]
+        words = "inconclusive: {comparison}: {condition}"
+        template = f"failed as {words}" if self.gate.strict or self.nothing else words
+        said += [
+            Message("gate-inconclusive", template, comparison=name, condition=condition)
+            for condition, name in self.untold
+        ]
         said += [self._passed(condition, bool(said)) for condition in self.gate.conditions if self._passing(condition)]
         reasons: dict[str, list[str]] = {}
         for name, why in self.not_gated:
             reasons.setdefault(why, []).append(name)
-        return (*said, *(f"not gated ({why}): {', '.join(names)}" for why, names in reasons.items()))
+        not_gated = (
+            Message("not-gated", "not gated ({reason}): {comparisons}", reason=why, comparisons=", ".join(names))
+            for why, names in reasons.items()
+        )
+        return (*said, *not_gated)
 
     def _passing(self, condition: Threshold) -> list[GateRow]:
         return [row for row in self.rows if row.condition == condition and row.holds is False]
@@ -244,7 +258,14 @@ class GateVerdict:
         row = max(passing, key=lambda row: row.at_most)
         which = f" ({row.item.name})" if len(passing) > 1 else ""
         most = f"; at most {percent(row.at_most)} {condition.word}{which}" if row.at_most > 0 else ""
-        return f"{'' if others else 'passed: '}{condition.passed(others)}{most}"
+        return Message(
+            "gate-passed",
+            "{conclusion}{limit}" if others else "passed: {conclusion}{limit}",
+            conclusion=condition.passed(others),
+            limit=most,
+            condition=condition,
+            at_most=row.at_most,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -273,7 +294,7 @@ def gate_of(texts: Sequence[str], strict: bool) -> Gate | None:
         matched = _CONDITION.match(text)
         if not matched:
             raise InputError(
-                "invalid-condition",
+                "invalid-gate-condition",
                 "'{condition}' is not a condition: WORD>SHARE, the word one of {allowed}",
                 "{example}",
                 condition=text,

@@ -25,6 +25,18 @@ def terminal_spelling(name: str, value: str) -> str:
 
 
 _spelling: ContextVar[Spelling | None] = ContextVar("spelling", default=None)
+_default_spelling: Spelling = terminal_spelling
+
+
+def set_default_spelling(spelling: Spelling) -> None:
+    """Write options so in this process, in all threads, wherever no ``spelled`` block says otherwise."""
+    global _default_spelling
+    _default_spelling = spelling
+
+
+def current_spelling() -> Spelling:
+    """How options are written here and now."""
+    return _spelling.get() or _default_spelling
 
 
 @contextmanager
@@ -48,7 +60,7 @@ class _Option:
         return format(self)
 
     def __format__(self, value: str) -> str:
-        return (_spelling.get() or terminal_spelling)(self._name, value)
+        return current_spelling()(self._name, value)
 
 
 class _Options:
@@ -57,7 +69,8 @@ class _Options:
 
 
 spell = _Options()
-"""In an f-string or a template: ``{spell.where}``, with a value ``{spell.where:'fs=nfs'}``."""
+"""In an f-string or a template: ``{spell.where}``, with a value ``{spell.where:'fs=nfs'}``. An option of a whole
+command line in a sentence (``iosonde probe --json``) is no option of the caller: it is written as it is."""
 
 
 class Message(str):
@@ -84,6 +97,11 @@ class Message(str):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, (self.code, str(self), {name: str(value) for name, value in self.values.items()})
+
+
+def prefixed(sentence: str, place: str) -> str:
+    """Return a sentence with the place it is about before it; a Message stays one."""
+    return sentence.prefixed(place) if isinstance(sentence, Message) else f"{place}: {sentence}"
 
 
 def restore(code: str, text: str, values: Mapping[str, object]) -> Message:

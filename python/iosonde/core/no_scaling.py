@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from .message import Message
 from .shared_reads import without_the_writer
 from .stored import StoredRun
 from .types import Experiment
@@ -41,7 +42,7 @@ def _of_another_node_in_some(runs: Sequence[StoredRun], peers: set[str]) -> tupl
     if not mixed:
         return set(), ""
     why = "no efficiency. In some trials its files were the node's own, in its cache, in others another node's"
-    return set(mixed), f"{listed(mixed)}: {why}"
+    return set(mixed), Message("mixed-readers", "{operations}: " + why, operations=listed(mixed))
 
 
 def _served_in_some(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
@@ -55,4 +56,4 @@ def _served_in_some(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
     if not mixed:
         return set(), ""
     why = "no efficiency. In some trials a client's cache served it, in others servers did"
-    return set(mixed), f"{listed(mixed)}: {why}"
+    return set(mixed), Message("mixed-caches", "{operations}: " + why, operations=listed(mixed))

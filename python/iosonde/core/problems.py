@@ -58,11 +58,21 @@ class SpecError(InputError):
         self.details = (*shown, *([f"and {more} more"] if more > 0 else []))
 
 
+def unknown_key() -> Message:
+    """Return the message about a key that a file may not have."""
+    return Message("unknown-key", "there is no such key")
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """What to write in place of an unknown word: the nearest known one, else all of them."""
     words = list(known)
-    near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
-    return f"did you mean {near[0]}?" if near else f"known: {', '.join(words)}"
+    near = closest(word, words)
+    return f"did you mean {near}?" if near else f"known: {', '.join(words)}"
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """Return the known word that is most like an unknown one; '' if none is alike."""
+    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)), "")
 
 
 def _sentence(name: str, problem: Problem) -> str:

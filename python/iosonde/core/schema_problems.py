@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .errors import InputError
-from .problems import Problem, nearest
+from .message import Message
+from .problems import Problem, closest, nearest, unknown_key
 from .yaml_text import Document, Key, key_text, kind_of
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def violations(validator: Any, document: Document, page: str) -> list[Problem]:
     return list(found.values())
 
 
-def _sentences(error: ValidationError, page: str) -> Iterator[tuple[Key, str, str]]:
+def _sentences(error: ValidationError, page: str) -> Iterator[tuple[Key, Message, str]]:
     """(path, what, hint) of one violation."""
     path = tuple(error.absolute_path)
     value: Any = error.instance
@@ -36,35 +37,40 @@ def _sentences(error: ValidationError, page: str) -> Iterator[tuple[Key, str, st
             known = list(schema["properties"])
             for key in value:
                 if key not in known:
-                    yield (*path, key), "there is no such key", nearest(key, known)
+                    yield (*path, key), unknown_key(), nearest(key, known)
         case "required":
             for key in wanted:
                 if key not in value:
-                    yield path, f"the key '{key}' is missing", f"see {page}"
+                    yield path, Message("missing-key", "the key '{name}' is missing", name=key), f"see {page}"
         case "type":
             types = [wanted] if isinstance(wanted, str) else wanted
             expected = " or ".join(_TYPES[name] for name in types)
-            yield path, f"expected {expected}, found {kind_of(value)}", _for_type(types, value, page)
+            what = Message("wrong-type", "expected {expected}, found {value}", expected=expected, value=kind_of(value))
+            yield path, what, _for_type(types, value, page)
         case "enum":
-            near = nearest(str(value), wanted)
-            hint = near if near.startswith("did") else "write one of them"
-            yield path, f"{kind_of(value)} is not one of {', '.join(wanted)}", hint
+            hint = nearest(str(value), wanted) if closest(str(value), wanted) else "write one of them"
+            allowed = ", ".join(wanted)
+            what = Message("unknown-value", "{value} is not one of {allowed}", value=kind_of(value), allowed=allowed)
+            yield path, what, hint
         case "format" if isinstance(error.cause, InputError):
             yield path, error.cause.message, error.cause.hint
         case "minimum":
-            yield path, f"{value} is less than {wanted}", f"it must be at least {wanted}"
+            what = Message("out-of-range", "{value} is less than {limit}", value=value, limit=wanted)
+            yield path, what, f"it must be at least {wanted}"
         case "exclusiveMinimum":
-            yield path, f"{value} is not more than {wanted}", f"it must be more than {wanted}"
+            what = Message("out-of-range", "{value} is not more than {limit}", value=value, limit=wanted)
+            yield path, what, f"it must be more than {wanted}"
         case "maximum":
-            yield path, f"{value} is more than {wanted}", f"it must be at most {wanted}"
+            what = Message("out-of-range", "{value} is more than {limit}", value=value, limit=wanted)
+            yield path, what, f"it must be at most {wanted}"
         case "minItems" | "minLength" | "minProperties":
-            yield path, "it is empty", "give it a value, or leave the key out"
+            yield path, Message("empty-value", "it is empty"), "give it a value, or leave the key out"
         case "maxLength":
-            yield path, f"it has more than {wanted} characters", "shorten it"
+            yield path, Message("too-long", "it has more than {limit} characters", limit=wanted), "shorten it"
         case "uniqueItems":
-            yield path, "a value is given twice", "keep one of them"
+            yield path, Message("duplicate-value", "a value is given twice"), "keep one of them"
         case _:
-            yield path, error.message, ""
+            yield path, Message("invalid-value", "{reason}", reason=error.message), ""
 
 
 def _for_type(types: list[str], value: Any, page: str) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .message import Message
 from .stored import StoredPhase, StoredRun
 from .words import listed
 
@@ -60,8 +61,11 @@ def without_the_writer(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
             if (of := counted(run, phase.operation)) and of.beside:
                 found[phase.operation] = of.beside
     states = sorted(set(found.values()))
-    said = (
-        f"{listed(list(found))}: no efficiency. The node that wrote the file read it at the same time and is not "
-        f"counted, its cache being {listed(states)}"
+    said = Message(
+        "writer-not-counted",
+        "{operations}: no efficiency. The node that wrote the file read it at the same time and is not counted, "
+        "its cache being {states}",
+        operations=listed(list(found)),
+        states=listed(states),
     ) if found else ""  # fmt: skip
     return {name for operation in found for name in (operation, operation + WRITER_NODE)}, said

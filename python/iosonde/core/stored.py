@@ -9,6 +9,7 @@ from typing import Any
 
 from .faults import FaultDone
 from .filesystems import structure
+from .message import Message
 from .types import FactorValue, Finding, Severity
 from .words import counted
 
@@ -461,6 +462,13 @@ def fate_of_incomplete(runs: Iterable[StoredRun]) -> str:
 def incomplete_among(runs: Sequence[StoredRun]) -> str:
     """How many of these are incomplete and in it, in words; empty where none is, or they are left out."""
     taken = [run for run in runs if not run.complete and run.counts]
-    are = "is" if len(taken) == 1 else "are"
-    whole = counted(len(runs), "trial")
-    return f"{len(taken)} of {whole} {are} incomplete and {fate_of_incomplete(taken)}" if taken else ""
+    if not taken:
+        return ""
+    return Message(
+        "incomplete-runs",
+        "{n_incomplete} of {trials} {verb} incomplete and {fate}",
+        n_incomplete=len(taken),
+        trials=counted(len(runs), "trial"),
+        verb="is" if len(taken) == 1 else "are",
+        fate=fate_of_incomplete(taken),
+    )

@@ -25,9 +25,9 @@ def count(text: str) -> float:
     try:
         value = float(text)
     except ValueError as error:
-        raise InputError(f"'{text}' is not a number", "write it like 4") from error
+        raise InputError("not-a-number", "'{number}' is not a number", "write it like 4", number=text) from error
     if not math.isfinite(value):
-        raise InputError(f"'{text}' is not a finite number", "write it like 4")
+        raise InputError("not-finite", "'{number}' is not a finite number", "write it like 4", number=text)
     return value
 
 
@@ -35,7 +35,7 @@ def whole(text: str) -> int:
     """A whole number of things. Raises InputError."""
     value = count(text)
     if value != int(value):
-        raise InputError(f"'{text}' is not a whole number", "write it like 4")
+        raise InputError("not-an-integer", "'{number}' is not a whole number", "write it like 4", number=text)
     return int(value)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.units import typed_sizes
 
 Cell = float | int | str | None
@@ -115,22 +115,24 @@ class Table:
                 candidates=found,
             )
         if name in self.alike:
-            said = f"is '{self.alike[name]}' in all rows" if self.alike[name] else "is not known of any row"
             raise DataError(
                 "constant-column",
-                "{location}{column} {reason}: there is nothing to tell apart",
+                "{location}{column} is '{value}' in all rows: there is nothing to tell apart"
+                if self.alike[name]
+                else "{location}{column} is not known of any row: there is nothing to tell apart",
                 "leave it out",
                 location=self._where(),
                 column=name,
-                reason=said,
+                value=self.alike[name],
             )
         raise DataError(
             "unknown-column",
             "{location}there is no column '{column}'",
-            "{suggestion}",
+            "did you mean {nearest}?" if (near := self._nearest(name)) else "columns are: {columns}",
             location=self._where(),
             column=name,
-            suggestion=self._nearest(name),
+            nearest=near,
+            columns=", ".join(self.columns),
         )
 
     def level_units(self, names: Iterable[str] | None = None) -> dict[str, str]:
@@ -151,11 +153,11 @@ class Table:
             row = next((i for i, value in enumerate(column.values) if not is_number(value)), 0)
             raise DataError(
                 "not-a-number",
-                "{row}, column '{column_name}': {problem}",
+                "{row}, column '{column}': '{cell}' is not a number",
                 "{cure}",
                 row=self.place(row),
-                column_name=column.name,
-                problem=_not_a_number(column.values[row]),
+                column=column.name,
+                cell=column.values[row],
                 cure=self._cure(column, row),
             )
         values = column.values.astype(float)
@@ -163,10 +165,10 @@ class Table:
             row = int(np.flatnonzero(np.isinf(values))[0])
             raise DataError(
                 "not-finite",
-                "{row}, column '{column_name}': the value is infinite",
+                "{row}, column '{column}': the value is infinite",
                 "{cure}",
                 row=self.place(row),
-                column_name=column.name,
+                column=column.name,
                 cure=self._cure(column, row),
             )
         size = np.abs(values)
@@ -225,19 +227,18 @@ class Table:
     def _where(self) -> str:
         return f"{self.source}: " if self.source else ""
 
-    def _cure(self, column: Column, row: int) -> str:
+    def _cure(self, column: Column, row: int) -> Message:
         """What to do with a cell that is no number."""
         if self._of_runs:
-            return f"leave the run out: {spell.where} 'run!={self.columns['run'].values[row]}'"
+            run = self.columns["run"].values[row]
+            return Message("leave-run-out", "leave the run out: {spell.where} 'run!={run}'", run=run)
         return _cure(column.values[row])
 
     def _nearest(self, name: str) -> str:
+        """Return the names that are like a wrong one, joined by *or*; '' without any."""
         candidates = list(dict.fromkeys([*self.columns, *(c.label for c in self.columns.values())]))
         folded = {candidate.lower(): candidate for candidate in candidates}
-        near = [folded[match] for match in difflib.get_close_matches(name.lower(), folded, 3, 0.5)]
-        if near:
-            return f"did you mean {' or '.join(near)}?"
-        return f"columns are: {', '.join(self.columns)}"
+        return " or ".join(folded[match] for match in difflib.get_close_matches(name.lower(), folded, 3, 0.5))
 
 
 def joint_codes(coded: Iterable[tuple[npt.NDArray[np.intp], int]], n_rows: int) -> npt.NDArray[np.int64]:
@@ -320,15 +321,11 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _not_a_number(text: object) -> str:
-    return f"'{text}' is not a number"
-
-
-def _cure(text: object) -> str:
+def _cure(text: object) -> Message:
     written = str(text).strip()
     whole, comma, tail = written.partition(",")
     if comma and whole.lstrip("+-").isdigit() and tail.isdigit():
-        return f"write it with a decimal point: {whole}.{tail}"
+        return Message("decimal-comma", "write it with a decimal point: {number}", number=f"{whole}.{tail}")
     if written.lower() in ("nan", "inf", "-inf", "+inf", "infinity", "-infinity"):
-        return "leave the cell empty if the value is missing"
-    return "correct the cell, or leave it empty if the value is missing"
+        return Message("not-finite", "leave the cell empty if the value is missing")
+    return Message("not-a-number", "correct the cell, or leave it empty if the value is missing")

@@ -12,6 +12,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .message import Message
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -104,10 +106,12 @@ class Estimate:
         ends, warnings = [self.low, self.high], list(self.warnings)
         if low is not None and self.low < low:
             ends[0] = min(low, value)
-            warnings.append(f"the interval reaches below {low:g} and is cut there")
+            warnings.append(Message("cut-interval", "the interval reaches below {limit:g} and is cut there", limit=low))
         if high is not None and self.high > high:
             ends[1] = max(high, value)
-            warnings.append(f"the interval reaches above {high:g} and is cut there")
+            warnings.append(
+                Message("cut-interval", "the interval reaches above {limit:g} and is cut there", limit=high)
+            )
         return replace(self, low=ends[0], high=ends[1], warnings=tuple(warnings))
 
     def to_json(self) -> dict[str, Any]:

@@ -117,11 +117,18 @@ def parse_bits(text: str) -> float:
     try:
         return 8 * parse_rate(text)
     except InputError as error:
-        what, hint = f"'{text}' is not a rate of a link", "write bits like 993mbit, bytes like 124MB/s"
         if found := _BITS_OR_BYTES.fullmatch(text.strip()):
-            what = f"'{text}' may be bits or bytes"
-            hint = f"bits are {found[1]}{found[2].lower()}bit, bytes {found[1]}{found[2].upper()}B/s"
-        raise InputError("invalid-rate", "{problem}", "{hint}", problem=what, hint=hint) from error
+            raise InputError(
+                "ambiguous-rate",
+                "'{rate}' may be bits or bytes",
+                "bits are {bits}bit, bytes {bytes_}B/s",
+                rate=text,
+                bits=found[1] + found[2].lower(),
+                bytes_=found[1] + found[2].upper(),
+            ) from error
+        raise InputError(
+            "invalid-rate", "'{rate}' is not a rate of a link", "write bits like 993mbit, bytes like 124MB/s", rate=text
+        ) from error
 
 
 def parse_per_byte(text: str) -> float:

@@ -71,8 +71,14 @@ def check_columns(conditions: Iterable[tuple[str, str, Any]], columns: Iterable[
             )
         if column not in known:
             near = difflib.get_close_matches(column, known, n=3, cutoff=0.5)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
-            raise InputError("unknown-column", "there is no column '{column}'", "{hint}", column=column, hint=hint)
+            raise InputError(
+                "unknown-column",
+                "there is no column '{column}'",
+                "did you mean {nearest}?" if near else "there are: {columns}",
+                column=column,
+                nearest=" or ".join(near),
+                columns=", ".join(known),
+            )
 
 
 def matching_rows(columns: Mapping[str, Sequence[Any]], conditions: Sequence[tuple[str, str, Any]]) -> list[int]:

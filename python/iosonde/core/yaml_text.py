@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.problems import Problem, SpecError
 
 if TYPE_CHECKING:
@@ -106,10 +107,10 @@ def parse(text: str, name: str, as_json: bool = False, first: str = FIRST) -> Do
     reader = _Reader(name)
     node = _compose(_checked_json(text, name) if as_json else text, name)
     if node is None:
-        raise SpecError(name, [Problem(1, "", "the file is empty", first)])
+        raise SpecError(name, [Problem(1, "", Message("empty-file", "the file is empty"), first)])
     data = reader.value(node, ())
     if not isinstance(data, dict) and not reader.problems:
-        what = f"the file holds {kind_of(data)} and not keys with values"
+        what = Message("not-a-mapping", "the file holds {value} and not keys with values", value=kind_of(data))
         reader.problems.append(Problem(1, "", what, first))
     if reader.problems:
         raise SpecError(name, reader.problems)
@@ -160,13 +161,22 @@ def _checked_json(text: str, name: str) -> str:
         json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         hint = "a comma, a bracket or a quote is missing or too much at or before this place"
-        problem = Problem(error.lineno, "", f"this is not JSON: {error.msg} (column {error.colno})", hint)
-        raise SpecError(name, [problem if text.strip() else Problem(1, "", "the file is empty")]) from error
+        what = Message(
+            "invalid-json", "this is not JSON: {reason} (column {column})", reason=error.msg, column=error.colno
+        )
+        problem = Problem(error.lineno, "", what, hint)
+        empty = Problem(1, "", Message("empty-file", "the file is empty"))
+        raise SpecError(name, [problem if text.strip() else empty]) from error
     except ValueError as error:
-        raise SpecError(name, [Problem(None, "", f"this is not JSON: {error}", "write a number")]) from error
+        what = Message("invalid-json", "this is not JSON: {reason}", reason=error)
+        raise SpecError(name, [Problem(None, "", what, "write a number")]) from error
     except RecursionError as error:
-        raise SpecError(name, [Problem(None, "", "it is nested too deeply")]) from error
+        raise SpecError(name, [Problem(None, "", _too_deep())]) from error
     return re.sub(r'"(?:[^"\\]|\\.)*"|\t', lambda found: " " if found[0] == "\t" else found[0], text)
+
+
+def _too_deep() -> Message:
+    return Message("nested-too-deep", "it is nested too deeply")
 
 
 def _no_constant(word: str) -> Any:
@@ -199,22 +209,25 @@ def _compose(text: str, name: str) -> yaml.Node | None:
     except yaml.YAMLError as error:
         place = getattr(error, "position", None)
         line = None if place is None else text.count("\n", 0, place) + 1
-        what = f"this is not text: {str(error).splitlines()[0]}"
+        what = Message("not-text", "this is not text: {reason}", reason=str(error).splitlines()[0])
         raise SpecError(name, [Problem(line, "", what, "delete that character, or write the file again")]) from error
     except RecursionError as error:
-        raise SpecError(name, [Problem(None, "", "it is nested too deeply")]) from error
+        raise SpecError(name, [Problem(None, "", _too_deep())]) from error
 
 
 def _syntax(error: yaml.MarkedYAMLError, line: int | None, written: str) -> Problem:
-    what = str(error.problem)
+    reason = str(error.problem)
     if "${" in written and "flow" in str(error.context):
-        return Problem(line, "", f"this is not YAML: {what}", "inside { } and [ ] put ${NAME} in quotes")
-    if "'\\t'" in what:
-        return Problem(line, "", "a tab stands where YAML wants spaces", "indent with spaces")
+        what = Message("invalid-yaml", "this is not YAML: {reason}", reason=reason)
+        return Problem(line, "", what, "inside { } and [ ] put ${NAME} in quotes")
+    if "'\\t'" in reason:
+        return Problem(line, "", Message("tab", "a tab stands where YAML wants spaces"), "indent with spaces")
     if "single document" in str(error.context):
-        return Problem(line, "", "a second document begins here (---)", "keep one document in a file")
+        what = Message("several-documents", "a second document begins here (---)")
+        return Problem(line, "", what, "keep one document in a file")
     context = f" ({error.context})" if error.context else ""
-    return Problem(line, "", f"this is not YAML: {what}{context}", "look at the indentation, the colons and the quotes")
+    what = Message("invalid-yaml", "this is not YAML: {reason}{context}", reason=reason, context=context)
+    return Problem(line, "", what, "look at the indentation, the colons and the quotes")
 
 
 class _Reader:
@@ -233,10 +246,12 @@ class _Reader:
         self.places.setdefault(path, line)
         self.values += 1
         if self.values > MAX_VALUES or len(path) > MAX_DEPTH:
-            what = "it has too many values" if self.values > MAX_VALUES else "it is nested too deeply"
+            too_many = Message("too-many-values", "it has too many values")
+            what = too_many if self.values > MAX_VALUES else _too_deep()
             raise SpecError(self.name, [Problem(line, "", what, "aliases (*name) count as what they stand for")])
         if not node.tag.startswith("tag:yaml.org,2002:") or node.tag.rsplit(":", 1)[1] not in ("str", "seq", "map"):
-            self._wrong(line, path, f"the tag {_short(node.tag)} is not read", "leave it out")
+            what = Message("unsupported-tag", "the tag {tag} is not read", tag=_short(node.tag))
+            self._wrong(line, path, what, "leave it out")
             return None
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
@@ -250,10 +265,13 @@ class _Reader:
         for key, item in node.value:
             line = key.start_mark.line + 1
             if key.id != "scalar":
-                self._wrong(line, path, "a key is not text here", "put { } or [ ] around values only, or quote ${NAME}")
+                what = Message("invalid-key", "a key is not text here")
+                self._wrong(line, path, what, "put { } or [ ] around values only, or quote ${NAME}")
                 continue
             if key.value in found:
-                what = f"the key is given twice, first in line {first[key.value]}"
+                what = Message(
+                    "duplicate-key", "the key is given twice, first in line {first_line}", first_line=first[key.value]
+                )
                 self._wrong(line, (*path, key.value), what, "keep one of the two")
                 continue
             first[key.value] = line
@@ -267,11 +285,11 @@ class _Reader:
             return _whole(text)
         return _plain(text, lambda what, hint: self._wrong(line, path, what, hint))
 
-    def _wrong(self, line: int, path: Key, what: str, hint: str) -> None:
+    def _wrong(self, line: int, path: Key, what: Message, hint: str) -> None:
         self.problems.append(Problem(line, key_text(path), what, hint))
 
 
-def _plain(text: str, wrong: Callable[[str, str], None]) -> Any:
+def _plain(text: str, wrong: Callable[[Message, str], None]) -> Any:
     """The value of a plain scalar; what it is ambiguous about is told to ``wrong``."""
     if text in _NULL:
         return None
@@ -279,7 +297,8 @@ def _plain(text: str, wrong: Callable[[str, str], None]) -> Any:
         return _BOOLS[text]
     for trap, why in _TRAPS.items():
         if trap.fullmatch(text):
-            wrong(f"{text}: {why}", f"write the plain number, or '{text}' in quotes for a text")
+            what = Message("ambiguous-number", "{number}: {reason}", number=text, reason=why)
+            wrong(what, f"write the plain number, or '{text}' in quotes for a text")
             return None
     if _INT.fullmatch(text) and len(text) < 100:
         return int(text)

@@ -8,6 +8,7 @@ import numpy as np
 
 from iosonde.core.column_units import is_rate
 from iosonde.core.errors import DataError
+from iosonde.core.message import Message
 from iosonde.core.quantities import parse_quantity
 from iosonde.core.table import Column, Table
 
@@ -19,7 +20,8 @@ def with_numbers(table: Table) -> Table:
     converted = [made for column in table.columns.values() if (made := _converted(column, table)) is not None]
     if not converted:
         return table
-    said = [f"column '{one.name}' has cells with units, which are read in {one.unit}" for one in converted]
+    template = "column '{column}' has cells with units, which are read in {unit}"
+    said = [Message("cells-with-units", template, column=one.name, unit=one.unit) for one in converted]
     columns = {**table.columns, **{one.name: one for one in converted}}
     return replace(table, columns=columns, warnings=(*table.warnings, *said))
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError
 from iosonde.core.headlines import standing_for
+from iosonde.core.message import Message
 from iosonde.core.server_calls import CALLS
 from iosonde.core.table import Table
 from iosonde.core.wire import METRICS as NETWORK
@@ -130,9 +131,11 @@ def _of_clocks(metrics: Texts, operations: Texts, native: Mask, clocks: Sequence
     fallback = native & _ends(metrics, (_SUM_OF_RANKS,)) & np.isin(operations, without)
     if not fallback.any():
         return keep, []
-    said = (
-        f"no {' or '.join(clocks)} rate of {', '.join(without)} (the nodes' clocks cannot be compared): the sum of "
-        "ranks is shown"
+    said = Message(
+        "no-common-clock",
+        "no {clocks} rate of {operations} (the nodes' clocks cannot be compared): the sum of ranks is shown",
+        clocks=" or ".join(clocks),
+        operations=", ".join(without),
     )
     return keep | fallback, [said]
 

@@ -160,20 +160,21 @@ def _mended(path: Path, row: list[str], line: int, names: list[str], delimiter: 
     extra = row[len(names) :]
     if extra and not any(cell.strip() for cell in extra):
         return row[: len(names)]  # a delimiter at the end of the line
-    hint = "did the file end early?"
-    if extra:
-        hint = "quote cells that hold the delimiter"
-        if delimiter == ",":
-            hint += "; decimal commas need another delimiter and a decimal point"
+    quote = "quote cells that hold the delimiter"
+    if not extra:
+        hint = "did the file end early?"
+    elif delimiter == ",":
+        hint = f"{quote}; decimal commas need another delimiter and a decimal point"
+    else:
+        hint = quote
     raise DataError(
         "wrong-cell-count",
         "{path}, line {line} has {n_cells} cells, the header {n_columns}",
-        "{hint}",
+        hint,
         path=path,
         line=line,
         n_cells=len(row),
         n_columns=len(names),
-        hint=hint,
     )
 
 

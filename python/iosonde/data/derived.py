@@ -89,9 +89,8 @@ def parse(text: str, columns: Sequence[str]) -> Derived | None:
         raise InputError(
             "expression-too-long",
             "an expression of {n_characters} characters is too long",
-            "{hint}",
+            _HINT,
             n_characters=len(text),
-            hint=_HINT,
         )
     names: list[str] = []
 
@@ -110,9 +109,7 @@ def parse(text: str, columns: Sequence[str]) -> Derived | None:
     try:
         tree = ast.parse(written.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InputError(
-            "invalid-expression", "'{expression}' cannot be read", "{hint}", expression=text, hint=_HINT
-        ) from None
+        raise InputError("invalid-expression", "'{expression}' cannot be read", _HINT, expression=text) from None
     _check(tree, text, len(names))
     outer = tree.func.id if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) else ""
     plain = isinstance(tree, ast.Call) and isinstance(tree.args[0], ast.Name)
@@ -130,10 +127,9 @@ def _check(node: ast.AST, text: str, n_names: int) -> None:
             raise InputError(
                 "unknown-column",
                 "'{expression}': there is no column '{column}'",
-                "{hint}",
+                _HINT,
                 expression=text,
                 column=node.id,
-                hint=_HINT,
             )
     elif isinstance(node, ast.UnaryOp):
         good = isinstance(node.op, ast.USub)
@@ -148,10 +144,9 @@ def _check(node: ast.AST, text: str, n_names: int) -> None:
             raise InputError(
                 "unknown-transform",
                 "'{expression}': there is no transform '{transform}'",
-                "{hint}",
+                _HINT,
                 expression=text,
                 transform=function or ast.unparse(node.func),
-                hint=_HINT,
             )
         good = len(node.args) == 1 and not node.keywords
         for argument in node.args:
@@ -159,7 +154,7 @@ def _check(node: ast.AST, text: str, n_names: int) -> None:
     else:
         good = False
     if not good:
-        raise InputError("invalid-expression", "'{expression}' cannot be read", "{hint}", expression=text, hint=_HINT)
+        raise InputError("invalid-expression", "'{expression}' cannot be read", _HINT, expression=text)
 
 
 def _is_scaled(node: ast.expr, index: int) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from iosonde.core.hardware import SOURCE
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment
@@ -87,4 +87,11 @@ def mixed(rows: Table, cells: Sequence[str]) -> bool:
 def note(ids: Sequence[str], shown: str, why: str = "") -> str:
     """What is said where one of several was taken."""
     which = "the last" if shown == ids[-1] else "this one"
-    return f"of {len(ids)} experiments {which}, {shown}{why}: {spell.experiment:ID}|all"
+    return Message(
+        "one-of-several",
+        "of {n_experiments} experiments {choice}, {experiment}{reason}: {spell.experiment:ID}|all",
+        n_experiments=len(ids),
+        choice=which,
+        experiment=shown,
+        reason=why,
+    )

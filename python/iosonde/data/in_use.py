@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from iosonde.core.level_text import same_level
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun, plain
 from iosonde.core.table import Table
 
@@ -24,9 +24,17 @@ def in_use(source: Source, rows: Table, names: Sequence[str]) -> tuple[dict[str,
     own = [column.name for column in columns]
     for levels, _ in rows.groups(own):
         if all(same_level(level, str(state)) for level, state in zip(levels, states, strict=True)):
-            said = f"in use is {shown}, as read before the first trial set anything: {spell.current} says another"
+            said = Message(
+                "settings-in-use",
+                "in use is {settings}, as read before the first trial set anything: {spell.current} says another",
+                settings=shown,
+            )
             return dict(zip(own, map(str, levels), strict=True)), said
-    return None, f"the system had {shown} before the campaign, which was not measured: the gain is not over it"
+    return None, Message(
+        "unmeasured-settings",
+        "the system had {settings} before the campaign, which was not measured: the gain is not over it",
+        settings=shown,
+    )
 
 
 def _runs(source: Source, experiment: str) -> list[StoredRun]:

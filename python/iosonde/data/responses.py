@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.headlines import SPEEDS
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.core.metrics import metric_of
-from iosonde.core.problems import nearest
+from iosonde.core.problems import closest
 from iosonde.core.stored import incomplete_among
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Factor, Metric
@@ -169,7 +169,13 @@ def _headline(found: Sequence[Response]) -> Response | None:
         chosen = [one for one in found if one.metric.name in {f"{kind}_{clock}" for clock in CLOCKS}]
         if len(chosen) == 1:
             others = ", ".join(one.metric.name for one in found if one is not chosen[0])
-            said = f"of {chosen[0].operation} {chosen[0].metric.name} is taken, its headline; it has {others}, too"
+            said = Message(
+                "headline-metric",
+                "of {operation} {metric} is taken, its headline; it has {others}, too",
+                operation=chosen[0].operation,
+                metric=chosen[0].metric.name,
+                others=others,
+            )
             return replace(chosen[0], warnings=(*chosen[0].warnings, said))
     return None
 
@@ -192,16 +198,16 @@ def _of_store(source: Source, asked: Asked) -> Iterator[Response]:
 
 def no_trial(source: Source) -> DataError:
     """What to raise where a store has no run that counts, with what would take those that it has."""
-    hint, left_out = "iosonde show says what it holds", sum(not run.counts for run in source.runs)
-    if left_out:
-        hint += f"; {spell.incomplete} takes its {counted(left_out, 'incomplete run')}"
+    left_out = sum(not run.counts for run in source.runs)
+    no_trials = left_out or not source.runs
     return DataError(
-        "no-results",
-        "{source} holds no {missing}",
-        "{hint}",
+        "no-complete-trials" if no_trials else "no-results",
+        "{source} holds no complete trial" if no_trials else "{source} holds no result",
+        "iosonde show says what it holds; {spell.incomplete} takes its {incomplete}"
+        if left_out
+        else "iosonde show says what it holds",
         source=source.name,
-        missing="complete trial" if left_out or not source.runs else "result",
-        hint=hint,
+        incomplete=counted(left_out, "incomplete run"),
     )
 
 
@@ -270,15 +276,14 @@ def _parsed(source: Source, text: str, names: Sequence[str]) -> derived.Derived 
         return derived.parse(text, names)
     except InputError as error:
         titles = [" ".join(map(str, key)) for key, _ in source.table.groups(["operation", "metric"])]
-        near = nearest(text, titles)
-        if near.startswith("did"):
+        if near := closest(text, titles):
             raise InputError(
                 "unknown-response",
                 "{source} has no response '{response}'",
-                "{suggestions}",
+                "did you mean {nearest}?",
                 source=source.name,
                 response=text,
-                suggestions=near,
+                nearest=near,
             ) from error
         raise
 
@@ -405,7 +410,14 @@ def _asked_column(table: Table, text: str, made: derived.Derived | None, factors
 def _assumed(one: Response, others: Sequence[str]) -> str:
     """What was taken for a factor of somebody's table, whose user names none."""
     beside = f"; {', '.join(others)} looks measured and is left out" if others else ""
-    return f"taken for factors, as {spell.on} names none: {', '.join(one.names)}{beside}"
+    return assumed_factors(", ".join(one.names), beside, "on")
+
+
+def assumed_factors(factors: str, excluded: str, option: str) -> Message:
+    """Return the warning that these were taken for factors. ``option`` would name them; '' where there is none."""
+    reason = f"{getattr(spell, option)} names none" if option else "none is named"
+    template = "taken for factors, as {reason}: {factors}{excluded}"
+    return Message("assumed-factors", template, reason=reason, factors=factors, excluded=excluded)
 
 
 def _measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[str, ...]]:

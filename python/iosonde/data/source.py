@@ -14,6 +14,7 @@ import numpy as np
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
 from iosonde.core.hardware import SOURCE as PROBE_SOURCE
+from iosonde.core.message import Message
 from iosonde.core.schema import ROW_COLUMNS
 from iosonde.core.stored import PLACES, StoredRun
 from iosonde.core.table import Table
@@ -121,7 +122,10 @@ class Source:
     def beside(self, ids: Collection[str]) -> list[str]:
         """In a sentence, how many of these runs were measured while others were, on the same machine."""
         count = sum(bool(run.beside) for run in self.runs if run.id in ids)
-        return [f"{count} of {len(ids)} runs were measured beside another measurement [S132]"] if count else []
+        if not count:
+            return []
+        template = "{n_concurrent} of {n_runs} runs were measured beside another measurement [S132]"
+        return [Message("concurrent-measurements", template, n_concurrent=count, n_runs=len(ids))]
 
     def iterations(self, choice: MetricChoice) -> Table:
         """As the rows of ``trials`` of a store, with a row for each of a tool's own iterations."""

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
+from iosonde.core.message import Message
 from iosonde.core.table import Table
 
 from . import roles
@@ -48,12 +49,19 @@ def one_row_a_trial(table: Table, responses: Sequence[str], named: Sequence[str]
     dated = [name for name in seen.numbering if name not in (*trials, *ranks)]
     groups = _trials(table, cells, trials, ranks, dated)
     if groups is None:
-        return TrialRows(table, f"rows are single ranks ({ranks[0]}), and no column says of which trial: n counts "
-                         "ranks, which are no repetitions; name the trial in a column trial", True)  # fmt: skip
+        said = Message(
+            "missing-trial-column",
+            "rows are single ranks ({column}), and no column says of which trial: n counts ranks, which are no "
+            "repetitions; name the trial in a column trial",
+            column=ranks[0],
+        )
+        return TrialRows(table, said, True)
     if len(groups) == len(table):
         return TrialRows(table)
-    return TrialRows(_averaged(table, responses, groups),
-                     f"n counts trials: the {'ranks' if ranks else 'rows'} of each are averaged first")  # fmt: skip
+    said = Message(
+        "averaged-parts", "n counts trials: the {parts} of each are averaged first", parts="ranks" if ranks else "rows"
+    )
+    return TrialRows(_averaged(table, responses, groups), said)
 
 
 def _averaged(table: Table, responses: Sequence[str], groups: Sequence[npt.NDArray[np.intp]]) -> Table:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
 from iosonde.core.level_text import same_level
+from iosonde.core.message import Message
 from iosonde.core.table import Cell, Table
 from iosonde.core.types import Estimate
 
@@ -320,13 +321,30 @@ def _depth(share: Any, crossed: Crossed | None, depth: int, advised: Any, level:
 def _warnings(made: Instances) -> list[str]:
     found = []
     if made.incomplete:
-        found.append(f"{made.incomplete} of {made.incomplete + len(made)} instances lack a setting and are not used")
+        found.append(
+            Message(
+                "missing-settings",
+                "{n} of {n_instances} instances lack a setting and are not used",
+                n=made.incomplete,
+                n_instances=made.incomplete + len(made),
+            )
+        )
     if made.slots < 2:
         found.append(
-            "a cell has one trial: the gain comes from cross-validation over instances alone, the best possible is "
-            "too good by the noise, and ties are not seen; measure each cell "
-            f"{'three times' if by_repeat(made) else 'twice'} or more"
+            Message(
+                "single-trial",
+                "a cell has one trial: the gain comes from cross-validation over instances alone, the best possible is "
+                "too good by the noise, and ties are not seen; measure each cell "
+                + ("three times" if by_repeat(made) else "twice")
+                + " or more",
+            )
         )
     if by_repeat(made):
-        found.append(f"fewer than {FEW} instances: no rules, and gains hold for these instances only")
+        found.append(
+            Message(
+                "few-instances",
+                "fewer than {few} instances: no rules, and gains hold for these instances only",
+                few=FEW,
+            )
+        )
     return found

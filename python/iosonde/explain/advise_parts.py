@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.logs import exp_of
 
@@ -102,7 +103,9 @@ def mean_estimate(values: Array, level: float, group: Rows | None = None) -> Est
     sums = rest if group is None else np.bincount(np.unique(group, return_inverse=True)[1].reshape(-1), rest)
     n = len(sums)
     if n < 3:
-        return Estimate(mean, None, None, level, n, ("fewer than 3 values: no interval; add repeats",))
+        return Estimate(
+            mean, None, None, level, n, (Message("too-few-values", "fewer than 3 values: no interval; add repeats"),)
+        )
     half = t_critical(level, n - 1) * math.sqrt(n / (n - 1) * float((sums**2).sum())) / len(values)
     return Estimate(mean, mean - half, mean + half, level, n)
 

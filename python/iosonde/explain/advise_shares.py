@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .advise_defaults import best_of
@@ -46,7 +47,9 @@ def cut(made: Estimate) -> Estimate:
     if 0.0 <= made.value <= 1.0:
         return made.within(0.0, 1.0)
     value, low, high = (None if x is None else min(max(x, 0.0), 1.0) for x in (made.value, made.low, made.high))
-    said = f"by noise the mean is {made.value:.4g}; a share is from 0 to 1, and it is cut there"
+    said = Message(
+        "cut-share", "by noise the mean is {mean:.4g}; a share is from 0 to 1, and it is cut there", mean=made.value
+    )
     return replace(made, value=value, low=low, high=high, warnings=(*made.warnings, said))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from iosonde.core import decision
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import Message
 from iosonde.core.units import format_rate, format_size, parse_size
 
 from .causes.target import Suspect
@@ -56,7 +57,9 @@ def confirmation(settings: Mapping[str, Any], setting: Mapping[str, Any], what: 
     changed = _changed(made, what, kind, size, suspect)
     if changed is None:
         made["repetitions"] = AGAIN
-        expected = "the same again: the finding is told in most of the trials, with the same numbers"
+        expected = Message(
+            "same-again", "the same again: the finding is told in most of the trials, with the same numbers"
+        )
         return Confirmation(made, (expected, *_servers_count(made, suspect)))
     return Confirmation(made, tuple(changed))
 
@@ -66,7 +69,10 @@ def _servers_count(made: dict[str, Any], suspect: Suspect) -> tuple[str, ...]:
     if "files" not in suspect.evidence or "lab" not in made:
         return ()
     made["lab"]["profile"] = True
-    return ("profile: true, the servers count: it reads like a slow disk or a slow link if one server has these files",)
+    template = (
+        "profile: true, the servers count: it reads like a slow disk or a slow link if one server has these files"
+    )
+    return (Message("servers-count", template),)
 
 
 def _hold(made: dict[str, Any], setting: Mapping[str, Any]) -> None:
@@ -86,11 +92,16 @@ def _changed(made: dict[str, Any], what: str, kind: str, size: int, suspect: Sus
     if suspect.code in _MORE:
         return _twice(made, suspect)
     if suspect.code in _ORDER and _put(made, _ORDERS, "order", kind, lambda old: [old, "seq"]):
-        return ["order seq: no operation is far from the one before it, and none of these is slow"]
+        return [
+            Message(
+                "sequential-order", "order seq: no operation is far from the one before it, and none of these is slow"
+            )
+        ]
     if suspect.code in _RANKS:
         ranks = max(made.get("ranks_per_node") or [1])
         made["ranks_per_node"] = sorted({1, max(1, ranks // 2), ranks})
-        return ["fewer ranks: stalls of a lock get fewer, those of a server stay"] if ranks > 1 else None
+        expected = Message("fewer-ranks", "fewer ranks: stalls of a lock get fewer, those of a server stay")
+        return [expected] if ranks > 1 else None
     return None
 
 
@@ -105,11 +116,13 @@ def _request_size(made: dict[str, Any], what: str, kind: str, size: int, suspect
     told = suspect.evidence
     whole = told.get("period_bytes") or told.get("gap_bytes")
     if not whole:
-        return [f"every request size: the same places of every {format_size(told['unit_bytes'])}"] \
-            if "unit_bytes" in told else ["another request size: a unit in bytes keeps its bytes"]  # fmt: skip
+        if "unit_bytes" not in told:
+            return [Message("other-request-size", "another request size: a unit in bytes keeps its bytes")]
+        template = "every request size: the same places of every {unit_size}"
+        return [Message("other-request-size", template, unit_size=format_size(told["unit_bytes"]))]
     about = "about every" if suspect.code == "S411" else "every"
-    return [f"request_size {format_size(one)}: {about} {whole / one:.4g} operations if it is a unit in bytes"
-            for one in levels]  # fmt: skip
+    template = "request_size {size}: " + about + " {n_operations:.4g} operations if it is a unit in bytes"
+    return [Message("request-size", template, size=format_size(size), n_operations=whole / size) for size in levels]
 
 
 def _twice(made: dict[str, Any], suspect: Suspect) -> list[str] | None:
@@ -124,12 +137,19 @@ def _twice(made: dict[str, Any], suspect: Suspect) -> list[str] | None:
     ):
         return None
     if suspect.code == "S402":
-        return [f"twice as long: still every {format_rate(suspect.evidence['period_s'], 's')}"]
+        period = format_rate(suspect.evidence["period_s"], "s")
+        return [Message("twice-as-long", "twice as long: still every {period}", period=period)]
     told = suspect.evidence
     if not told["late"]:
-        return ["twice as much: slow until the same moment"]
-    return [f"twice as much: slow from {format_size(told['bytes_before'])} on if it is a limit in bytes, from "
-            f"{format_rate(told['moment_s'], 's')} on if it goes by the clock"]  # fmt: skip
+        return [Message("twice-as-much", "twice as much: slow until the same moment")]
+    return [
+        Message(
+            "twice-as-much",
+            "twice as much: slow from {size} on if it is a limit in bytes, from {moment} on if it goes by the clock",
+            size=format_size(told["bytes_before"]),
+            moment=format_rate(told["moment_s"], "s"),
+        )
+    ]
 
 
 def _put(

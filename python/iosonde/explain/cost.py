@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import normal_quantile, t_quantile
 from iosonde.stats.estimate.summarise import mean
@@ -33,7 +34,7 @@ _DRAWS = 2000
 _SEED = 1989
 _CHUNK = 1 << 18
 _WHOLE = 0.99  # share of the time beyond which nothing is known of the rest
-ONE_TRIAL = "one trial: blocks of its time were resampled; how trials differ is not in it"
+ONE_TRIAL = Message("single-trial", "one trial: blocks of its time were resampled; how trials differ is not in it")
 Array = npt.NDArray[np.float64]
 
 
@@ -188,7 +189,14 @@ def _estimate(trials: Sequence[Account], value: Callable[[Array, Array, Account]
     one = trials[0]
     used = np.flatnonzero(one.counts.sum(axis=1))
     if one.counts.sum() < _FEWEST or used.size < BLOCKS // 4:
-        return Estimate(found[0], None, None, level, 1, ("one trial with too few operations for an interval",))
+        return Estimate(
+            found[0],
+            None,
+            None,
+            level,
+            1,
+            (Message("too-few-operations", "one trial with too few operations for an interval"),),
+        )
     drawn = _resampled(used.size)
     again = value(drawn @ one.counts[used], drawn @ one.seconds[used], one)
     tail = (1 - level) / 2

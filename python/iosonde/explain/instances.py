@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_word, levels_in_base
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.table import Cell, Table, tidy
 from iosonde.model.fit.features import Feature
 
@@ -134,7 +134,18 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
             columns=", ".join([*chosen, *fixed]),
         )
     gone = len(table) - int(kept.sum())
-    warnings = [f"{gone} of {len(table)} rows lack a value and are left out"] if gone else []
+    warnings = (
+        [
+            Message(
+                "missing-values",
+                "{n_missing} of {n_rows} rows lack a value and are left out",
+                n_missing=gone,
+                n_rows=len(table),
+            )
+        ]
+        if gone
+        else []
+    )
     part, y = table.take(kept), y[kept]
     if (y <= 0).any():
         row = int(np.flatnonzero(y <= 0)[0])
@@ -156,7 +167,11 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
             )
     alone = [name for name in fixed if len(part.column(name).codes()[1]) < 2]
     if alone:
-        warnings.append(f"{', '.join(alone)} never varies and is left out of {spell.given}")
+        warnings.append(
+            Message(
+                "constant-column", "{columns} never varies and is left out of {spell.given}", columns=", ".join(alone)
+            )
+        )
         fixed = [name for name in fixed if name not in alone]
     setting, settings = _numbered(part, chosen)
     instance, _ = _numbered(part, fixed)
@@ -223,18 +238,37 @@ def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
 
 def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
     found = [
-        f"{'/'.join(map(str, copy))} is {'/'.join(map(str, first))} under another name (all its trials are copies) and "
-        "is left out" for copy, first in renamed
-    ]  # fmt: skip
+        Message(
+            "identical-settings",
+            "{copy} is {setting} under another name (all its trials are copies) and is left out",
+            copy="/".join(map(str, copy)),
+            setting="/".join(map(str, first)),
+        )
+        for copy, first in renamed
+    ]
     within = trials.original != np.arange(len(trials.y))
     within &= trials.instance[trials.original] == trials.instance
     if within.any():
-        found.append(f"{within.sum()} of {len(trials.y)} trials are copies of another of their instance (iosonde check "
-                     "lists them): they are on the same side of every split")  # fmt: skip
+        found.append(
+            Message(
+                "copied-trials",
+                "{n} of {n_trials} trials are copies of another of their instance (iosonde check lists "
+                "them): they are on the same side of every split",
+                n=within.sum(),
+                n_trials=len(trials.y),
+            )
+        )
     alike = len(group) - len(np.unique(group))
     if alike:
-        found.append(f"{alike} of {len(group)} instances are copies of another in more than half of their cells: they "
-                     "are held out together and count once")  # fmt: skip
+        found.append(
+            Message(
+                "copied-instances",
+                "{n} of {n_instances} instances are copies of another in more than half of their cells: "
+                "they are held out together and count once",
+                n=alike,
+                n_instances=len(group),
+            )
+        )
     return found
 
 

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 Array = npt.NDArray[np.float64]
@@ -54,7 +55,12 @@ class PathLine:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Why its intervals are not to be trusted."""
-        few = f"{self.n} cells only: the interval is too narrow, measure {FEW_CELLS} or more"
+        few = Message(
+            "few-cells",
+            "{n} cells only: the interval is too narrow, measure {few_cells} or more",
+            n=self.n,
+            few_cells=FEW_CELLS,
+        )
         return (few,) if self.n < FEW_CELLS else ()
 
     def fixed(self, level: float) -> Estimate:

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.path_names import AGAIN, CACHED, DISCARD, FIRST, READ, UNCACHED, WRITE, pattern_name
 from iosonde.core.types import Estimate
 
@@ -199,7 +200,9 @@ def _row(name: str, cells: Sequence[PathCell], models: PathModels, level: float)
             intended.append(line.name)
     known = len(intended)
     best = np.minimum(best, spent)  # operations that were faster than the line of their condition lost nothing
-    nothing = Estimate(None, None, None, level, 0, ("the condition that is meant was not measured",))
+    nothing = Estimate(
+        None, None, None, level, 0, (Message("missing-condition", "the condition that is meant was not measured"),)
+    )
     return PatternRow(
         name,
         models.direction,

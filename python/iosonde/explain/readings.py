@@ -9,9 +9,10 @@ surely the other nothing is read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from iosonde.core.message import Message
 from iosonde.core.units import format_rate, format_size
 from iosonde.core.words import listed, percent
 
@@ -130,9 +131,17 @@ def _in_a_server(one: Pass) -> Reading | None:
         return None
     return Reading(
         SLOW_DISK,
-        f"a slow disk, or what {server} runs on: by its own count a {one.kind} takes "
-        f"{format_rate(its_s, 's')} there, {format_rate(others_s, 's')} elsewhere. That is "
-        f"{format_rate(excess_s, 's')} of {format_rate(one.lost_s, 's')} that slow ones took longer",
+        Message(
+            "slow-disk",
+            "a slow disk, or what {server} runs on: by its own count a {operation} takes {time} there, {others} "
+            "elsewhere. That is {excess} of {lost} that slow ones took longer",
+            server=server,
+            operation=one.kind,
+            time=format_rate(its_s, "s"),
+            others=format_rate(others_s, "s"),
+            excess=format_rate(excess_s, "s"),
+            lost=format_rate(one.lost_s, "s"),
+        ),
     )
 
 
@@ -145,10 +154,18 @@ def _of_a_server(one: Pass) -> Reading | None:
     holders = one.servers.holders(files.share, files.of)
     if not holders or files.in_a_row_p < _IN_A_ROW:
         return None
-    name = holders[0] if len(holders) == 1 else f"one of {listed(sorted(holders))}"
-    words = (f"a slow server: {files.count} of the {files.of} files, as many as {name} has, take at least "
-             f"{format_rate(files.slow_s, 's')} for each {one.kind} that reaches it, the others "
-             f"{format_rate(files.others_s, 's')}")  # fmt: skip
+    words = Message(
+        "slow-server",
+        "a slow server: {n} of the {n_files} files, as many as "
+        + ("{servers} has" if len(holders) == 1 else "one of {servers} has")
+        + ", take at least {time} for each {operation} that reaches it, the others {others}",
+        n=files.count,
+        n_files=files.of,
+        servers=listed(sorted(holders)),
+        time=format_rate(files.slow_s, "s"),
+        operation=one.kind,
+        others=format_rate(files.others_s, "s"),
+    )
     return _by_itself(words, holders, one.servers, files.slow_s - files.others_s)
 
 
@@ -157,10 +174,20 @@ def _by_itself(words: str, holders: Sequence[str], servers: ServerTimes, longer_
     shares = [servers.longer_s(name) / longer_s for name in holders]
     counted = ", ".join(f"{name} takes {format_rate(servers.by_server[name][1], 's')} itself" for name in holders)
     if min(shares) >= _ITSELF:
-        return Reading(SLOW_DISK, f"{words}; in the server, its disk or what it runs on: {counted}")
+        template = "{slow_server}; in the server, its disk or what it runs on: {times}"
+        return Reading(
+            SLOW_DISK, Message("slow-disk", template, **{**_values(words), "slow_server": words, "times": counted})
+        )
     if max(shares) <= _NOT_ITSELF:
-        return Reading(SLOW_LINK, f"{words}; not in the server, on the way to it: {counted}")
+        template = "{slow_server}; not in the server, on the way to it: {times}"
+        return Reading(
+            SLOW_LINK, Message("slow-link", template, **{**_values(words), "slow_server": words, "times": counted})
+        )
     return Reading(SLOW_SERVER, words)
+
+
+def _values(words: str) -> Mapping[str, object]:
+    return words.values if isinstance(words, Message) else {}
 
 
 def _all_wait(one: Pass) -> Reading | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.model.bound.bound import Ceiling, ceiling
 from iosonde.model.bound.system import System
@@ -228,7 +229,9 @@ def _by_model(
         return None, ()
     old, new = predict(cluster.model), predict({**cluster.model, **one.model})
     if old.value is None or new.value is None or old.value <= 0 or new.value <= 0:
-        return None, tuple(dict.fromkeys(("the model cannot tell", *old.warnings, *new.warnings)))
+        return None, tuple(
+            dict.fromkeys((Message("model-inconclusive", "the model cannot tell"), *old.warnings, *new.warnings))
+        )
     low = high = None
     if old.low is not None and old.low > 0 and old.high is not None and new.low is not None and new.high is not None:
         # The two intervals are taken at their opposite ends: no narrower than both together.
@@ -236,11 +239,16 @@ def _by_model(
     found = Estimate(new.value / old.value - 1, low, high, gain.level, min(old.n, new.n), new.warnings)
     remarks = []
     if in_bytes and new.value > made.s:
-        remarks.append("the model predicts more than the bound allows")
+        remarks.append(Message("model-above-bound", "the model predicts more than the bound allows"))
     one_sided = gain.value is not None and (gain.value < NOTHING) != ((found.value or 0.0) < NOTHING)
     apart = low is not None and high is not None and gain.value is not None and not low <= gain.value <= high
     if apart or (low is None and one_sided):
-        remarks.append("bound and model disagree: the bound knows capacities only, the model what was measured")
+        remarks.append(
+            Message(
+                "bound-model-disagree",
+                "bound and model disagree: the bound knows capacities only, the model what was measured",
+            )
+        )
     return found, (*remarks, *new.warnings)
 
 
@@ -252,7 +260,7 @@ def _gain(cluster: Cluster, changes: Sequence[UpgradeCandidate], level: float) -
     known = [q for part in (cluster.system, *(one.system for one in changes)) for q in part.values()]
     z = z_of(level)
     if not any(q.sigma(z) for q in known):
-        why = "the inputs have no interval: write them as [low, high]"
+        why = Message("inputs-without-interval", "the inputs have no interval: write them as [low, high]")
         return Estimate(value, None, None, level, 0, (why,))
     rng, found = np.random.default_rng(SEED), []
     for _ in range(DRAWS):
@@ -300,16 +308,23 @@ def _cost(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> float:
 def _broken(cluster: Cluster, changes: Sequence[UpgradeCandidate], limits: UpgradeLimits) -> list[str]:
     """The limits that a cluster with these changes breaks, in words."""
     need, cost, said = totals(cluster, changes), _cost(cluster, changes), []
-    for have, most, what in (
-        (cost, limits.max_cost, "costs {:g}, allowed are {:g}"),
-        (need.watts, limits.max_watts, "needs {:g} W, allowed are {:g} W"),
-        (need.rack_units, limits.max_rack_units, "needs {:g} U, allowed are {:g} U"),
+    for have, most, template in (
+        (cost, limits.max_cost, "costs {amount:g}, allowed are {limit:g}"),
+        (need.watts, limits.max_watts, "needs {amount:g} W, allowed are {limit:g} W"),
+        (need.rack_units, limits.max_rack_units, "needs {amount:g} U, allowed are {limit:g} U"),
     ):
         if have is not None and most is not None and have > most:
-            said.append(what.format(have, most))
+            said.append(Message("over-limit", template, amount=have, limit=most))
     dense, least = need.nodes_per_rack_unit, limits.min_nodes_per_rack_unit
     if dense is not None and least is not None and dense < least:
-        said.append(f"has {dense:g} node{'' if dense == 1 else 's'} in a rack unit, wanted are {least:g}")
+        said.append(
+            Message(
+                "under-limit",
+                "has {amount:g} " + ("node" if dense == 1 else "nodes") + " in a rack unit, wanted are {limit:g}",
+                amount=dense,
+                limit=least,
+            )
+        )
     return said
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.ratio import ratio_of_means, side
 from iosonde.stats.estimate.summarise import mean
@@ -46,9 +47,13 @@ def cpus(found: Sequence[ListedCpu], min_points: float | None, max_watts: float 
     for one in found:
         refused = ""
         if min_points is not None and one.points < min_points:
-            refused = f"{one.points:g} points, needed are {min_points:g}"
+            refused = Message(
+                "too-slow", "{points:g} points, needed are {min_points:g}", points=one.points, min_points=min_points
+            )
         elif max_watts is not None and one.watts > max_watts:
-            refused = f"{one.watts:g} W, allowed are {max_watts:g} W"
+            refused = Message(
+                "too-much-power", "{watts:g} W, allowed are {max_watts:g} W", watts=one.watts, max_watts=max_watts
+            )
         judged.append(ListedCpu(one.name, one.points, one.watts, refused))
     return sorted(judged, key=lambda one: (bool(one.refused), -one.points_per_watt))
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Estimate
 from iosonde.model.bound.bound import Ceiling
@@ -113,11 +113,13 @@ def data_bytes(phase: StoredPhase) -> int:
 def why_not(phase: StoredPhase, recorded: bool) -> str:
     """Why a phase has no waterfall, in words; empty where it has one."""
     if not phase.ranks or not data_bytes(phase):
-        return "it moved no data"
+        return Message("no-data-moved", "it moved no data")
     if not phase.comparable:
-        return "its clocks cannot be compared: when ranks waited for each other is not known"
+        return Message(
+            "clocks-not-comparable", "its clocks cannot be compared: when ranks waited for each other is not known"
+        )
     if not recorded or not phase.recorded_all:
-        return f"not every operation was kept ({spell.max_operations})"
+        return Message("sampled-operations", "not every operation was kept ({spell.max_operations})")
     return ""
 
 

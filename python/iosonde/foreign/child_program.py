@@ -42,12 +42,13 @@ def answer(operations: dict[str, Any], request: dict[str, Any]) -> dict[str, Any
     except IosondeError as error:
         return {"error": error.to_json()}
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        fault = TargetFaultError("io-error", "{where}{reason}", where=where, reason=error.strerror or error)
+        template = "{path}: {reason}" if error.filename else "{reason}"
+        fault = TargetFaultError("io-error", template, path=error.filename, reason=error.strerror or error)
         return {"error": fault.to_json()}
     except Exception as error:
-        text = " ".join(f"{type(error).__name__}: {error}".split())
-        return {"error": SystemFaultError("internal-error", "{text}", text=text).to_json()}
+        reason = " ".join(str(error).split())
+        bug = SystemFaultError("internal-error", "{kind}: {reason}", kind=type(error).__name__, reason=reason)
+        return {"error": bug.to_json()}
 
 
 def _tell_progress(module: Any, line: Line) -> None:

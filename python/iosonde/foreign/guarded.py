@@ -123,10 +123,9 @@ def _call(mount: str, operation: str, path: Path, what: str, **arguments: object
         raise NoAnswerError(
             "no-response",
             "{path} was not read: {mount} does not answer",
-            "{hint}",
+            "check its server and the network; a process that hangs ends when they answer again",
             path=path,
             mount=mount,
-            hint=_silent_mounts[mount].hint,
         )
     child, absolute = _child(os.getpid()), os.path.abspath(path)
     child.limit_s = limit_s

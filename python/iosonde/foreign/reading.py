@@ -77,7 +77,8 @@ def _check_kind(path: Path, status: os.stat_result) -> None:
 
 
 def _explain(path: Path, error: OSError) -> InputError | SystemFaultError:
-    message = f"{path}: {error.strerror or error}"
+    reason = error.strerror or error
     if isinstance(error, _USERS):
-        return InputError("unreadable-file", "{message}", "name a file that you may read", message=message)
-    return SystemFaultError("io-error", "{message}", "check its file system", message=message)
+        hint = "name a file that you may read"
+        return InputError("unreadable-file", "{path}: {reason}", hint, path=path, reason=reason)
+    return SystemFaultError("io-error", "{path}: {reason}", "check its file system", path=path, reason=reason)

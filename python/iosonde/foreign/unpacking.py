@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO, NamedTuple
+from typing import IO, BinaryIO, NamedTuple, NoReturn
 
 from iosonde.core.errors import DataError
 from iosonde.core.units import format_size
@@ -33,6 +33,7 @@ RATIO_FROM_BYTES = 64 << 20
 MAX_SHARE_OF_FREE, MIN_SHARE_LEFT = 1 / 2, 1 / 4
 _BLOCK_BYTES = 1 << 20
 _CURE = "unpack it yourself, and import the directory with -r"
+_MORE_SPACE = "set TMPDIR to a directory with more space"
 
 
 class ArchiveFile(NamedTuple):
@@ -89,7 +90,7 @@ def _write(archive: Path, entry: _Entry, path: Path, budget: _Budget) -> None:
         raise DataError(
             "io-error",
             "{archive}: {member} cannot be unpacked below {directory}: {reason}",
-            "set TMPDIR to a directory with more space",
+            _MORE_SPACE,
             archive=archive,
             member=entry.name,
             directory=path.parent.parent,
@@ -120,14 +121,15 @@ def _damage(archive: Path, name: PurePosixPath | str) -> Iterator[None]:
     except DataError:
         raise
     except Exception as error:
-        where = f" (at {name})" if name else ""
         why = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
         raise DataError(
             "damaged-file",
-            "{archive}: it cannot be unpacked{position}: {reason}",
+            "{archive}: it cannot be unpacked (at {member}): {reason}"
+            if name
+            else "{archive}: it cannot be unpacked: {reason}",
             "get the archive again",
             archive=archive,
-            position=where,
+            member=name,
             reason=why,
         ) from error
 
@@ -144,9 +146,14 @@ class _Budget:
         """Refuse a member that is more than is left. Raises DataError."""
         self._name, self._files = name, self._files + 1
         if self._files > MAX_FILES:
-            self._refuse(f"has more than {MAX_FILES} files")
+            self._refuse("too-many-files", "has more than {limit} files", limit=MAX_FILES)
         if size > MAX_FILE_BYTES:
-            self._refuse(f"unpacks to a file of {format_size(size)}, and {format_size(MAX_FILE_BYTES)} is the most")
+            self._refuse(
+                "file-too-large",
+                "unpacks to a file of {size}, and {limit} is the most",
+                size=format_size(size),
+                limit=format_size(MAX_FILE_BYTES),
+            )
         self.check(self._written + size)
 
     def spend(self, count: int) -> None:
@@ -154,7 +161,7 @@ class _Budget:
         self._written += count
         self.check(self._written)
         if free_bytes(self._into) - count < self._free * MIN_SHARE_LEFT:
-            self._refuse(f"fills {self._into.parent}", "set TMPDIR to a directory with more space")
+            self._refuse("no-space", "fills {directory}", _MORE_SPACE, directory=self._into.parent)
 
     def unpack(self, count: int) -> None:
         """Account for bytes of the decompressed archive, headers included. Raises DataError."""
@@ -164,23 +171,27 @@ class _Budget:
     def check(self, total: int) -> None:
         """Refuse this many bytes in all. Raises DataError."""
         if total > MAX_BYTES:
-            self._refuse(f"unpacks to more than {format_size(MAX_BYTES)}")
+            self._refuse("archive-too-large", "unpacks to more than {limit}", limit=format_size(MAX_BYTES))
         if total > RATIO_FROM_BYTES and total > MAX_RATIO * self._packed:
-            self._refuse(f"unpacks to more than {MAX_RATIO} times its size")
+            self._refuse("archive-too-large", "unpacks to more than {ratio} times its size", ratio=MAX_RATIO)
         if total > self._free * MAX_SHARE_OF_FREE:
-            self._refuse(f"unpacks to more than half of the {format_size(self._free)} that are free in "
-                         f"{self._into.parent}", "set TMPDIR to a directory with more space")  # fmt: skip
+            self._refuse(
+                "no-space",
+                "unpacks to more than half of the {free} that are free in {directory}",
+                _MORE_SPACE,
+                free=format_size(self._free),
+                directory=self._into.parent,
+            )
 
-    def _refuse(self, why: str, cure: str = _CURE) -> None:
-        at = f" (at {self._name})" if self._name.name else ""
+    def _refuse(self, code: str, problem: str, hint: str = _CURE, **values: object) -> NoReturn:
+        """Raise DataError about the archive; ``problem`` is a template over ``values``."""
         raise DataError(
-            "archive-too-large",
-            "{archive}: it {reason}{position}",
-            "{hint}",
+            code,
+            "{archive}: it " + problem + (" (at {member})" if self._name.name else ""),
+            hint,
             archive=self._archive,
-            reason=why,
-            position=at,
-            hint=cure,
+            member=self._name,
+            **values,
         )
 
 

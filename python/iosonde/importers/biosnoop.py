@@ -13,6 +13,8 @@ import re
 
 import numpy as np
 
+from iosonde.core.message import Message
+
 from .operation_log import summary_rows
 from .parsed import CERTAIN, Claim, Parsed
 from .text import Text
@@ -51,7 +53,8 @@ def parse(text: Text) -> list[Parsed]:
         row = _ROW.fullmatch(line)
         if row is None:
             if line.strip() and not _note(run, at, line) and not _HEAD.match(line):
-                found.left_out(run, at, "not a line of biosnoop, or two in one: left out, and others like it")
+                sentence = "not a line of biosnoop, or two in one: left out, and others like it"
+                found.left_out(run, at, Message("unreadable-lines", sentence))
             continue
         seconds, part, comm, pid, disk, kind, sector, size, queue, whole, fraction = row.groups()
         name = "read" if "R" in kind else "write" if "W" in kind else ""
@@ -70,15 +73,33 @@ def parse(text: Text) -> list[Parsed]:
     if queued:
         run.facts["queued_s"] = queued / 1e3
     if others:
-        run.warn(0, f"{others} requests without direction, place or bytes (discards, flushes) were left out")
-    run.cannot_tell(f"latencies are in whole {10 ** (3 - digits):g} µs; begins are the printed end less the latency")
-    run.cannot_tell("requests of a device are no operations of a program: caches, read-ahead, merging lie between")
+        run.warn(
+            0,
+            Message(
+                "flushes-left-out",
+                "{n_requests} requests without direction, place or bytes (discards, flushes) were left out",
+                n_requests=others,
+            ),
+        )
+    run.cannot_tell(
+        Message(
+            "low-resolution",
+            "latencies are in whole {microseconds:g} µs; begins are the printed end less the latency",
+            microseconds=10 ** (3 - digits),
+        )
+    )
+    run.cannot_tell(
+        Message(
+            "device-requests",
+            "requests of a device are no operations of a program: caches, read-ahead, merging lie between",
+        )
+    )
     return [run]
 
 
 def _note(run: Parsed, at: int, line: str) -> bool:
     if lost := _LOST.search(line):
-        run.lacks(at, f"biosnoop lost {lost.group(1)} requests")
+        run.lacks(at, Message("lost-records", "biosnoop lost {n_lost} requests", n_lost=lost.group(1)))
     return bool(lost) or line.startswith(("Tracing ", "Attaching "))
 
 
@@ -90,11 +111,19 @@ def _latencies(text: Text) -> Parsed:
             continue
         row = _SHORT.fullmatch(line)
         if row is None or at == text.cut_line:
-            run.lacks(at, "not a line of biosnoop, or two in one: left out, and others like it")
+            run.lacks(
+                at, Message("unreadable-lines", "not a line of biosnoop, or two in one: left out, and others like it")
+            )
             continue
         took.append(int(row.group(4)))
         lines.append(at)
     summary_rows(run, "request", np.array(took, float) / 1e3, np.array(lines, np.int64))
-    run.warn(1, "latencies are in whole ms, and nothing says whether a request reads or writes, where, and how much: "
-             "they are counted, and cannot be diagnosed")  # fmt: skip
+    run.warn(
+        1,
+        Message(
+            "low-resolution",
+            "latencies are in whole ms, and nothing says whether a request reads or writes, where, "
+            "and how much: they are counted, and cannot be diagnosed",
+        ),
+    )
     return run

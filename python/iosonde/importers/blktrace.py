@@ -14,6 +14,8 @@ import re
 from collections import Counter, defaultdict
 from functools import lru_cache
 
+from iosonde.core.message import Message
+
 from .parsed import CERTAIN, Claim, Parsed
 from .text import Text
 from .trace import Gathered, Numbered, keep_names
@@ -52,9 +54,17 @@ def parse(text: Text) -> list[Parsed]:
             reader.event(run, at, found)
         elif _BEGINS.match(line):
             if "  m   N " not in line or _ANOTHER.search(line):  # a message of a scheduler
-                reader.found.left_out(run, at, "not an event of blkparse, or two in one: left out, and others like it")
+                sentence = "not an event of blkparse, or two in one: left out, and others like it"
+                reader.found.left_out(run, at, Message("unreadable-lines", sentence))
         elif (skips := _SKIPS.match(line)) and skips.group(1) != "0":
-            run.lacks(at, f"blktrace lost {skips.group(1)} parts of the trace: requests are missing")
+            run.lacks(
+                at,
+                Message(
+                    "lost-records",
+                    "blktrace lost {n_lost} parts of the trace: requests are missing",
+                    n_lost=skips.group(1),
+                ),
+            )
     reader.end(run, text)
     return [run]
 
@@ -101,7 +111,8 @@ class _Reader:
         if queued:
             queued.clear()
         if now < start:
-            self.found.left_out(run, at, "a request was complete before it began: left out")
+            sentence = Message("impossible-times", "a request was complete before it began: left out")
+            self.found.left_out(run, at, sentence)
             return
         error = int(told) if told and told != "0" and _ERROR.fullmatch(told) else 0
         status = min(abs(error), 133) if error < 0 else 0
@@ -117,12 +128,35 @@ class _Reader:
         keep_names(run, "processes", self._ranks.numbers)
         total = len(found.rows) // len(found.FIELDS)
         if self._from_queue:
-            run.warn(0, f"{self._from_queue} of {total} requests are from when they were queued: nothing says when the "
-                     "driver got them")  # fmt: skip
+            run.warn(
+                0,
+                Message(
+                    "queue-times",
+                    "{n_queued} of {n_requests} requests are from when they were queued: nothing says when "
+                    "the driver got them",
+                    n_queued=self._from_queue,
+                    n_requests=total,
+                ),
+            )
         if self._without:
-            run.warn(0, f"{self._without} requests were complete and did not begin in the trace: left out")
+            run.warn(
+                0,
+                Message(
+                    "begin-not-traced",
+                    "{n_requests} requests were complete and did not begin in the trace: left out",
+                    n_requests=self._without,
+                ),
+            )
         if open_ones := sum(map(len, self._given.values())):
-            run.warn(0, f"{open_ones} requests were not complete when the trace ended")
+            run.warn(
+                0,
+                Message("end-not-traced", "{n_open} requests were not complete when the trace ended", n_open=open_ones),
+            )
         if done := self._others["discards and flushes"]:
-            run.warn(0, f"{done} discards and flushes were left out")
-        run.cannot_tell("requests of a device are no operations of a program: caches, read-ahead, merging lie between")
+            run.warn(0, Message("flushes-left-out", "{n_requests} discards and flushes were left out", n_requests=done))
+        run.cannot_tell(
+            Message(
+                "device-requests",
+                "requests of a device are no operations of a program: caches, read-ahead, merging lie between",
+            )
+        )

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import PER_SECOND, number, size_bytes, whole_number
 from .text import Text
@@ -48,7 +50,10 @@ def parse(text: Text) -> list[Parsed]:
             runs.append(_old(at, line.strip().split(",")))
     if not runs:
         runs.append(Parsed())
-        runs[0].lacks(text.last_line, "there is no CSV line at the end, and only that is read: bonnie++ did not finish")
+        runs[0].lacks(
+            text.last_line,
+            Message("ended-early", "there is no CSV line at the end, and only that is read: bonnie++ did not finish"),
+        )
     return runs
 
 
@@ -61,7 +66,15 @@ def _new(at: int, cells: list[str], found: re.Match[str]) -> Parsed:
     files = first + 12
     needed = files + 5 + 12 + 12
     if len(cells) < needed:
-        run.lacks(at, f"the line has {len(cells)} of {needed} fields: it is cut, and not read")
+        run.lacks(
+            at,
+            Message(
+                "damaged-lines",
+                "the line has {n_cells} of {n_fields} fields: it is cut, and not read",
+                n_cells=len(cells),
+                n_fields=needed,
+            ),
+        )
         return run
     _data(run, at, cells[first:files])
     run.factors["files_in_1024"] = whole_number(cells[files])
@@ -84,7 +97,7 @@ def _old(at: int, cells: list[str]) -> Parsed:
 
 
 def _data(run: Parsed, at: int, cells: list[str]) -> None:
-    run.warn(at, "K/sec was read as 1024 bytes/s, as bonnie++ calculates")
+    run.warn(at, Message("assumed-unit", "K/sec was read as 1024 bytes/s, as bonnie++ calculates"))
     for place, (name, bandwidth) in enumerate(_DATA):
         metric = ("bandwidth_last_done", "bytes/s", 1024.0) if bandwidth else ("rate_last_done", "operations/s", 1.0)
         _pair(run, at, name, cells[2 * place : 2 * place + 2], *metric)
@@ -99,11 +112,21 @@ def _pair(run: Parsed, at: int, name: str, cells: list[str], metric: str, unit: 
     if len(cells) < 2 or not cells[0]:
         return
     if cells[0].startswith("++"):
-        run.warn(at, f"{name} was too fast to measure (+++++): it has no value")
+        run.warn(
+            at, Message("too-fast", "{operation} was too fast to measure (+++++): it has no value", operation=name)
+        )
         return
     value, cpu = number(cells[0]), number(cells[1])
     if value is None or value <= 0:
-        run.lacks(at, f"'{cells[0][:40]}' of {name} is not a number: left out")
+        run.lacks(
+            at,
+            Message(
+                "invalid-number",
+                "'{cell}' of {operation} is not a number: left out",
+                cell=cells[0][:40],
+                operation=name,
+            ),
+        )
         return
     run.rows.append(Row(name, metric, value * factor, unit, at))
     if cpu is not None:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from iosonde.core.errors import DataError
-from iosonde.core.problems import nearest
+from iosonde.core.message import Message
+from iosonde.core.problems import closest
 from iosonde.core.types import FactorValue
 
 from .columns_map import ColumnsMap, MapColumn
@@ -71,9 +72,12 @@ class _Reader:
             _miss_ranks(run)
         unread = [name for name in names if name and name not in {column.header for column in self._map.columns}]
         if unread and runs:
-            runs[0].warn(head, f"not in the map, and left out: {', '.join(unread)[:300]}")
+            runs[0].warn(
+                head,
+                Message("unmapped-columns", "not in the map, and left out: {columns}", columns=", ".join(unread)[:300]),
+            )
         if not rows and not lost.missing:
-            lost.lacks(head, "the table has no rows")
+            lost.lacks(head, Message("no-results", "the table has no rows"))
         return [*runs, lost] if lost.missing else runs
 
     # Lines and cells
@@ -99,16 +103,17 @@ class _Reader:
             if len(set(wanted) & set(names)) > len(set(wanted) & set(first[1])) or not first[0]:
                 first = at, names
         absent = next(name for name in wanted if name not in first[1])
-        hint = nearest(absent, first[1]) if first[1] else _HINT
+        near = closest(absent, first[1])
         raise DataError(
             "unknown-column",
             "{path}:{line}: there is no column '{column}' ({map_name})",
-            "{hint}",
+            "did you mean {nearest}?" if near else "known: {columns}" if first[1] else _HINT,
+            nearest=near,
+            columns=", ".join(first[1]),
             path=text.name,
             line=first[0] or 1,
             column=absent,
             map_name=self._map.name,
-            hint=hint,
         )
 
     def _cells(self, line: str) -> list[str] | None:
@@ -126,13 +131,24 @@ class _Reader:
                 continue
             cells = self._cells(line)
             if cells is None:
-                lost.lacks(at, "a quote is opened and not closed: the row is left out")
+                lost.lacks(at, Message("damaged-lines", "a quote is opened and not closed: the row is left out"))
             elif len(cells) != len(names):
-                lost.lacks(at, f"the row has {len(cells)} cells and the header {len(names)}: it is left out")
+                lost.lacks(
+                    at,
+                    Message(
+                        "damaged-lines",
+                        "the row has {n_cells} cells and the header {n_columns}: it is left out",
+                        n_cells=len(cells),
+                        n_columns=len(names),
+                    ),
+                )
             elif [cell.strip() for cell in cells] == names:
                 continue  # written again, as by a tool that appends
             elif at == unended and self._may_be_cut(names[-1], cells[-1].strip(), seen[names[-1]]):
-                lost.lacks(at, "the last line has no end, and its last cell may be cut: it is left out")
+                lost.lacks(
+                    at,
+                    Message("cut-last-line", "the last line has no end, and its last cell may be cut: it is left out"),
+                )
             else:
                 row = dict(zip(names, (cell.strip() for cell in cells), strict=True))
                 seen[names[-1]].add(row[names[-1]])
@@ -158,13 +174,14 @@ class _Reader:
         if column.text is None and len(set(numbers.values())) < len(numbers) and column.unit.base == "":
             same = next([one, other] for one in numbers for other in numbers
                         if one != other and numbers[one] == numbers[other])  # fmt: skip
-            what = f"column '{column.header}': are '{same[0]}' and '{same[1]}' one level or two?"
             raise DataError(
                 "ambiguous-level",
-                "{path}: {reason}",
+                "{path}: column '{column}': are '{level}' and '{other_level}' one level or two?",
                 "write text: false for one (a number), text: true for two",
                 path=text.name,
-                reason=what,
+                column=column.header,
+                level=same[0],
+                other_level=same[1],
             )
         return found
 
@@ -192,16 +209,14 @@ class _Reader:
         if column.unit == (column.unit.base, 1.0, 1.0):
             return value
         if not isinstance(value, (int, float)):
-            hint = "mend it, leave its unit out of the map, or list it in empty:"
             raise DataError(
                 "invalid-number",
                 "{path}:{line}: column '{column}': '{cell}' is not a number",
-                "{hint}",
+                "mend it, leave its unit out of the map, or list it in empty:",
                 path=text.name,
                 line=at,
                 column=column.header,
                 cell=cell[:40],
-                hint=hint,
             )
         level = column.unit.of(value)
         return int(level) if level == int(level) else level
@@ -223,12 +238,13 @@ class _Reader:
             setting = (*sorted(factors.items()), trial, self._cell(row, "repetition"))
             place = (*setting, part)
             if (trial or self._roles["repetition"]) and place in seen:
-                what = f"{text.name}:{row.at}: the same trial as line {seen[place]}"
                 raise DataError(
                     "duplicate-trial",
-                    "{reason}",
+                    "{path}:{line}: the same trial as line {first_line}",
                     "name the column that tells them apart: trial, repetition, iteration, rank or a factor",
-                    reason=what,
+                    path=text.name,
+                    line=row.at,
+                    first_line=seen[place],
                 )
             times[place] = times.get(place, -1) + 1
             seen[place] = row.at
@@ -253,7 +269,13 @@ class _Reader:
             run.started_at = _moment(row.cells[column.header], column)
             if not run.started_at and row.cells[column.header] not in self._map.empty:
                 run.warn(
-                    row.at, f"'{row.cells[column.header][:40]}' of column '{column.header}' is no time stamp: left out"
+                    row.at,
+                    Message(
+                        "invalid-number",
+                        "'{cell}' of column '{column}' is no time stamp: left out",
+                        cell=row.cells[column.header][:40],
+                        column=column.header,
+                    ),
                 )
         return run
 
@@ -261,12 +283,14 @@ class _Reader:
         value, column = whole_number(cell), self._roles[role]
         if value is None:
             header = column.header if column else role
-            what = f"{text.name}:{row.at}: column '{header}': '{cell[:40]}' is not a whole number"
             raise DataError(
                 "invalid-number",
-                "{reason}",
+                "{path}:{line}: column '{column}': '{cell}' is not a whole number",
                 "it is {role} in {map_name}: mend the cell, or what the column is",
-                reason=what,
+                path=text.name,
+                line=row.at,
+                column=header,
+                cell=cell[:40],
                 role=role,
                 map_name=self._map.name,
             )
@@ -277,13 +301,16 @@ class _Reader:
             _add_fact(run, column.name, row.cells[column.header])
         status = self._roles["status"]
         if status and (said := row.cells[status.header]) not in status.complete:
-            run.lacks(row.at, f"column '{status.header}' says '{said[:60]}'")
+            run.lacks(
+                row.at,
+                Message("invalid-number", "column '{column}' says '{cell}'", column=status.header, cell=said[:60]),
+            )
         before = len(run.rows)
         measured = self._map.with_role("metric")
         for column in measured:
             self._number(run, row, column, factors)
         if len(run.rows) == before and not any(note.line == row.at for note in run.missing):
-            run.lacks(row.at, "the row holds no number")
+            run.lacks(row.at, Message("no-results", "the row holds no number"))
 
     def _number(self, run: Parsed, row: _Line, column: MapColumn, factors: dict[str, FactorValue] | None) -> None:
         cell = row.cells[column.header]
@@ -291,7 +318,15 @@ class _Reader:
             return
         value = number(self._pointed(cell))
         if value is None:
-            run.lacks(row.at, f"column '{column.header}': '{cell[:40]}' is not a number: left out")
+            run.lacks(
+                row.at,
+                Message(
+                    "invalid-number",
+                    "column '{column}': '{cell}' is not a number: left out",
+                    column=column.header,
+                    cell=cell[:40],
+                ),
+            )
             return
         rank = self._of(run, row, "rank")
         iteration = self._of(run, row, "iteration")
@@ -318,7 +353,7 @@ class _Reader:
             return None
         value = whole_number(cell)
         if value is None:
-            run.lacks(row.at, f"'{cell[:40]}' is no {role}")
+            run.lacks(row.at, Message("invalid-number", "'{cell}' is no {role}", cell=cell[:40], role=role))
         return value
 
 
@@ -326,7 +361,15 @@ def _miss_ranks(run: Parsed) -> None:
     ranks = {row.rank for row in run.rows if row.rank is not None}
     absent = set(range(min(ranks), max(ranks) + 1)) - ranks if ranks and max(ranks) < 1 << 24 else set()
     if absent or (ranks and min(ranks) > 1):
-        run.lacks(run.rows[-1].line, f"ranks are missing: there are {len(ranks)}, up to rank {max(ranks)}")
+        run.lacks(
+            run.rows[-1].line,
+            Message(
+                "missing-rows",
+                "ranks are missing: there are {n_ranks}, up to rank {last_rank}",
+                n_ranks=len(ranks),
+                last_rank=max(ranks),
+            ),
+        )
 
 
 def _add_fact(run: Parsed, name: str, cell: str) -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from iosonde.core.column_units import is_rate
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.metrics import TIMES, metric_of
 from iosonde.core.problems import Problem, SpecError, nearest
 from iosonde.core.schema import RESULT_COLUMNS
@@ -163,17 +164,30 @@ def _problems(document: Document) -> Iterator[Problem]:
     whole: Key = ("columns",)
     for role in _ONCE:
         if roles.count(role) > 1:
-            yield _at(document, whole, f"{roles.count(role)} columns are {role}", "name the one that is")
+            yield _at(
+                document,
+                whole,
+                Message("duplicate-role", "{n_columns} columns are {role}", n_columns=roles.count(role), role=role),
+                "name the one that is",
+            )
     if "metric" not in roles:
         yield _at(
-            document, whole, "no column is a metric", "say which holds what was measured: {is: metric, unit: MB/s}"
+            document,
+            whole,
+            Message("missing-metric", "no column is a metric"),
+            "say which holds what was measured: {is: metric, unit: MB/s}",
         )
     for name, given in columns.items():
         yield from _of_column(document, (*whole, name), given)
     named = [(name, given.get("name", name)) for name, given in columns.items() if given["is"] == "factor"]
     for place, (name, factor) in enumerate(named):
         if factor in [other for _, other in named[:place]] or factor in document.data.get("factors", {}):
-            yield _at(document, (*whole, name), f"the factor {factor} is given twice", "give each its own name")
+            yield _at(
+                document,
+                (*whole, name),
+                Message("duplicate-factor", "the factor {factor} is given twice", factor=factor),
+                "give each its own name",
+            )
     for factor in document.data.get("factors", {}):
         yield from _factor_name(document, ("factors", factor), factor)
     yield from _metrics(document, columns, "operation" in roles, "rank" in roles)
@@ -183,7 +197,7 @@ def _keys(given: str | dict[str, Any]) -> dict[str, Any]:
     return {"is": given} if isinstance(given, str) else given
 
 
-def _at(document: Document, path: Key, what: str, hint: str = "") -> Problem:
+def _at(document: Document, path: Key, what: Message, hint: str = "") -> Problem:
     return Problem(document.place(path), key_text(path), what, hint)
 
 
@@ -192,14 +206,24 @@ def _of_column(document: Document, path: Key, given: dict[str, Any]) -> Iterator
     for key in given:
         if key != "is" and key not in known:
             hint = nearest(key, known) if known else "leave it out"
-            yield _at(document, (*path, key), f"it means nothing for a column that is {role}", hint)
+            yield _at(
+                document,
+                (*path, key),
+                Message("unused-key", "it means nothing for a column that is {role}", role=role),
+                hint,
+            )
     if "unit" in given and not (role == "factor" and given["unit"] == SIZE):
         try:
             unit_of(given["unit"])
         except InputError as error:
             yield _at(document, (*path, "unit"), error.message, error.hint)
     if role == "status" and "complete" not in given:
-        yield _at(document, path, "nothing says which words mean that a trial is whole", "give complete: [ok]")
+        yield _at(
+            document,
+            path,
+            Message("missing-key", "nothing says which words mean that a trial is whole", name="complete"),
+            "give complete: [ok]",
+        )
     if role == "factor":
         yield from _factor_name(document, path, given.get("name", str(path[-1])))
 
@@ -207,9 +231,14 @@ def _of_column(document: Document, path: Key, given: dict[str, Any]) -> Iterator
 def _factor_name(document: Document, path: Key, name: str) -> Iterator[Problem]:
     if not _NAME.fullmatch(name):
         hint = "give it one of letters, digits and _ with name:"
-        yield _at(document, path, f"'{name}' is no name of a factor", hint)
+        yield _at(document, path, Message("invalid-name", "'{name}' is no name of a factor", name=name), hint)
     elif name in _TAKEN:
-        yield _at(document, path, f"'{name}' is a column that every run has already", "give it another with name:")
+        yield _at(
+            document,
+            path,
+            Message("reserved-name", "'{name}' is a column that every run has already", name=name),
+            "give it another with name:",
+        )
 
 
 def _metrics(document: Document, columns: dict[str, Any], by_column: bool, ranks: bool) -> Iterator[Problem]:
@@ -219,20 +248,35 @@ def _metrics(document: Document, columns: dict[str, Any], by_column: bool, ranks
             continue
         path: Key = ("columns", name)
         if "unit" not in given:
-            yield _at(document, path, "it has no unit", "give it one, as unit: MB/s; unit: '1' for a plain number")
+            yield _at(
+                document,
+                path,
+                Message("missing-key", "it has no unit", name="unit"),
+                "give it one, as unit: MB/s; unit: '1' for a plain number",
+            )
             continue
         kind = given.get("name", name)
         if not _NAME.fullmatch(kind):
-            yield _at(document, path, f"'{kind}' is no name of a metric", "give one with name:, as bandwidth")
+            yield _at(
+                document,
+                path,
+                Message("invalid-name", "'{name}' is no name of a metric", name=kind),
+                "give one with name:, as bandwidth",
+            )
         yield from _clock(document, path, given, kind, ranks)
         operation = given.get("operation") or document.data.get("operation", "")
         if not operation and not by_column:
             hint = "give operation: write, here or for the whole file, or a column that is operation"
-            yield _at(document, path, "nothing says of which operation it is", hint)
+            yield _at(
+                document, path, Message("missing-key", "nothing says of which operation it is", name="operation"), hint
+            )
         key = (operation, _metric_name(kind, given.get("clock", "")))
         if key in seen:
             yield _at(
-                document, path, f"it is the same metric as column {seen[key]}", "give it its own name or operation"
+                document,
+                path,
+                Message("duplicate-metric", "it is the same metric as column {column}", column=seen[key]),
+                "give it its own name or operation",
             )
         seen.setdefault(key, name)
 
@@ -245,18 +289,32 @@ def _clock(document: Document, path: Key, given: dict[str, Any], kind: str, rank
     clock = given.get("clock", "")
     if is_rate(base) and not clock and not ranks:
         hint = "clock: last_done (until the last was done), first_done, sum_of_ranks (each one's own, added) or unknown"
-        yield _at(document, path, "nothing says when its clock stopped", hint)
+        yield _at(document, path, Message("missing-key", "nothing says when its clock stopped", name="clock"), hint)
     if clock and not is_rate(base):
-        yield _at(document, (*path, "clock"), "only a rate depends on when the clock stopped", "leave it out")
+        yield _at(
+            document,
+            (*path, "clock"),
+            Message("unused-key", "only a rate depends on when the clock stopped"),
+            "leave it out",
+        )
     better = given.get("better")
     known = str(metric_of(kind, base).better)
     if better is None and not is_rate(base) and base not in TIMES:
         yield _at(
-            document, path, "nothing says which way it is better", f"give better: {known}, or lower if it is a cost"
+            document,
+            path,
+            Message("missing-key", "nothing says which way it is better", name="better"),
+            f"give better: {known}, or lower if it is a cost",
         )
     elif better is not None and better != known:
         hint = "a cost has latency, time, errors, loss or cost in its name" if better == "lower" else "leave it out"
-        what = f"{kind} in {base or 'no unit'} is taken to be better when {known}"
+        what = Message(
+            "wrong-direction",
+            "{metric} in {unit} is taken to be better when {direction}",
+            metric=kind,
+            unit=base or "no unit",
+            direction=known,
+        )
         yield _at(document, (*path, "better"), what, hint)
 
 

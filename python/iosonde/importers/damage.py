@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from iosonde.core.message import Message
+
 from .parsed import Parsed, Row
 from .text import Text
 
@@ -23,11 +25,23 @@ def checked(run: Parsed, text: Text) -> Parsed:
         _keep_flags(run, text.flagged_lines)
     absurd = [row for row in run.rows if _is_absurd(row)]
     for row in absurd:
-        run.lacks(row.line, f"{row.operation} {row.metric}: {row.value:g} {row.unit} is of no machine: left out")
+        run.lacks(
+            row.line,
+            Message(
+                "impossible-value",
+                "{operation} {metric}: {value:g} {unit} is of no machine: left out",
+                operation=row.operation,
+                metric=row.metric,
+                value=row.value,
+                unit=row.unit,
+            ),
+        )
     cut = text.cut_line
     lost = [row for row in run.rows if cut and row.line == cut]
     if lost:
-        run.lacks(cut, "the last line has no end, and its last number may be cut: it is left out")
+        run.lacks(
+            cut, Message("cut-last-line", "the last line has no end, and its last number may be cut: it is left out")
+        )
     if absurd or lost:
         gone = {id(row) for row in (*absurd, *lost)}
         run.rows = [row for row in run.rows if id(row) not in gone]
@@ -39,7 +53,16 @@ def _keep_flags(run: Parsed, flags: Mapping[int, str]) -> None:
     told = {note.line for note in run.missing}
     for row in run.rows:
         if row.line in flags and row.line not in told:
-            run.mark_invalid(row.line, f"{row.operation} {row.metric} is marked {flags[row.line]}")
+            run.mark_invalid(
+                row.line,
+                Message(
+                    "marked-invalid",
+                    "{operation} {metric} is marked {mark}",
+                    operation=row.operation,
+                    metric=row.metric,
+                    mark=flags[row.line],
+                ),
+            )
             told.add(row.line)
 
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .darshan_job import job
-from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
+from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import number
 from .text import Text, is_darshan_log
 from .trace import note_end
@@ -73,11 +75,19 @@ def parse(text: Text) -> list[Parsed]:
     _performance(run, text)
     note_end(run, text)
     if glued := _GLUED_TO_REMARK.search(text.whole):
-        run.lacks(text.line_of(glued.start()), f"{GLUED}: a counter is lost")
+        run.lacks(
+            text.line_of(glued.start()),
+            Message("glued-lines", "two lines stand in one: what follows may be of something else: a counter is lost"),
+        )
     for found in _PARTIAL.finditer(text.whole):
-        run.lacks(text.line_of(found.start()), f"Darshan ran out of memory for {found.group(1)}: files are missing")
+        run.lacks(
+            text.line_of(found.start()),
+            Message("lost-records", "Darshan ran out of memory for {module}: files are missing", module=found.group(1)),
+        )
     if not run.rows:
-        run.lacks(text.last_line, "there are no counters: darshan-parser, --total or --perf print some")
+        run.lacks(
+            text.last_line, Message("no-results", "there are no counters: darshan-parser, --total or --perf print some")
+        )
     return [run]
 
 
@@ -95,7 +105,12 @@ def _totals(run: Parsed, text: Text) -> None:
     if kept:
         run.facts["counters"] = kept
     if (lost := len(_TOTAL_BEGINS.findall(text.whole)) - sum(1 for _ in _TOTAL.finditer(text.whole))) > 0:
-        run.lacks(0, f"{lost} totals have no number, or two stand in one line: left out")
+        run.lacks(
+            0,
+            Message(
+                "unreadable-lines", "{n_lines} totals have no number, or two stand in one line: left out", n_lines=lost
+            ),
+        )
 
 
 def _records(run: Parsed, text: Text) -> None:
@@ -118,7 +133,12 @@ def _records(run: Parsed, text: Text) -> None:
     if records and lines > records:
         other = lines - sum(1 for _ in re.finditer(_LINE, text.whole))
         if other:
-            run.lacks(0, f"{other} lines are no counters of a file, or cut: left out")
+            run.lacks(
+                0,
+                Message(
+                    "unreadable-lines", "{n_lines} lines are no counters of a file, or cut: left out", n_lines=other
+                ),
+            )
 
 
 # Counters of DAOS and DFS can be words.
@@ -135,7 +155,16 @@ def _add(run: Parsed, module: str, counter: str, text: str, line: int) -> None:
     value = number(text)
     if value is None:
         if text != "-1":
-            run.lacks(line, f"{module}_{counter}: '{text[:40]}' is no number: left out")
+            run.lacks(
+                line,
+                Message(
+                    "invalid-number",
+                    "{module}_{counter}: '{cell}' is no number: left out",
+                    module=module,
+                    counter=counter,
+                    cell=text[:40],
+                ),
+            )
         return
     if value == 0:
         return  # nothing of the kind was done
@@ -154,9 +183,22 @@ def _performance(run: Parsed, text: Text) -> None:
         name = next((name for begin, name in reversed(modules) if begin < found.start()), "all")
         value, line = number(found.group(2)), text.line_of(found.start())
         if value is None:
-            run.lacks(line, f"{found.group(1)}: '{found.group(2)[:40]}' is no number: left out")
+            run.lacks(
+                line,
+                Message(
+                    "invalid-number",
+                    "{counter}: '{cell}' is no number: left out",
+                    counter=found.group(1),
+                    cell=found.group(2)[:40],
+                ),
+            )
         elif name == "all" and run.version.startswith("log 3"):
-            run.lacks(line, f"nothing says which module {found.group(1)} is of: left out")
+            run.lacks(
+                line,
+                Message(
+                    "unknown-module", "nothing says which module {counter} is of: left out", counter=found.group(1)
+                ),
+            )
         elif found.group(1) == "total_bytes":
             run.rows.append(Row(name, "bytes", value, "bytes", line))
         elif found.group(1) == "agg_time_by_slowest":
@@ -165,4 +207,10 @@ def _performance(run: Parsed, text: Text) -> None:
             metric = found.group(1).replace("agg_perf", "bandwidth")
             run.rows.append(Row(name, metric, value * _MIB, "bytes/s", line))
     if any(row.metric.startswith("bandwidth_by") for row in run.rows):
-        run.warn(0, "rates of Darshan are bytes over the time in I/O calls, estimated: not over the time of the job")
+        run.warn(
+            0,
+            Message(
+                "estimated-rates",
+                "rates of Darshan are bytes over the time in I/O calls, estimated: not over the time of the job",
+            ),
+        )

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.message import Message
+
 from .darshan_job import job
 from .fixed_width import FixedLines, decimal, whole
 from .parsed import CERTAIN, Claim, Parsed
@@ -56,11 +58,23 @@ def parse(text: Text) -> list[Parsed]:
     hosts = _files(run, remarks, columns)
     for at, line in remarks:
         if found := _PARTIAL.match(line):
-            run.lacks(at, f"Darshan ran out of memory for {found.group(1)}: operations are missing")
+            run.lacks(
+                at,
+                Message(
+                    "lost-records",
+                    "Darshan ran out of memory for {module}: operations are missing",
+                    module=found.group(1),
+                ),
+            )
     _counted(run, remarks, columns)
     columns["kind"] = kinds()[columns["phase"]]
     record(run, OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
-    run.cannot_tell("times are in whole 0.1 ms: what is shorter has no duration, and between ticks are no hills")
+    run.cannot_tell(
+        Message(
+            "low-resolution",
+            "times are in whole 0.1 ms: what is shorter has no duration, and between ticks are no hills",
+        )
+    )
     cannot_tell(run, bool((columns["phase"] >= 2).any()))
     return [run]
 
@@ -79,7 +93,14 @@ def _rows(run: Parsed, text: Text, lines: FixedLines, first: Any) -> dict[str, A
     slow = [(at + 1, row) for at in rest.tolist() if (row := _one(text.lines[at]))]
     lost = [at + 1 for at in rest.tolist() if text.lines[at].strip() and not _one(text.lines[at])]
     if lost:
-        run.lacks(lost[0], f"{len(lost)} lines are no operation of DXT, or two in one: left out")
+        run.lacks(
+            lost[0],
+            Message(
+                "unreadable-lines",
+                "{n_lines} lines are no operation of DXT, or two in one: left out",
+                n_lines=len(lost),
+            ),
+        )
     if slow:
         more = np.array([[at, *row] for at, row in slow], np.int64)
         names = ("line", "phase", "rank", "offset", "size", "start_ns", "end_ns")
@@ -88,7 +109,10 @@ def _rows(run: Parsed, text: Text, lines: FixedLines, first: Any) -> dict[str, A
         columns = {name: values[order] for name, values in columns.items()}
     backwards = columns["end_ns"] < columns["start_ns"]
     if backwards.any():
-        run.lacks(int(columns["line"][backwards][0]), "an operation ends before it begins: left out")
+        run.lacks(
+            int(columns["line"][backwards][0]),
+            Message("impossible-times", "an operation ends before it begins: left out"),
+        )
         columns = {name: values[~backwards] for name, values in columns.items()}
     columns["duration_ns"] = columns.pop("end_ns") - columns["start_ns"]
     return columns
@@ -149,14 +173,30 @@ def _counted(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict[str,
     wrong = [(at, count, there) for (at, count), there in zip(said, seen, strict=True) if count != there]
     if wrong:
         at, count, there = wrong[0]
-        run.lacks(at, f"{count} operations are announced here and {there} are there; so it is of {len(wrong)} files")
+        run.lacks(
+            at,
+            Message(
+                "missing-rows",
+                "{n_expected} operations are announced here and {n_present} are there; so it is of {n_files} files",
+                n_expected=count,
+                n_present=there,
+                n_files=len(wrong),
+            ),
+        )
 
 
 def cannot_tell(run: Parsed, with_mpiio: bool) -> None:
     """What is in no trace of DXT."""
-    run.cannot_tell("opens, closes, stats and syncs are not in a DXT trace, nor what went through mmap or stdio")
+    run.cannot_tell(
+        Message(
+            "calls-not-traced",
+            "opens, closes, stats and syncs are not in a DXT trace, nor what went through mmap or stdio",
+        )
+    )
     if with_mpiio:
-        run.cannot_tell("mpiio_read and mpiio_write contain the reads and writes that MPI-IO made of them")
+        run.cannot_tell(
+            Message("nested-calls", "mpiio_read and mpiio_write contain the reads and writes that MPI-IO made of them")
+        )
 
 
 def kinds() -> Any:

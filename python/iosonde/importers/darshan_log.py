@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from iosonde.core.message import Message
 from iosonde.core.program_output import run_program
 from iosonde.foreign.removal import scratch_directory
 
@@ -31,7 +32,14 @@ def parse_log(text: Text, add: Any) -> Parsed:
     """One Parsed: a log is of one job. ``add`` puts a counter into it."""
     run = Parsed()
     if lost := unmapped_bytes(text.raw):
-        run.lacks(0, f"{lost} bytes of the log belong to no module: its map is damaged, and counters may be missing")
+        run.lacks(
+            0,
+            Message(
+                "damaged-log",
+                "{n_bytes} bytes of the log belong to no module: its map is damaged, and counters may be missing",
+                n_bytes=lost,
+            ),
+        )
     with scratch_directory("iosonde-darshan-") as place:
         log, out = place / "log.darshan", place / "read.npz"
         log.write_bytes(text.raw)
@@ -39,22 +47,35 @@ def parse_log(text: Text, add: Any) -> Parsed:
         try:
             ended = run_program(command, _LONGEST_S)
         except OSError as error:
-            run.lacks(0, f"pydarshan cannot be asked: {error.strerror}")
+            run.lacks(0, Message("missing-package", "pydarshan cannot be asked: {reason}", reason=error.strerror))
             return run
         except subprocess.TimeoutExpired:
-            run.lacks(0, f"pydarshan did not read the log in {_LONGEST_S} s")
+            run.lacks(0, Message("timed-out", "pydarshan did not read the log in {limit_s} s", limit_s=_LONGEST_S))
             return run
         if not ended.returncode and not out.is_file():
             # No run: with pydarshan the same file is one later.
-            run.warn(0, "a log of Darshan is read by pydarshan, which is not here: pip install 'iosonde[darshan]'; or "
-                     "import what darshan-parser and darshan-dxt-parser print")  # fmt: skip
+            run.warn(
+                0,
+                Message(
+                    "missing-package",
+                    "a log of Darshan is read by pydarshan, which is not here: pip install "
+                    "'iosonde[darshan]'; or import what darshan-parser and darshan-dxt-parser print",
+                ),
+            )
             return run
         said = ended.stderr.strip().rpartition("\n")[2][:200]
         if ended.returncode:
-            run.lacks(0, f"pydarshan cannot read the log, which may be damaged: {said or ended.returncode}")
+            run.lacks(
+                0,
+                Message(
+                    "damaged-log",
+                    "pydarshan cannot read the log, which may be damaged: {reason}",
+                    reason=said or ended.returncode,
+                ),
+            )
             return run
         if said:
-            run.lacks(0, f"pydarshan says: {said}")
+            run.lacks(0, Message("tool-failed", "pydarshan says: {reason}", reason=said))
         _read(run, out, add)
     return run
 
@@ -92,17 +113,36 @@ def _read(run: Parsed, out: Path, add: Any) -> None:
         module, _, name = counter.partition("_")
         add(run, module, name, repr(value), 1)
     for module in about["partial"]:
-        run.lacks(0, f"Darshan ran out of memory for {module}: files or operations are missing")
+        run.lacks(
+            0,
+            Message(
+                "lost-records", "Darshan ran out of memory for {module}: files or operations are missing", module=module
+            ),
+        )
     if about["unnamed"]:
-        run.lacks(0, f"{about['unnamed']} records have no name: the log's table of names is damaged")
+        run.lacks(
+            0,
+            Message(
+                "damaged-log",
+                "{n_records} records have no name: the log's table of names is damaged",
+                n_records=about["unnamed"],
+            ),
+        )
     good = ((times >= 0) & (times < _LONGEST_JOB_S)).all(axis=1)
     if not good.all():
-        run.lacks(0, f"{int((~good).sum())} operations have impossible times: left out")
+        run.lacks(
+            0,
+            Message(
+                "impossible-times",
+                "{n_operations} operations have impossible times: left out",
+                n_operations=int((~good).sum()),
+            ),
+        )
         whole, times = whole[good], times[good]
     if len(whole):
         _operations(run, dict(zip(FIELDS, whole.T, strict=True)), np.round(times * 1e9).astype(np.int64), about)
     elif not run.rows:
-        run.lacks(0, "there are no counters of POSIX, MPI-IO or STDIO in the log")
+        run.lacks(0, Message("no-results", "there are no counters of POSIX, MPI-IO or STDIO in the log"))
 
 
 def _operations(run: Parsed, found: dict[str, Any], times_ns: Any, about: dict[str, Any]) -> None:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import number
 from .text import Text
@@ -65,7 +67,7 @@ def parse(text: Text) -> list[Parsed]:
         elif table and (found := _ROW.match(line)):
             _row(runs[-1], at, found)
         elif not note_trouble(runs[-1], at, line) and "ERROR" in line:
-            runs[-1].lacks(at, f"it failed: {line.strip()[:160]}")
+            runs[-1].lacks(at, Message("tool-failed", "it failed: {quote}", quote=line.strip()[:160]))
     _close(runs, done, text.last_line)
     return runs
 
@@ -75,7 +77,12 @@ def _row(run: Parsed, at: int, found: re.Match[str]) -> None:
     run.rows.append(Row(operation, "operations", count, "operations", at, count=count))
     for metric, word in (("latency_mean", found.group(3)), ("latency_max", found.group(4))):
         if (value := number(word)) is None or value < 0:
-            run.lacks(at, f"'{word[:40]}' of {operation} is not a latency")
+            run.lacks(
+                at,
+                Message(
+                    "invalid-number", "'{cell}' of {operation} is not a latency", cell=word[:40], operation=operation
+                ),
+            )
         else:
             run.rows.append(Row(operation, metric, value / 1e3, "s", at, count=count))
 
@@ -83,9 +90,9 @@ def _row(run: Parsed, at: int, found: re.Match[str]) -> None:
 def _total(run: Parsed, at: int, found: re.Match[str]) -> None:
     value, latency = number(found.group(1)), number(found.group(5) or "")
     if value is None or value <= 0:
-        run.lacks(at, f"the throughput is '{found.group(1)[:40]}'")
+        run.lacks(at, Message("invalid-number", "the throughput is '{cell}'", cell=found.group(1)[:40]))
     else:
-        run.warn(at, "MB/sec was read as 1000000 bytes/s, as dbench calculates")
+        run.warn(at, Message("assumed-unit", "MB/sec was read as 1000000 bytes/s, as dbench calculates"))
         run.rows.append(Row("all", "bandwidth_last_done", value * 1e6, "bytes/s", at))
     if latency is not None:
         run.rows.append(Row("all", "latency_max", latency / 1e3, "s", at))
@@ -96,4 +103,4 @@ def _total(run: Parsed, at: int, found: re.Match[str]) -> None:
 
 def _close(runs: list[Parsed], done: bool, last: int) -> None:
     if runs and not done:
-        runs[-1].lacks(last, "the output ends without 'Throughput'")
+        runs[-1].lacks(last, Message("ended-early", "the output ends without 'Throughput'"))

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .parsed import LIKELY, WEAK, Claim, Parsed, Row
 from .reading import number
 from .text import Text
@@ -55,12 +57,12 @@ def parse(text: Text) -> list[Parsed]:
             progress = (0.0, 0.0) if records == at - 1 else (moved, seconds)
             runs.append(run)
             for place, error in errors:
-                run.lacks(place, f"dd said: {error[:160]}")
+                run.lacks(place, Message("tool-failed", "dd said: {quote}", quote=error[:160]))
             errors = []
     if errors:
         runs.append(Parsed())
         for place, error in errors:
-            runs[-1].lacks(place, f"dd said: {error[:160]}")
+            runs[-1].lacks(place, Message("tool-failed", "dd said: {quote}", quote=error[:160]))
     return runs
 
 
@@ -68,12 +70,17 @@ def _copy(at: int, found: re.Match[str]) -> Parsed:
     run = Parsed()
     size, seconds = int(found.group(1)[:18]), number(found.group(2))
     if seconds is None or seconds <= 0 or size == 0:
-        run.lacks(at, f"{size} bytes in '{found.group(2)[:40]}' s is not a speed")
+        run.lacks(
+            at,
+            Message(
+                "invalid-number", "{n_bytes} bytes in '{cell}' s is not a speed", n_bytes=size, cell=found.group(2)[:40]
+            ),
+        )
         return run
     run.rows += [
         Row("copy", "bytes", size, "bytes", at),
         Row("copy", "time", seconds, "s", at),
         Row("copy", "bandwidth_last_done", size / seconds, "bytes/s", at),
     ]
-    run.warn(at, "what is inside the time (fsync or not) is not in dd's output")
+    run.warn(at, Message("unknown-clock", "what is inside the time (fsync or not) is not in dd's output"))
     return run

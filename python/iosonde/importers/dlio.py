@@ -20,6 +20,8 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
+from iosonde.core.message import Message
+
 from .json_runs import runs_of
 from .parsed import CERTAIN, Claim, Parsed, Row
 from .reading import JsonDocument, Lines, finite, part
@@ -72,7 +74,7 @@ def parse(text: Text) -> list[Parsed]:
         elif all(str(key).isdecimal() and isinstance(value, dict) for key, value in document.value.items()):
             _epochs(run, document.value, at, text.name)
         else:
-            run.lacks(at, "it is neither a summary nor the times of epochs")
+            run.lacks(at, Message("no-results", "it is neither a summary nor the times of epochs"))
 
     return runs_of(text, read)
 
@@ -105,7 +107,9 @@ class _Summary:
             run.facts["per_epoch"] = per_epoch
             run.facts["standard_deviation"] = "population"
         if not run.rows:
-            run.lacks(self._line("metric"), "there is no metric: it did not end, or only made its data")
+            run.lacks(
+                self._line("metric"), Message("no-results", "there is no metric: it did not end, or only made its data")
+            )
 
     def _line(self, key: str) -> int:
         return self._lines.of(f'"{key}"', self._begin, self._end)[0]
@@ -116,7 +120,7 @@ class _Summary:
         if begin is not None:
             run.started_at = begin.isoformat(timespec="seconds")
         if end is None:
-            run.lacks(self._line("start"), "there is no end: it was interrupted")
+            run.lacks(self._line("start"), Message("ended-early", "there is no end: it was interrupted"))
         elif begin is not None and end >= begin:
             run.seconds = (end - begin).total_seconds()
 
@@ -130,7 +134,9 @@ class _Summary:
                 continue
             value = finite(metrics[name])
             if value is None:
-                self._run.lacks(self._line(name), f"{name} is no number: left out")
+                self._run.lacks(
+                    self._line(name), Message("invalid-number", "{metric} is no number: left out", metric=name)
+                )
                 continue
             self._run.rows.append(Row(operation, metric, value * factor, unit, self._line(name), includes=inside))
 
@@ -144,7 +150,15 @@ class _Summary:
             found[f"{operation}_{key}"] = [number for one in values if (number := finite(one)) is not None]
             epochs = finite(self._said.get("epochs"))
             if operation == "train" and epochs and len(values) != epochs:
-                self._run.lacks(self._line(f"{operation}_{key}"), f"{len(values)} of {epochs:g} epochs have a value")
+                self._run.lacks(
+                    self._line(f"{operation}_{key}"),
+                    Message(
+                        "missing-rows",
+                        "{n_values} of {n_epochs:g} epochs have a value",
+                        n_values=len(values),
+                        n_epochs=epochs,
+                    ),
+                )
         return found
 
     def _passed(self, operation: str, metrics: dict[str, Any]) -> None:
@@ -152,12 +166,14 @@ class _Summary:
         if (said := metrics.get(key)) is not None:
             self._run.facts[key] = str(said)[:40]
             if said != "success":
-                sentence = f"MLPerf Storage does not accept it: {key} is '{str(said)[:40]}'"
+                template = "MLPerf Storage does not accept it: {field} is '{value}'"
+                sentence = Message("not-accepted", template, field=key, value=str(said)[:40])
                 self._run.warn(self._line(key), sentence)
         cached = self._said.get("potential_caching")
         if operation == "train" and isinstance(cached, list) and any(cached):
             hosts = f"{sum(map(bool, cached))} of {len(cached)} hosts"
-            sentence = f"the data may fit into the memory of {hosts} (DLIO's own check)"
+            template = "the data may fit into the memory of {hosts} (DLIO's own check)"
+            sentence = Message("data-fits-memory", template, hosts=hosts)
             self._run.warn(self._line("potential_caching"), sentence)
 
 
@@ -169,7 +185,7 @@ def _epochs(run: Parsed, said: dict[str, Any], first: int, name: str) -> None:
     for epoch, times in said.items():
         begin, end = _moment(times.get("start")), _moment(times.get("end"))
         if end is None:
-            run.lacks(first, f"epoch {epoch} has no end: it was interrupted")
+            run.lacks(first, Message("ended-early", "epoch {epoch} has no end: it was interrupted", epoch=epoch))
         begins += [begin] if begin else []
         ends += [end] if end else []
         iteration = int(epoch) - 1 if 0 < len(epoch) < 9 else 0

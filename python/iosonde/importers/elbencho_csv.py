@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 
+from iosonde.core.message import Message
+
 from .parsed import Parsed, Row
 from .reading import iso_date, number, whole_number
 from .text import Text
@@ -38,7 +40,7 @@ def parse_csv(text: Text, head: int) -> list[Parsed]:
         row = dict(zip(names, cells, strict=False))
         operation = row.get("operation", "").lower()
         if len(cells) < len(names) or not operation:
-            (runs[-1] if runs else _new(runs)).lacks(at, "the row is cut: left out")
+            (runs[-1] if runs else _new(runs)).lacks(at, Message("damaged-lines", "the row is cut: left out"))
             continue
         if not runs or (operation in seen and operation not in BETWEEN) or row.get("command", "") != command:
             run, command = _new(runs), row.get("command", "")
@@ -47,7 +49,7 @@ def parse_csv(text: Text, head: int) -> list[Parsed]:
         seen.add(operation)
         _row(runs[-1], at, operation, row)
     if not runs:
-        _new(runs).lacks(head, "the table has no rows")
+        _new(runs).lacks(head, Message("no-results", "the table has no rows"))
     return runs
 
 
@@ -68,7 +70,9 @@ def _settings(run: Parsed, row: dict[str, str]) -> None:
 
 
 def _row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:
-    run.warn(at, "MiB/s and MiB are whole numbers in the CSV, times whole ms: the JSON has bytes")
+    run.warn(
+        at, Message("low-resolution", "MiB/s and MiB are whole numbers in the CSV, times whole ms: the JSON has bytes")
+    )
     mix = any(cell for name, cell in row.items() if name.startswith("rwmix read "))
     for name, cell in row.items():
         base, _, suffix = name.rpartition(" [")
@@ -78,7 +82,12 @@ def _row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:
         quantity, unit, per_base = _VALUES[prefix]
         value = number(cell)
         if value is None or value < 0:
-            run.lacks(at, f"'{cell[:40]}' of {name} is not a number: left out")
+            run.lacks(
+                at,
+                Message(
+                    "invalid-number", "'{cell}' of {column} is not a number: left out", cell=cell[:40], column=name
+                ),
+            )
         elif value > 0 or not unit.endswith("/s"):
             metric = f"{quantity}_{_SUFFIX.get(suffix.rstrip(']'), suffix)}"
             run.rows.append(Row(part_of(operation, quantity, mix, mixed), metric, value / per_base, unit, at))
@@ -102,7 +111,7 @@ def parse_live(text: Text, head: int) -> list[Parsed]:
             continue
         operation = row.get("Phase", "").lower()
         if not operation or len(cells) < len(names):
-            run.warn(at, "the row is cut: left out")
+            run.warn(at, Message("damaged-lines", "the row is cut: left out"))
             continue
         rank = whole_number(row["Rank"])
         key = f"{operation} {rank}"
@@ -115,7 +124,9 @@ def parse_live(text: Text, head: int) -> list[Parsed]:
         ):
             if (value := number(row.get(name, ""))) is not None and value >= 0:
                 run.rows.append(Row(operation, metric, value / per_base, unit, at, rank, counts[key]))
-    run.warn(head, "samples of a running phase: what it came to in the end is in the result table")
+    run.warn(
+        head, Message("samples-only", "samples of a running phase: what it came to in the end is in the result table")
+    )
     if not run.rows:
-        run.lacks(head, "the table has no rows")
+        run.lacks(head, Message("no-results", "the table has no rows"))
     return [run]

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from iosonde.core.message import Message
+
 from .elbencho_csv import BETWEEN, part_of
 from .parsed import Parsed, Row
 from .reading import Lines, finite, iso_date, json_documents, part
@@ -30,7 +32,9 @@ def parse_json(text: Text) -> list[Parsed]:
     for document in json_documents(text.whole):
         at, value = lines.at(document.begin), document.value
         if not isinstance(value, dict):
-            (runs[-1] if runs else _new(runs)).lacks(at, "the JSON is broken or ends early here: left out")
+            (runs[-1] if runs else _new(runs)).lacks(
+                at, Message("damaged-lines", "the JSON is broken or ends early here: left out")
+            )
         elif isinstance(value.get("phase_type"), str):
             config = part(value, "config")
             operation = value["phase_type"].lower()[:60]
@@ -41,7 +45,7 @@ def parse_json(text: Text) -> list[Parsed]:
             seen.add(operation)
             _phase(runs[-1], at, operation, value)
     if not runs:
-        _new(runs).lacks(1, "there is no phase in it")
+        _new(runs).lacks(1, Message("no-results", "there is no phase in it"))
     return runs
 
 
@@ -67,14 +71,14 @@ def _phase(run: Parsed, at: int, operation: str, value: dict[str, Any]) -> None:
     for done in ("first_done", "last_done"):
         numbers = value.get(done)
         if not isinstance(numbers, dict):
-            run.lacks(at, f"{operation} has no {done}")
+            run.lacks(at, Message("missing-value", "{operation} has no {count}", operation=operation, count=done))
             continue
         mix = numbers.get("rwmix_read") or numbers.get("read")
         _numbers(run, at, partial(_part_of, operation, bool(mix)), done, numbers)
         if isinstance(mix, dict):
             _numbers(run, at, lambda _: f"{operation}_read", done, mix)
     if len(run.rows) == before:
-        run.lacks(at, f"{operation} holds no number")
+        run.lacks(at, Message("no-results", "{operation} holds no number", operation=operation))
 
 
 def _part_of(operation: str, mixed: bool, quantity: str) -> str:

@@ -14,6 +14,8 @@ from collections import defaultdict
 from datetime import datetime
 from functools import lru_cache
 
+from iosonde.core.message import Message
+
 from .parsed import Parsed, Row
 from .text import Text
 from .trace import Gathered, keep_names
@@ -39,9 +41,11 @@ def parse_log(text: Text) -> Parsed:
         found = _LINE.fullmatch(line)
         second = _second_ms(found.group(1), found.group(3)) if found else None
         if found is None or second is None:
-            run.lacks(at, "not a line of the log, or two in one: left out, and others like it")
+            run.lacks(
+                at, Message("unreadable-lines", "not a line of the log, or two in one: left out, and others like it")
+            )
         elif found.group(10) == "true":
-            run.lacks(at, f"{found.group(5)} failed")
+            run.lacks(at, Message("operations-failed", "{name} failed", name=found.group(5)))
         else:
             pairs.add(at, found, second + int(found.group(2)))
     pairs.into(run, text)
@@ -92,15 +96,34 @@ class _Pairs:
             run.rows.append(Row(operation, "bytes", size, "bytes", at, rank, None, count))
         open_ones = sum(map(len, self._begun.values()))
         if open_ones:
-            run.lacks(self._last, f"{open_ones} operations began and did not end in the log")
+            run.lacks(
+                self._last,
+                Message("end-not-traced", "{n_open} operations began and did not end in the log", n_open=open_ones),
+            )
         if self._unbegun:
-            run.lacks(self._last, f"{self._unbegun} operations ended and did not begin in the log")
+            run.lacks(
+                self._last,
+                Message(
+                    "begin-not-traced",
+                    "{n_operations} operations ended and did not begin in the log",
+                    n_operations=self._unbegun,
+                ),
+            )
         if not run.rows:
-            run.lacks(1, "the log holds no operation")
+            run.lacks(1, Message("no-results", "the log holds no operation"))
         took = self._found.columns()["duration_ns"]
         if not took.any():
-            run.warn(1, "times are in whole ms: no duration of an operation can be told from this log")
+            run.warn(
+                1,
+                Message(
+                    "low-resolution", "times are in whole ms: no duration of an operation can be told from this log"
+                ),
+            )
             return
         self._found.into(run, _KINDS, text, shared=False)
         keep_names(run, "files", self._found.files.numbers)
-        run.cannot_tell("times are in whole ms: operations of less than one have no duration, others ± 1 ms")
+        run.cannot_tell(
+            Message(
+                "low-resolution", "times are in whole ms: operations of less than one have no duration, others ± 1 ms"
+            )
+        )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from iosonde.core.message import Message
+
 from .parsed import GLUED, Parsed, Row
 from .reading import PER_SECOND, iso_date, number, option, size_bytes, words_of
 from .text import Text
@@ -36,7 +38,10 @@ def parse_text(text: Text) -> list[Parsed]:
         state.runs.append(Parsed())
         found = text.find("ERROR:")
         line = text.lines[found[0] - 1].strip()[:200] if found else "no result table (a dry run, or cut off)"
-        state.runs[0].lacks(found[0] if found else text.last_line, f"elbencho ended without a result: {line}")
+        state.runs[0].lacks(
+            found[0] if found else text.last_line,
+            Message("tool-failed", "elbencho ended without a result: {quote}", quote=line),
+        )
     state.finish(text.last_line)
     return state.runs
 
@@ -65,11 +70,13 @@ class _State:
             self.runs[-1].lacks(at, GLUED)
             self._in_table = False
         elif ":" not in stripped and any(words in stripped for words in _ENDED):
-            (self.runs[-1] if self.runs else self._settings).lacks(at, f"it ended early: {stripped[:120]}")
+            (self.runs[-1] if self.runs else self._settings).lacks(
+                at, Message("ended-early", "it ended early: {quote}", quote=stripped[:120])
+            )
         elif "ERROR:" in stripped:
             self._errors.append((at, stripped))
             if self.runs:
-                self.runs[-1].lacks(at, f"it failed: {stripped[:160]}")
+                self.runs[-1].lacks(at, Message("tool-failed", "it failed: {quote}", quote=stripped[:160]))
         elif self._in_table and (found := _result_of(line)):
             if self.runs and not (found[0] or self._phase):
                 self.runs[-1].lacks(at, GLUED)
@@ -84,7 +91,7 @@ class _State:
         run.missing = list(settings.missing)
         self.runs.append(run)
         for at, line in self._errors:
-            run.lacks(at, f"it failed: {line[:160]}")
+            run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))
         self._errors, self._phase, self._in_table = [], "", True
 
     def _command(self, command: str) -> None:
@@ -103,7 +110,7 @@ class _State:
         if phase:
             self._phase, self._pending = phase.lower(), True
         if not self._phase:
-            run.warn(at, "a result without its operation: left out")
+            run.warn(at, Message("unreadable-lines", "a result without its operation: left out"))
             return
         words = rest.split()
         if label.startswith("Elapsed"):
@@ -117,11 +124,11 @@ class _State:
         for name, word in zip(("first_done", "last_done"), words, strict=False):
             value = seconds_of(word, in_ms=label.endswith("ms"))
             if value is None:
-                run.warn(at, f"'{word[:40]}' is not a duration: left out")
+                run.warn(at, Message("invalid-number", "'{cell}' is not a duration: left out", cell=word[:40]))
             else:
                 run.rows.append(Row(self._phase, f"time_{name}", value, "s", at))
         if len(words) != 2:
-            run.lacks(at, "the row is cut")
+            run.lacks(at, Message("damaged-lines", "the row is cut"))
 
     def _rates(self, run: Parsed, at: int, label: str, words: list[str]) -> None:
         base, _, which = label.rpartition(" ")
@@ -133,7 +140,15 @@ class _State:
             return
         values = [number(word) for word in words]
         if len(values) != 2 or None in values:
-            run.lacks(at, f"{label} of {operation} is cut or damaged: left out")
+            run.lacks(
+                at,
+                Message(
+                    "damaged-lines",
+                    "{label} of {operation} is cut or damaged: left out",
+                    label=label,
+                    operation=operation,
+                ),
+            )
             return
         quantity, unit, factor = found
         for name, value in zip(("first_done", "last_done"), values, strict=True):
@@ -149,7 +164,7 @@ class _State:
         if "hist" in label:
             return
         if not rest.endswith("]"):
-            run.lacks(at, f"{label} is cut: left out")
+            run.lacks(at, Message("damaged-lines", "{label} is cut: left out", label=label))
             return
         for statistic, word, unit in _SPREAD.findall(rest):
             if (value := number(word)) is not None:
@@ -162,9 +177,9 @@ class _State:
     def finish(self, last: int) -> None:
         for run in self.runs:
             if not run.rows and not run.missing:
-                run.lacks(last, "the table holds no result")
+                run.lacks(last, Message("no-results", "the table holds no result"))
         if self._pending and self.runs:
-            self.runs[-1].lacks(last, "the output ends inside a phase's block")
+            self.runs[-1].lacks(last, Message("ended-early", "the output ends inside a phase's block"))
 
 
 def _result_of(line: str) -> tuple[str, str, str] | None:

@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from iosonde.core.message import Message
+
 from .parsed import CERTAIN, Claim, Parsed, Row
 from .reading import number
 from .text import Text
@@ -43,7 +45,7 @@ def parse(text: Text) -> list[Parsed]:
         elif found := _ALONE.match(line):
             runs.append(_run(at, when, found.groups()))
         elif runs and line.strip():
-            runs[-1].warn(at, "a line of another form: left out")
+            runs[-1].warn(at, Message("unreadable-lines", "a line of another form: left out"))
     return runs
 
 
@@ -58,17 +60,23 @@ def _run(at: int, when: tuple[str, ...], found: tuple[str, ...]) -> Parsed:
         year = (1900 if int(date[:2]) >= 70 else 2000) + int(date[:2])
         started = datetime.strptime(f"{year}{date[2:]}{time}", "%Y%m%d%H%M%S")
     except ValueError:
-        run.warn(at, f"{date}.{time} is not a date and time" if date else "nothing says when it was run")
+        invalid = Message("invalid-time", "{date}.{time} is not a date and time", date=date, time=time)
+        run.warn(at, invalid if date else Message("unknown-time", "nothing says when it was run"))
     else:
         run.started_at = started.isoformat()
         run.facts |= {"date": started.date().isoformat(), "time": started.time().isoformat()}
     values = [number(word) for word in times]
     if None in values:
-        run.lacks(at, "a time of this line is not a number")
+        run.lacks(at, Message("invalid-number", "a time of this line is not a number"))
         return run
     real, user, system_time = (value or 0.0 for value in values)
     for metric, value in (("real", real), ("user", user), ("sys", system_time)):
         run.rows.append(Row(benchmark[:100], metric, value, "s", at))
     if user + system_time > real:
-        run.warn(at, "user and sys together are more than real: not on one CPU, or the line is damaged")
+        run.warn(
+            at,
+            Message(
+                "damaged-lines", "user and sys together are more than real: not on one CPU, or the line is damaged"
+            ),
+        )
     return run

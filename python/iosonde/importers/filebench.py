@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .parsed import CERTAIN, GLUED, Claim, Parsed, Row
 from .reading import number
 from .text import Text
@@ -114,9 +116,9 @@ class _Reader:
     def end(self, last: int) -> None:
         """What the whole lacks."""
         if not self._final:
-            self.run.lacks(last, "'Run took … seconds' is not there: it ended early")
+            self.run.lacks(last, Message("ended-early", "'Run took … seconds' is not there: it ended early"))
         elif not self._reports:
-            self.run.lacks(last, "there is no IO Summary: it ended early")
+            self.run.lacks(last, Message("ended-early", "there is no IO Summary: it ended early"))
 
     def _summary(self, at: int, said: str) -> None:
         if not self._final:
@@ -125,13 +127,20 @@ class _Reader:
         values = [number(text) for text in found.groups() if text is not None] if found else [None]
         self._open = False
         if found is None or None in values:
-            self.run.lacks(at, "the line of the summary is cut or damaged: left out")
+            self.run.lacks(at, Message("damaged-lines", "the line of the summary is cut or damaged: left out"))
             return
         count, rate, reads, writes, speed = (number(text) or 0.0 for text in found.groups()[:5])
         mean, seconds = number(found.group(7)) or 0.0, count / rate if rate else 0.0
         if rate and seconds < _LEAST_COVERED * self.run.seconds:
             part = f"{seconds:.1f} of {self.run.seconds:g} s"
-            self.run.lacks(at, f"the report is of {part}: psrun cleared its counts, and none is of the run")
+            self.run.lacks(
+                at,
+                Message(
+                    "warm-up-only",
+                    "the report is of {part}: psrun cleared its counts, and none is of the run",
+                    part=part,
+                ),
+            )
         rows = [
             Row("all", "rate_last_done", rate, "operations/s", at, count=int(count)),
             Row("all", "operations", count, "operations", at),
@@ -151,7 +160,14 @@ class _Reader:
         if found is None:
             old = _OLD_FLOWOP.match(said)
         if found is None and old is None:
-            self._lost.append((at, f"the line of a flowop is cut or damaged: '{said.strip()[:40]}'"))
+            self._lost.append(
+                (
+                    at,
+                    Message(
+                        "damaged-lines", "the line of a flowop is cut or damaged: '{quote}'", quote=said.strip()[:40]
+                    ),
+                )
+            )
             return
         if found:
             name, count, rate, speed, mean, _, least, most = found.groups()
@@ -160,7 +176,9 @@ class _Reader:
             (name, rate, speed, mean, _), count, least, most = old.groups(), None, None, None
         values = [number(text) if text is not None else 0.0 for text in (count, rate, speed, mean, least, most)]
         if None in values:
-            self._lost.append((at, f"a value of {name[:40]} is no number"))
+            self._lost.append(
+                (at, Message("invalid-number", "a value of {operation} is no number", operation=name[:40]))
+            )
             return
         n, per_second, mib, mean_ms, least_ms, most_ms = (value or 0.0 for value in values)
         operations = int(n) if count is not None else None
@@ -186,6 +204,6 @@ class _Reader:
             run.seconds = float(found.group(1)[:9])
             self._final = True
         elif any(words in said for words in _BAD) and not any(words in said for words in _HARMLESS):
-            run.lacks(at, f"it failed: {said[:160]}")
+            run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=said[:160]))
         else:
             note_trouble(run, at, said)

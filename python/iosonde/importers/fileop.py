@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import number, whole_number
 from .text import Text
@@ -48,19 +50,21 @@ def parse(text: Text) -> list[Parsed]:
             _row(sizes[words[1]], at, found.group(1), words[2:], names)
     if not runs:
         runs.append(Parsed())
-        runs[0].lacks(text.last_line, "there is no row of results")
+        runs[0].lacks(text.last_line, Message("no-results", "there is no row of results"))
     return runs
 
 
 def _row(run: Parsed, at: int, which: str, words: list[str], names: list[str]) -> None:
     if len(words) != len(names):
-        run.lacks(at, "the row is cut: left out")
+        run.lacks(at, Message("damaged-lines", "the row is cut: left out"))
         return
     for name, word in zip(names, words, strict=True):
         value = number(word)
         if name == "Total_files":
             run.factors["files"] = whole_number(word)
         elif value is None or value <= 0:
-            run.lacks(at, f"'{word[:40]}' of {name} is not a rate")
+            run.lacks(
+                at, Message("invalid-number", "'{cell}' of {operation} is not a rate", cell=word[:40], operation=name)
+            )
         else:
             run.rows.append(Row(name, _METRICS[which], value, "operations/s", at))

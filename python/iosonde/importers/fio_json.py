@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from iosonde.core.message import Message
+
 from .fio_bins import latencies, levels, merged
 from .fio_text import NOT_STEADY
 from .json_runs import broken_run
@@ -19,9 +21,10 @@ _OPTIONS = {"rw": "rw", "readwrite": "rw", "ioengine": "engine", "iodepth": "io_
             "direct": "direct", "runtime": "runtime", "rwmixread": "percent_read", "fsync": "fsync_every",
             "end_fsync": "end_fsync", "nrfiles": "files"}  # fmt: skip
 _SIZES = {"bs": "block_size", "blocksize": "block_size", "size": "size", "filesize": "file_size", "io_size": "io_size"}
-UNMERGED = (
+UNMERGED = Message(
+    "unmerged-percentiles",
     "percentiles of several threads cannot be combined: they are of each alone; --output-format=json+ prints the "
-    "histograms, group_reporting one of all"
+    "histograms, group_reporting one of all",
 )
 _STATISTICS = (("mean", "mean"), ("min", "min"), ("max", "max"), ("stddev", "sd"))
 
@@ -44,7 +47,10 @@ def parse_json(text: Text) -> list[Parsed]:
         if at + 1 < len(read) and _is_snapshot(document.value, read[at + 1].value):
             continue
         if at and _is_snapshot(read[at - 1].value, document.value):
-            run.warn(lines.at(document.begin), "earlier documents are snapshots of the same run: the last one counts")
+            run.warn(
+                lines.at(document.begin),
+                Message("snapshots-left-out", "earlier documents are snapshots of the same run: the last one counts"),
+            )
         runs.append(run)
     for begin, end in [*said, (outside, len(text.whole))]:
         _outside(text, runs, begin, end)
@@ -64,7 +70,7 @@ def _document(value: dict[str, Any], lines: Lines, begin: int, end: int) -> Pars
     places = _places(entries, lines, begin, end)
     _factors(run, {**shared, **_options(entries[0])} if entries else shared)
     if not entries:
-        run.lacks(lines.at(begin), "the document holds no job")
+        run.lacks(lines.at(begin), Message("no-results", "the document holds no job"))
     whole = [entry for entry in entries if entry.get("jobname") == "All clients"] if clients else []
     same = len({_identity(entry) for entry in entries}) == 1
     for at, (entry, (line, place)) in enumerate(zip(entries, places, strict=True)):
@@ -127,7 +133,15 @@ def _entry(
         run.facts["job"] = name
     error = finite(entry.get("error"))
     if error:
-        run.lacks(line, f"job {name} ended with error {error:g}: its numbers are of an incomplete run")
+        run.lacks(
+            line,
+            Message(
+                "tool-failed",
+                "job {job} ended with error {status:g}: its numbers are of an incomplete run",
+                job=name,
+                status=error,
+            ),
+        )
     steady = entry.get("steadystate")
     if isinstance(steady, dict) and steady.get("attained") == 0:
         run.warn(line_of('"steadystate" : {'), NOT_STEADY)
@@ -138,7 +152,7 @@ def _entry(
             _direction(run, direction, part, line_of(f'"{direction}" :'), rank, factors)
             empty = False
     if empty:
-        run.lacks(line, f"job {name} did no I/O")
+        run.lacks(line, Message("no-results", "job {job} did no I/O", job=name))
 
 
 def _direction(
@@ -155,14 +169,16 @@ def _direction(
     bandwidth = finite(part.get("bw_bytes"))
     if bandwidth is None and (kib := finite(part.get("bw"))) is not None:
         bandwidth = kib * _KIB
-        run.warn(line, "bw was read as KiB/s (1024 bytes), as fio counts without kb_base=1000")
+        run.warn(line, Message("assumed-unit", "bw was read as KiB/s (1024 bytes), as fio counts without kb_base=1000"))
     add(f"bandwidth_{clock}", bandwidth, "bytes/s")
     add(f"rate_{clock}", finite(part.get("iops")), "operations/s")
     runtime = finite(part.get("runtime"))
     add("time", None if runtime is None else runtime / 1000, "s")
     add("bytes", _bytes(run, part, bandwidth, runtime, line), "bytes")
     if runtime is not None and runtime < 1000:
-        run.warn(line, "the runtime is below 1 s and printed in whole ms: the rates are coarse")
+        run.warn(
+            line, Message("low-resolution", "the runtime is below 1 s and printed in whole ms: the rates are coarse")
+        )
     for name, values, per_second in latencies(part):
         _latency(add, name, values, per_second)
 
@@ -176,7 +192,10 @@ def _bytes(
         return found
     expected = bandwidth * runtime / 1000
     if abs(found * _KIB - expected) < abs(found - expected):
-        run.warn(line, "io_bytes was read as KiB, as fio 2 writes it (bandwidth times runtime agrees)")
+        run.warn(
+            line,
+            Message("assumed-unit", "io_bytes was read as KiB, as fio 2 writes it (bandwidth times runtime agrees)"),
+        )
         return found * _KIB
     return found
 
@@ -252,4 +271,4 @@ def _outside(text: Text, runs: list[Parsed], begin: int, end: int) -> None:
     for offset, line in enumerate(text.whole[begin : min(end, begin + (1 << 20))].split("\n")):
         if _BAD.search(line[:1000]):
             run = next((run for run in runs if run.rows and run.rows[0].line > first + offset), runs[-1])
-            run.lacks(first + offset, f"fio said: {line.strip()[:160]}")
+            run.lacks(first + offset, Message("tool-failed", "fio said: {quote}", quote=line.strip()[:160]))

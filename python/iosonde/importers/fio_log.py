@@ -16,6 +16,7 @@ import re
 from pathlib import PurePath
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.core.schema import OPERATION
 
 from .fio_version import VersionBeside
@@ -52,7 +53,12 @@ def parse(text: Text) -> list[Parsed]:
     kind = _KIND.search(PurePath(text.name).name)
     name = kind.group(1).lower() if kind else ""
     if name == "clat_hist":
-        run.lacks(1, "histogram logs are not read: import the JSON of json+, which holds the same buckets")
+        run.lacks(
+            1,
+            Message(
+                "unsupported-log", "histogram logs are not read: import the JSON of json+, which holds the same buckets"
+            ),
+        )
         return [run]
     if kind:
         job = f" of job {kind.group(2)}" if kind.group(2) else ""
@@ -69,12 +75,20 @@ def parse(text: Text) -> list[Parsed]:
         if chosen.any():
             _values(run, name, direction, values[chosen], lines[chosen], averages)
     if not run.rows:
-        run.lacks(1, "the log holds no line that can be read")
+        run.lacks(1, Message("no-results", "the log holds no line that can be read"))
     if name in _LATENCIES and _are_averages(table):
-        run.warn(1, "averages of intervals (log_avg_msec), and no single operations: log_avg_msec=0 logs these")
+        run.warn(
+            1,
+            Message(
+                "averages-only",
+                "averages of intervals (log_avg_msec), and no single operations: log_avg_msec=0 logs these",
+            ),
+        )
     elif name in _LATENCIES:
         run.facts["latency"] = _LATENCIES[name]
-        run.cannot_tell("times are in whole ms: operations within one ms keep the order of the log only")
+        run.cannot_tell(
+            Message("low-resolution", "times are in whole ms: operations within one ms keep the order of the log only")
+        )
         _operations(run, table)
     return [run]
 
@@ -89,7 +103,14 @@ def _whole_rows(run: Parsed, table: Any, lines: Any) -> tuple[Any, Any]:
         return table, lines
     good = (table[:, :4] >= 0).all(axis=1) & np.isin(direction, (0, 1, 2)) & (table[:, :4] < 2**53).all(axis=1)
     if not good.all():
-        run.lacks(int(lines[~good][0]), f"{int((~good).sum())} lines are not time, value, direction, size: left out")
+        run.lacks(
+            int(lines[~good][0]),
+            Message(
+                "unreadable-lines",
+                "{n_lines} lines are not time, value, direction, size: left out",
+                n_lines=int((~good).sum()),
+            ),
+        )
     return table[good], lines[good]
 
 
@@ -105,7 +126,16 @@ def _in_ns(run: Parsed, name: str, table: Any, beside: VersionBeside | None) -> 
     else:
         in_micros, why = _by_what_can_be(name, table)
     unit = "µs, as fio 2" if in_micros else "ns, as fio 3"
-    run.warn(1, f"values were read as {what} in {unit} writes them: {why}")
+    run.warn(
+        1,
+        Message(
+            "assumed-unit",
+            "values were read as {reading} in {unit} writes them: {reason}",
+            reading=what,
+            unit=unit,
+            reason=why,
+        ),
+    )
     return table * np.where(np.arange(table.shape[1]) == 1, 1000, 1) if in_micros else table
 
 
@@ -134,11 +164,17 @@ def _values(run: Parsed, name: str, direction: str, values: Any, lines: Any, ave
     first, count = int(lines[0]), len(values)
     run.rows.append(Row(direction, "samples", count, "samples", first, count=count))
     if name not in _SAMPLES and name not in _LATENCIES:
-        run.warn(0, "the file's name does not say what the values are (lat, clat, slat, bw, iops): they are not read")
+        run.warn(
+            0,
+            Message(
+                "unknown-quantity",
+                "the file's name does not say what the values are (lat, clat, slat, bw, iops): they are not read",
+            ),
+        )
         return
     quantity, unit, factor = _SAMPLES.get(name, ("latency", "s", 1e-9))
     if name == "bw":
-        run.warn(first, "bandwidths were read as KiB/s (1024 bytes), as fio logs them")
+        run.warn(first, Message("assumed-unit", "bandwidths were read as KiB/s (1024 bytes), as fio logs them"))
     low, high = int(values.argmin()), int(values.argmax())
     run.rows += [
         Row(direction, f"{quantity}_sample_mean", float(values.mean()) * factor, unit, first, count=count),
@@ -167,4 +203,6 @@ def _operations(run: Parsed, table: Any) -> None:
         records["offset"] = table[:, 4]
     else:
         run.unplaced = run.operation_names
-        run.cannot_tell("the place in the file is not in this log: log_offset=1 puts it there")
+        run.cannot_tell(
+            Message("offsets-not-traced", "the place in the file is not in this log: log_offset=1 puts it there")
+        )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .parsed import Parsed, Row
 from .reading import number
 from .text import Text
@@ -26,7 +28,7 @@ def parse_terse(text: Text) -> list[Parsed]:
         if found := TERSE.match(line):
             runs.append(_line(at, line.split(";"), found))
         elif runs and line.startswith("fio: terminating on signal"):
-            runs[-1].lacks(at, f"fio said: {line[:160]}")
+            runs[-1].lacks(at, Message("tool-failed", "fio said: {quote}", quote=line[:160]))
     return runs
 
 
@@ -34,19 +36,30 @@ def _line(at: int, fields: list[str], found: re.Match[str]) -> Parsed:
     form = found.group(1) or "2"
     run = Parsed(version=(found.group(2) or "").removeprefix("fio-")[:60])
     run.facts["job"] = found.group(3)[:200]
-    run.warn(at, "bandwidths were read as KiB/s (1024 bytes) and latencies as µs, as fio's terse format defines")
+    run.warn(
+        at,
+        Message(
+            "assumed-unit",
+            "bandwidths were read as KiB/s (1024 bytes) and latencies as µs, as fio's terse format defines",
+        ),
+    )
     if found.group(5) != "0":
-        run.lacks(at, f"job {found.group(3)[:40]} ended with error {found.group(5)}")
+        run.lacks(
+            at,
+            Message(
+                "tool-failed", "job {job} ended with error {status}", job=found.group(3)[:40], status=found.group(5)
+            ),
+        )
     block = _BLOCK + 6 * (form == "5")
     for place, direction in enumerate(("read", "write") if form == "3" else ("read", "write", "trim")):
         first = 4 + (form != "2") + place * block
         part = fields[first : first + block]
         if len(part) < block and direction != "trim":
-            run.lacks(at, f"the line ends in the fields of {direction}")
+            run.lacks(at, Message("ended-early", "the line ends in the fields of {direction}", direction=direction))
         elif len(part) == block and (number(part[0]) or 0) > 0:
             _direction(run, at, direction, part)
     if not run.rows:
-        run.lacks(at, "the job did no I/O")
+        run.lacks(at, Message("no-results", "the job did no I/O"))
     return run
 
 

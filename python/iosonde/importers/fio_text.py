@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from iosonde.core.message import Message
+
 from .parsed import GLUED, Parsed, Row
 from .reading import BINARY, DECIMAL, PER_SECOND, iso_date, number
 from .text import Text
@@ -28,7 +30,10 @@ _NUMBERED = ("read", "write", "trim", "clat", "slat", "lat (")
 _UNIT = re.compile(r"([kmgtp]?)(i?)b$", re.IGNORECASE)
 # In the order in which fio prints them, each once for each direction.
 _NAMES = {"slat": "submission_latency", "clat": "completion_latency", "lat": "latency"}
-NOT_STEADY = "the steady state that was asked for was not reached: the values are of a system still changing"
+NOT_STEADY = Message(
+    "not-steady",
+    "the steady state that was asked for was not reached: the values are of a system still changing",
+)
 _OPEN = re.compile(r"(\S.*?): \(g=(\d+)\): rw=(\w+), bs=(?:\(R\) )?([\d.]+\w*)-.*ioengine=(\w+), iodepth=(\d+)")
 
 
@@ -74,11 +79,13 @@ class _Reader:
         elif stripped.startswith("Run status group"):
             self._done = bool(self.runs)
         elif stripped.startswith(("fio: terminating on signal", "fio: pid=", "fio: io_u error")):
-            self._current().lacks(at, f"fio said: {stripped[:160]}")
+            self._current().lacks(at, Message("tool-failed", "fio said: {quote}", quote=stripped[:160]))
         elif stripped.startswith("steadystate") and "attained=no" in stripped:
             self._current().warn(at, NOT_STEADY)
         elif "verify" in stripped and "failed" in stripped:
-            self._current().lacks(at, f"verification failed: {stripped[:160]}")
+            self._current().lacks(
+                at, Message("verification-failed", "verification failed: {quote}", quote=stripped[:160])
+            )
         elif found := _OPEN.match(stripped):
             self._setting(found)
         elif self.runs:
@@ -98,7 +105,7 @@ class _Reader:
         self._factors = {"job": name[:200], "ranks": int(threads[:9])}
         self._direction = ""
         if error != "0":
-            run.lacks(at, f"job {name[:60]} ended with error {error}")
+            run.lacks(at, Message("tool-failed", "job {job} ended with error {status}", job=name[:60], status=error))
 
     def _numbers(self, at: int, line: str) -> bool:
         if found := _NEW.match(line):
@@ -123,7 +130,16 @@ class _Reader:
         order = list(_NAMES)
         if self._latency_blocks and order.index(block) <= order.index(self._latency_blocks[-1]):
             # The line that begins the next direction was lost.
-            self._current().lacks(at, f"a line is missing before line {at}: {self._direction} has a second {block}")
+            self._current().lacks(
+                at,
+                Message(
+                    "damaged-lines",
+                    "a line is missing before line {before_line}: {direction} has a second {block}",
+                    before_line=at,
+                    direction=self._direction,
+                    block=block,
+                ),
+            )
             self._direction = ""
             return
         self._latency_blocks.append(block)
@@ -141,8 +157,8 @@ class _Reader:
         self._direction, self._in_percentiles, self._latency_blocks = direction, 0.0, []
         run = self._current()
         if "i" not in unit:
-            run.warn(at, f"{unit}/s was read in units of 1024, as fio 2 counts")
-        run.warn(at, "normal output has three or four digits: --output-format=json has all")
+            run.warn(at, Message("assumed-unit", "{unit}/s was read in units of 1024, as fio 2 counts", unit=unit))
+        run.warn(at, Message("low-resolution", "normal output has three or four digits: --output-format=json has all"))
         self._add(at, "bandwidth_last_done", _amount(value, unit), "bytes/s", 1.0)
         self._add(at, "rate_last_done", _count(iops), "operations/s", 1.0)
         self._add(at, "bytes", amount, "bytes", 1.0)
@@ -151,9 +167,23 @@ class _Reader:
     def _add(self, at: int, metric: str, value: float | None, unit: str, per_base: float) -> None:
         run = self._current()
         if not self._direction:
-            run.warn(at, "numbers before the line that says whether they are of reads or writes: left out")
+            run.warn(
+                at,
+                Message(
+                    "unreadable-lines",
+                    "numbers before the line that says whether they are of reads or writes: left out",
+                ),
+            )
         elif value is None:
-            run.warn(at, f"{metric} of {self._direction} is not a number: left out")
+            run.warn(
+                at,
+                Message(
+                    "invalid-number",
+                    "{metric} of {direction} is not a number: left out",
+                    metric=metric,
+                    direction=self._direction,
+                ),
+            )
         else:
             run.rows.append(
                 Row(self._direction, metric, value / per_base, unit, at, None, None, None, "", self._factors)
@@ -164,9 +194,9 @@ class _Reader:
             return
         run = self.runs[-1]
         if not run.rows:
-            run.lacks(self._last, "there is no result: fio was interrupted or failed")
+            run.lacks(self._last, Message("ended-early", "there is no result: fio was interrupted or failed"))
         elif not self._done:
-            run.lacks(self._last, "the output ends here, before 'Run status group'")
+            run.lacks(self._last, Message("ended-early", "the output ends here, before 'Run status group'"))
 
 
 @lru_cache(maxsize=256)

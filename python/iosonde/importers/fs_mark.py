@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, whole_number
 from .text import Text
@@ -57,14 +59,14 @@ def parse(text: Text) -> list[Parsed]:
             _other(runs[-1], at, line.strip())
     for run in runs:
         if not run.rows:
-            run.lacks(text.last_line, "there is no row of results")
+            run.lacks(text.last_line, Message("no-results", "there is no row of results"))
     return runs
 
 
 def _row(run: Parsed, at: int, words: list[str], columns: int, iteration: int) -> bool:
     values = [number(word) for word in words]
     if len(words) < 5 or len(words) < columns or None in values[:5] or (values[3] or 0) <= 0:
-        run.lacks(at, "the row is cut or damaged: left out")
+        run.lacks(at, Message("damaged-lines", "the row is cut or damaged: left out"))
         return False
     count, size, rate, overhead = (value or 0.0 for value in values[1:5])
     run.factors["file_size"] = int(size)
@@ -82,4 +84,4 @@ def _other(run: Parsed, at: int, line: str) -> None:
     elif found := re.search(r"written with an IO size of (\d+) bytes", line):
         run.factors["transfer_size"] = whole_number(found.group(1)[:18])
     elif not note_trouble(run, at, line) and "failed" in line:
-        run.lacks(at, f"it failed: {line[:160]}")
+        run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))

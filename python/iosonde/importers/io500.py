@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .io500_list import GIB, INVALID, RESULT, SCORE, of_list
 from .io500_score import check_score
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
@@ -70,16 +72,16 @@ def _sections(text: Text) -> Parsed:
         elif line.startswith("; START"):
             run.started_at = iso_date(line[7:])
         elif INVALID.match(line):
-            run.mark_invalid(at, f"io500 says: {line.strip(' ;')[:160]}")
+            run.mark_invalid(at, Message("marked-invalid", "io500 says: {quote}", quote=line.strip(" ;")[:160]))
         elif _COMPLAINT.match(line):
-            run.warn(at, f"io500 says: {line.strip(' ;')[:160]}")
+            run.warn(at, Message("marked-invalid", "io500 says: {quote}", quote=line.strip(" ;")[:160]))
     run.facts["sections"] = sections
     _other_unit(run)
     check_score(run)
     if not run.rows:
-        run.warn(1, "settings only: there is no result in this file")
+        run.warn(1, Message("settings-only", "settings only: there is no result in this file"))
     elif not any(row.operation == "score" for row in run.rows):
-        run.lacks(text.last_line, "there is no [SCORE]: the list is not complete")
+        run.lacks(text.last_line, Message("ended-early", "there is no [SCORE]: the list is not complete"))
     return run
 
 
@@ -91,7 +93,7 @@ def _value(run: Parsed, at: int, section: str, key: str, word: str) -> None:
     else:
         if _MARKED_INVALID.search(word):
             what = "the score" if key == section == "SCORE" else f"{section}: {key}"
-            run.mark_invalid(at, f"{what} is marked invalid")
+            run.mark_invalid(at, Message("marked-invalid", "{part} is marked invalid", part=what))
         value = number(word.split()[0]) if word.split() else None
         if section in ("SCORE", "SCOREX"):
             _score(run, at, section, key, value)
@@ -117,15 +119,21 @@ def _score(run: Parsed, at: int, section: str, key: str, value: float | None) ->
 
 def _phase_value(run: Parsed, at: int, operation: str, key: str, value: float | None) -> None:
     if value is None or value < 0:
-        run.lacks(at, f"{operation}: {key} is not a number")
+        run.lacks(at, Message("invalid-number", "{operation}: {field} is not a number", operation=operation, field=key))
         return
     if key == "t_delta":
         run.rows.append(Row(operation, "time", value, "s", at))
         return
     bandwidth = operation.startswith("ior")
-    run.warn(at, "scores were read as GiB/s (ior) and kIOPS (mdtest, find, mdworkbench): result.txt prints no units")
+    run.warn(
+        at,
+        Message(
+            "assumed-unit",
+            "scores were read as GiB/s (ior) and kIOPS (mdtest, find, mdworkbench): result.txt prints no units",
+        ),
+    )
     if value == 0:
-        run.lacks(at, f"{operation} has no result (0)")
+        run.lacks(at, Message("no-results", "{operation} has no result (0)", operation=operation))
         return
     name = "last_done" if key == "score" else "first_done"
     metric = f"bandwidth_{name}" if bandwidth else f"rate_{name}"
@@ -141,8 +149,16 @@ def _other_unit(run: Parsed) -> None:
         if row.operation in score and row.value > UNLIKELY * score[row.operation]:
             run.rows.remove(row)
             times = row.value / score[row.operation]
-            run.warn(row.line, f"throughput-stonewall of {row.operation} is {times:.0f} times its score: "
-                     "it is in another unit, and was left out")  # fmt: skip
+            run.warn(
+                row.line,
+                Message(
+                    "unit-mismatch",
+                    "throughput-stonewall of {operation} is {ratio:.0f} times its score: it is in another "
+                    "unit, and was left out",
+                    operation=row.operation,
+                    ratio=times,
+                ),
+            )
 
 
 def _find(text: Text, at: int) -> Parsed:
@@ -158,11 +174,13 @@ def _find(text: Text, at: int) -> Parsed:
         rank = whole_number(cells[0])
         if rank is None or len(cells) != len(names):
             if line.strip():
-                run.warn(place, "not a row of this table: left out")
+                run.warn(place, Message("unreadable-lines", "not a row of this table: left out"))
             continue
         row = dict(zip(names, cells, strict=True))
         if (errors := whole_number(row.get("errors", ""))) and errors > 0:
-            run.lacks(place, f"rank {rank} had {errors} errors")
+            run.lacks(
+                place, Message("operations-failed", "rank {rank} had {n_errors} errors", rank=rank, n_errors=errors)
+            )
         if (total := whole_number(row.get("total", ""))) is not None:
             run.rows.append(Row("find", "operations", total, "operations", place, rank))
     return run

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
+from iosonde.core.message import Message, prefixed
 from iosonde.core.types import FactorValue
 
 from .io500_score import BANDWIDTH, NAMES, RATE
@@ -86,7 +87,10 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
     run.warnings, run.missing, run.invalid = list(run.warnings), list(run.missing), list(run.invalid)
     run.tool = "io500"
     if not lists:
-        run.lacks(0, "there is no list of results: neither result.txt nor result_summary.txt is complete")
+        run.lacks(
+            0,
+            Message("no-results", "there is no list of results: neither result.txt nor result_summary.txt is complete"),
+        )
     made = Execution(run, base, [base], results=_results(run), there={_place(row) for row in run.rows})
     for part in lists[1:]:
         _add_list(made, part)
@@ -138,8 +142,19 @@ def _add_phase(made: Execution, part: FilePart, listed: bool) -> None:
     for row in (one for one in rows if one.rank is None and names[one.operation] == phase):
         key = (phase, row.metric)
         if key in made.results and not _near(made.results[key], row.value, SAME_PHASE, _half(key)):
-            made.parsed.warn(0, f"{PurePath(part.name).name} says {row.value:.4g} {row.unit} of {phase}, and the "
-                             f"list {made.results[key]:.4g}: it is of another execution, and left out")  # fmt: skip
+            made.parsed.warn(
+                0,
+                Message(
+                    "other-execution",
+                    "{file} says {value:.4g} {unit} of {phase}, and the list {listed:.4g}: it is of another "
+                    "execution, and left out",
+                    file=PurePath(part.name).name,
+                    value=row.value,
+                    unit=row.unit,
+                    phase=phase,
+                    listed=made.results[key],
+                ),
+            )
             made.doubles.append(part)
             return
     if len({row.iteration for row in rows if row.iteration is not None}) > 1:
@@ -147,7 +162,7 @@ def _add_phase(made: Execution, part: FilePart, listed: bool) -> None:
         return
     _add(made, part, rows, names)
     for note in part.parsed.missing:
-        made.parsed.lacks(0, f"{PurePath(part.name).name}: {note.sentence}")
+        made.parsed.lacks(0, prefixed(note.sentence, PurePath(part.name).name))
     if not listed and not made.parsed.started_at:
         made.parsed.started_at = part.parsed.started_at
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from iosonde.core.message import Message
+
 from .io500_score import NAMES, check_score
 from .parsed import Parsed, Row
 from .reading import number
@@ -36,7 +38,13 @@ def of_list(text: Text) -> list[Parsed]:
     for at, line in text.numbered():
         if not scored and at in of_several and of_several[at].told & set(seen.items()):
             mixed = of_several[at].last
-            runs[-1].lacks(at, "what several attempts left stands here: only what this one printed before is taken")
+            runs[-1].lacks(
+                at,
+                Message(
+                    "several-attempts",
+                    "what several attempts left stands here: only what this one printed before is taken",
+                ),
+            )
         if at <= mixed:
             continue
         if line.startswith("IO500 version"):
@@ -44,7 +52,14 @@ def of_list(text: Text) -> list[Parsed]:
         elif found := RESULT.match(line):
             name, told = found.group(2), found.group(3, 4, 5)
             if not scored and seen.get(name, told) != told:
-                runs[-1].lacks(at, f"there is no [SCORE] before {name} comes again: the list is not complete")
+                runs[-1].lacks(
+                    at,
+                    Message(
+                        "ended-early",
+                        "there is no [SCORE] before {name} comes again: the list is not complete",
+                        name=name,
+                    ),
+                )
                 scored = True
             if scored:
                 runs.append(Parsed(version=version.removeprefix("io500-")))
@@ -59,13 +74,13 @@ def of_list(text: Text) -> list[Parsed]:
                 _score(runs[-1], at, found)
             scored, mixed = True, 0
         elif INVALID.match(line):
-            sentence = f"io500 says: {line.strip(' ;')[:160]}"
+            sentence = Message("marked-invalid", "io500 says: {quote}", quote=line.strip(" ;")[:160])
             if runs and not is_new:
                 runs[-1].mark_invalid(at, sentence)
             else:
                 early.append((at, sentence))
     if runs and not scored:
-        runs[-1].lacks(text.last_line, "there is no [SCORE]: the list is not complete")
+        runs[-1].lacks(text.last_line, Message("ended-early", "there is no [SCORE]: the list is not complete"))
     for run in runs:
         check_score(run)
     return runs or [Parsed(missing=[])]
@@ -101,16 +116,25 @@ def _phase(run: Parsed, at: int, found: re.Match[str]) -> None:
     value, time = number(word), number(seconds)
     scored = mark.strip() != ""
     if value is None or time is None or value < 0 or time < 0:
-        run.lacks(at, f"{name}: '{word[:40]}' in '{seconds[:40]}' s is not a result")
+        run.lacks(
+            at,
+            Message(
+                "invalid-number",
+                "{operation}: '{cell}' in '{seconds}' s is not a result",
+                operation=name,
+                cell=word[:40],
+                seconds=seconds[:40],
+            ),
+        )
         return
     if "invalid" in (mark + rest).lower():
-        run.mark_invalid(at, f"{name} is marked invalid")
+        run.mark_invalid(at, Message("marked-invalid", "{operation} is marked invalid", operation=name))
     if value == 0:
         if scored:
-            run.lacks(at, f"{name} has no result (0)")
+            run.lacks(at, Message("no-results", "{operation} has no result (0)", operation=name))
         return
     if not scored:
-        run.warn(at, f"{name} does not count in the score")
+        run.warn(at, Message("not-in-score", "{operation} does not count in the score", operation=name))
     _result(run, at, operation, value, unit)
     run.rows.append(Row(operation, "time", time, "s", at))
 
@@ -119,10 +143,20 @@ def _result(run: Parsed, at: int, operation: str, value: float, unit: str) -> No
     known = {"gib/s": GIB, "gb/s": GIB, "mib/s": 1024.0**2, "kiops": 1e3, "iops": 1.0}
     factor = known.get(unit.lower())
     if factor is None:
-        run.warn(at, f"the unit '{unit[:20]}' of {operation} is not known: left out")
+        run.warn(
+            at,
+            Message(
+                "unknown-unit",
+                "the unit '{unit}' of {operation} is not known: left out",
+                unit=unit[:20],
+                operation=operation,
+            ),
+        )
         return
     if unit.lower() == "gb/s":
-        run.warn(at, "GB/s was read as GiB/s (1073741824 bytes/s): io500 of 2019 calculates so")
+        run.warn(
+            at, Message("assumed-unit", "GB/s was read as GiB/s (1073741824 bytes/s): io500 of 2019 calculates so")
+        )
     rate = unit.lower().endswith("iops")
     metric, base = ("rate_last_done", "operations/s") if rate else ("bandwidth_last_done", "bytes/s")
     run.rows.append(Row(operation, metric, value * factor, base, at))
@@ -132,14 +166,24 @@ def _score(run: Parsed, at: int, found: re.Match[str]) -> None:
     extended, invalid, bandwidth, unit, rate, _, total, rest = found.groups()
     operation = "extended_score" if extended else "score"
     if unit.lower() == "gb/s":
-        run.warn(at, "GB/s was read as GiB/s (1073741824 bytes/s): io500 of 2019 calculates so")
+        run.warn(
+            at, Message("assumed-unit", "GB/s was read as GiB/s (1073741824 bytes/s): io500 of 2019 calculates so")
+        )
     if invalid or "invalid" in rest.lower():
-        run.mark_invalid(at, "the score is marked invalid")
+        run.mark_invalid(at, Message("marked-invalid", "the score is marked invalid"))
     for metric, word, factor, base in (
         ("bandwidth", bandwidth, GIB, "bytes/s"), ("rate", rate, 1e3, "operations/s"), ("total", total, 1.0, ""),
     ):  # fmt: skip
         value = number(word)
         if value is None or value < 0:
-            run.lacks(at, f"the {metric} of the score, '{word[:40]}', is not a result")
+            run.lacks(
+                at,
+                Message(
+                    "invalid-number",
+                    "the {metric} of the score, '{cell}', is not a result",
+                    metric=metric,
+                    cell=word[:40],
+                ),
+            )
         elif value > 0 or not invalid:
             run.rows.append(Row(operation, metric, value * factor, base, at))

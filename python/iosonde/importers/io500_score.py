@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from iosonde.core.message import Message
+
 from .parsed import Parsed, Row
 
 BANDWIDTH = ("ior_easy_write", "ior_hard_write", "ior_easy_read", "ior_hard_read")
@@ -41,27 +43,58 @@ def _check_part(run: Parsed, said: Row, phases: Iterable[str], metric: str) -> N
     found = {name: row for name in phases if (row := _row(run.rows, name, metric))}
     absent = [name for name in phases if name not in found]
     if absent:
-        run.lacks(said.line, f"the score has no phase {', '.join(absent)}: it is of others, or they were lost")
+        run.lacks(
+            said.line,
+            Message(
+                "missing-phases",
+                "the score has no phase {phases}: it is of others, or they were lost",
+                phases=", ".join(absent),
+            ),
+        )
         return
     values = [row.value for row in found.values()]
     mean = math.exp(sum(map(math.log, values)) / len(values))
     half = HALF_OF_THE_LAST_DECIMAL[metric]
     tolerance = TOLERANCE + sum(half / value for value in values) / len(values)
     if abs(said.value / mean - 1) > tolerance:
-        run.lacks(said.line, f"the score's {said.metric} is {100 * said.value / mean:.4g} % of the geometric mean of "
-                  "its phases: a line is damaged, or this is another formula")  # fmt: skip
+        run.lacks(
+            said.line,
+            Message(
+                "score-mismatch",
+                "the score's {metric} is {percent:.4g} % of the geometric mean of its phases: a line is "
+                "damaged, or this is another formula",
+                metric=said.metric,
+                percent=100 * said.value / mean,
+            ),
+        )
 
 
 def _check_total(run: Parsed, total: Row, product: float) -> None:
     if product <= 0 or abs(total.value / math.sqrt(product) - 1) <= TOLERANCE:
         return
     if abs(total.value / product - 1) <= TOLERANCE:
-        run.warn(total.line, f"TOTAL {total.value:g} is bandwidth × IOPS, as lists of 2017 and 2018 have it: "
-                 f"{math.sqrt(product):.6g}, the root, was stored")  # fmt: skip
+        run.warn(
+            total.line,
+            Message(
+                "score-formula",
+                "TOTAL {total:g} is bandwidth × IOPS, as lists of 2017 and 2018 have it: {root:.6g}, the "
+                "root, was stored",
+                total=total.value,
+                root=math.sqrt(product),
+            ),
+        )
         total.value = math.sqrt(product)
         return
-    run.lacks(total.line, f"TOTAL {total.value:g} is not the root of bandwidth × IOPS ({math.sqrt(product):.6g}): "
-              "the line is damaged, or this is another formula")  # fmt: skip
+    run.lacks(
+        total.line,
+        Message(
+            "score-mismatch",
+            "TOTAL {total:g} is not the root of bandwidth × IOPS ({root:.6g}): the line is damaged, "
+            "or this is another formula",
+            total=total.value,
+            root=math.sqrt(product),
+        ),
+    )
 
 
 def _row(rows: Iterable[Row], operation: str, metric: str) -> Row | None:

@@ -19,6 +19,8 @@ from __future__ import annotations
 import math
 import re
 
+from iosonde.core.message import Message
+
 from .ior_table import IorSummary, IorTable
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed
 from .reading import iso_date, option, size_bytes, size_of_option, words_of
@@ -233,17 +235,25 @@ def _trouble(run: Parsed, at: int, line: str) -> None:
     """What IOR calls an error or a warning; some of these say that the result is none."""
     found = _WARNING.match(line)
     if not found:
-        run.lacks(at, f"it failed: {line[:160]}")
+        run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))
         return
     words = found.group(1).strip()
     if _DATA_LOST.search(words):
-        run.lacks(at, f"IOR says: {words[:160]}")
+        run.lacks(at, Message("tool-failed", "IOR says: {quote}", quote=words[:160]))
     elif "partial write" in words or "partial read" in words:
-        run.warn(at, "transfers were cut short, and IOR moved what was left by further calls")
+        run.warn(
+            at, Message("short-transfers", "transfers were cut short, and IOR moved what was left by further calls")
+        )
     elif words.startswith("Using actual aggregate bytes"):
-        run.warn(at, "fewer bytes moved than asked for (stonewalling); the bandwidth is of the bytes that moved")
+        run.warn(
+            at,
+            Message(
+                "stonewalling",
+                "fewer bytes moved than asked for (stonewalling); the bandwidth is of the bytes that moved",
+            ),
+        )
     elif not words.lower().startswith(("expected aggregate", "stat()", "maybe caused")):
-        run.warn(at, f"IOR warns: {words[:200]}")
+        run.warn(at, Message("tool-warning", "IOR warns: {quote}", quote=words[:200]))
 
 
 def _close(run: Parsed, finished: bool, last: int) -> None:
@@ -255,18 +265,32 @@ def _close(run: Parsed, finished: bool, last: int) -> None:
     rows = [row for row in run.rows if row.metric == "bandwidth_last_done"]
     if run.version.startswith("2.") and not rows:  # without -vv there is the summary only
         for operation in sorted(asked - {row.operation for row in run.rows}):
-            run.lacks(last, f"{operation}: the summary does not have it")
+            run.lacks(last, Message("missing-rows", "{operation}: the summary does not have it", operation=operation))
     else:
         for operation in sorted(asked | {row.operation for row in rows}):
             seen = sum(row.operation == operation for row in rows)
             if seen < int(wanted):
-                run.lacks(last, f"{operation}: {seen} of {wanted} iterations are there")
+                run.lacks(
+                    last,
+                    Message(
+                        "missing-rows",
+                        "{operation}: {n_present} of {n_expected} iterations are there",
+                        operation=operation,
+                        n_present=seen,
+                        n_expected=wanted,
+                    ),
+                )
     if not rows and not run.rows:
-        run.lacks(last, "there is no result")
+        run.lacks(last, Message("no-results", "there is no result"))
     elif not finished and run.version.startswith("2."):
-        run.lacks(last, "the output ends here, without 'Run finished'")
+        run.lacks(last, Message("ended-early", "the output ends here, without 'Run finished'"))
     elif not finished and not run.missing:
-        run.warn(last, "the output ends without 'Finished', as IO500's do: all iterations asked for are there")
+        run.warn(
+            last,
+            Message(
+                "ended-early", "the output ends without 'Finished', as IO500's do: all iterations asked for are there"
+            ),
+        )
 
 
 def _exact_sizes(run: Parsed, words: list[str]) -> None:

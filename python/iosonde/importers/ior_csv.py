@@ -15,6 +15,8 @@ decimals is left out: it is none.
 
 from __future__ import annotations
 
+from iosonde.core.message import Message
+
 from .ior_table import IorTable
 from .parsed import Parsed, Row
 from .reading import number, whole_number
@@ -41,7 +43,7 @@ def parse_ranks(text: Text, head: int) -> Parsed:
             continue
         rank = whole_number(cells[1]) if len(cells) == len(names) else None
         if rank is None or rank < 0:
-            run.warn(at, "not a row of this table: left out")
+            run.warn(at, Message("unreadable-lines", "not a row of this table: left out"))
             continue
         iteration = seen[cells[0], rank] = seen.get((cells[0], rank), -1) + 1
         for column, cell in zip(columns, cells, strict=True):
@@ -50,13 +52,13 @@ def parse_ranks(text: Text, head: int) -> Parsed:
                 metric, unit, includes = column
                 run.rows.append(Row(cells[0][:40], metric, value, unit, at, rank, iteration, None, includes))
             elif column:
-                run.warn(at, f"'{cell[:40]}' is not a number: left out")
+                run.warn(at, Message("invalid-number", "'{cell}' is not a number: left out", cell=cell[:40]))
     ranks = {rank for _, rank in seen}
     run.factors["ranks"] = len(ranks)
     if not ranks:
-        run.lacks(head, "the table has no rows")
+        run.lacks(head, Message("no-results", "the table has no rows"))
     elif ranks != set(range(len(ranks))):
-        run.lacks(text.last_line, "ranks are missing in the table")
+        run.lacks(text.last_line, Message("missing-rows", "ranks are missing in the table"))
     return run
 
 
@@ -80,7 +82,9 @@ def parse_summary(text: Text) -> list[Parsed]:
             if len(cells) == len(names) and (table is None or found != settings or key in seen):
                 runs.append(Parsed())
                 runs[-1].factors.update(found)
-                runs[-1].warn(at, "IOR's CSV has four decimals: times that are 0 in them are left out")
+                runs[-1].warn(
+                    at, Message("low-resolution", "IOR's CSV has four decimals: times that are 0 in them are left out")
+                )
                 table = IorTable(runs[-1], ["Latency(s)" if name == "Latency" else name for name in names])
                 settings, seen = found, set()
             if table is None:
@@ -89,14 +93,14 @@ def parse_summary(text: Text) -> list[Parsed]:
             seen.add(key)
             table.add(at, ["-" if _is_too_short(*pair) else pair[1] for pair in zip(names, cells, strict=False)])
             if len(cells) != len(names):
-                runs[-1].lacks(at, "the row is cut: left out")
+                runs[-1].lacks(at, Message("damaged-lines", "the row is cut: left out"))
         elif runs:
             note_trouble(runs[-1], at, line)
     for run in runs:
         _even(run, text.last_line)
     if not runs:
         runs.append(Parsed())
-        runs[-1].lacks(text.last_line, "the table has no rows")
+        runs[-1].lacks(text.last_line, Message("no-results", "the table has no rows"))
     return runs
 
 
@@ -122,4 +126,13 @@ def _even(run: Parsed, last: int) -> None:
     run.factors["iterations"] = most
     for operation, there in seen.items():
         if there < most:
-            run.lacks(last, f"{operation}: {there} of {most} iterations are there")
+            run.lacks(
+                last,
+                Message(
+                    "missing-rows",
+                    "{operation}: {n_present} of {n_expected} iterations are there",
+                    operation=operation,
+                    n_present=there,
+                    n_expected=most,
+                ),
+            )

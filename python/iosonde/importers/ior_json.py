@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from iosonde.core.message import Message
+
 from .ior_table import MIB, includes_of
 from .json_runs import broken_run
 from .parsed import Parsed, Row
@@ -119,12 +121,21 @@ def _result(run: Parsed, operation: str, result: dict[str, Any], iteration: int,
         value = finite(result.get(key))
         if value is None or value < 0 or (value == 0 and unit != "s"):
             if key in result:
-                run.lacks(line, f"{operation}, iteration {iteration}: {key} is not a measurement")
+                run.lacks(
+                    line,
+                    Message(
+                        "invalid-number",
+                        "{operation}, iteration {iteration}: {field} is not a measurement",
+                        operation=operation,
+                        iteration=iteration,
+                        field=key,
+                    ),
+                )
         else:
             inside = includes if metric == "bandwidth_last_done" else ""
             run.rows.append(Row(operation, metric, value * factor, unit, line, None, iteration, None, inside))
     if finite(result.get("openTime")) == 0:
-        run.warn(line, "times shorter than 0.00005 s are 0 in IOR's JSON")
+        run.warn(line, Message("low-resolution", "times shorter than 0.00005 s are 0 in IOR's JSON"))
 
 
 def _summary(runs: list[Parsed], item: dict[str, Any], line: int) -> None:
@@ -144,8 +155,17 @@ def _check(run: Parsed, document: dict[str, Any], last: int) -> None:
     for operation in sorted({row.operation for row in rows}):
         seen = sum(row.operation == operation for row in rows)
         if isinstance(wanted, int) and seen < wanted:
-            run.lacks(last, f"{operation}: {seen} of {wanted} iterations are there")
+            run.lacks(
+                last,
+                Message(
+                    "missing-rows",
+                    "{operation}: {n_present} of {n_expected} iterations are there",
+                    operation=operation,
+                    n_present=seen,
+                    n_expected=wanted,
+                ),
+            )
     if not rows:
-        run.lacks(last, "there is no result")
+        run.lacks(last, Message("no-results", "there is no result"))
     elif "Finished" not in document:
-        run.lacks(last, "there is no 'Finished': IOR did not come to its end")
+        run.lacks(last, Message("ended-early", "there is no 'Finished': IOR did not come to its end"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from iosonde.core.message import Message
+
 from .parsed import Parsed, Row
 from .reading import number, whole_number
 
@@ -43,7 +45,12 @@ class IorTable:
         run, operation = self._run, words[0]
         iteration = whole_number(words[self._iteration]) if len(words) == len(self.names) else None
         if iteration is None or iteration < 0:
-            run.warn(at, f"not a row of the table above: '{' '.join(words)[:60]}' was left out")
+            run.warn(
+                at,
+                Message(
+                    "unreadable-lines", "not a row of the table above: '{row}' was left out", row=" ".join(words)[:60]
+                ),
+            )
             return
         if operation not in self._includes:
             self._includes[operation] = includes_of(run, operation)
@@ -54,10 +61,24 @@ class IorTable:
             metric, unit, factor = column
             value = number(word)
             if value is None or value < 0 or (value == 0 and unit != "s"):
-                run.lacks(at, f"{operation}, iteration {iteration}: '{word[:40]}' is not a valid {metric}")
+                run.lacks(
+                    at,
+                    Message(
+                        "invalid-number",
+                        "{operation}, iteration {iteration}: '{cell}' is not a valid {metric}",
+                        operation=operation,
+                        iteration=iteration,
+                        cell=word[:40],
+                        metric=metric,
+                    ),
+                )
             elif metric == "latency_mean" and self._latency_is_total(value):
                 run.warn(
-                    at, "Latency(s) is left out: under stonewalling this IOR prints the whole time there (hpc/ior#508)"
+                    at,
+                    Message(
+                        "stonewalling",
+                        "Latency(s) is left out: under stonewalling this IOR prints the whole time there (hpc/ior#508)",
+                    ),
                 )
             else:
                 inside = includes if metric == "bandwidth_last_done" else ""
@@ -79,7 +100,14 @@ class IorSummary:
         names, operation = self._names, words[0]
         run = self._test(words)
         if len(words) < len(names):
-            run.warn(at, f"a row of the summary is shorter than its header: '{' '.join(words)[:60]}' was left out")
+            run.warn(
+                at,
+                Message(
+                    "damaged-lines",
+                    "a row of the summary is shorter than its header: '{row}' was left out",
+                    row=" ".join(words)[:60],
+                ),
+            )
             return
         self._statistics(run, at, operation, words, "Max(MiB)", ("bandwidth", "bytes/s", MIB))
         self._statistics(run, at, operation, words, "Max(OPs)", ("transfers", "operations/s", 1.0))
@@ -101,7 +129,15 @@ class IorSummary:
         values = [number(word) for word in words[place : place + 4]]
         high, low, mean = values[:3]
         if None in values or high is None or low is None or mean is None or not 0 < low <= mean * 1.001 <= high * 1.002:
-            run.lacks(at, f"the summary of {operation} is damaged: {' '.join(words[place : place + 4])[:60]}")
+            run.lacks(
+                at,
+                Message(
+                    "damaged-lines",
+                    "the summary of {operation} is damaged: {row}",
+                    operation=operation,
+                    row=" ".join(words[place : place + 4])[:60],
+                ),
+            )
             return
         includes = includes_of(run, operation) if unit[0] == "bandwidth" else ""
         one = run.factors.get("iterations") == 1

@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 
 from .iozone_blocks import excel_rows
@@ -197,17 +198,19 @@ class _Reader:
         elif line.startswith("Network distribution mode enabled"):
             run.factors["mode"] = "cluster"
         elif "not supported" in line or line.lower().startswith(("can not", "error", "iozone: ")):
-            run.lacks(at, f"iozone ended with: {line[:200]}")
+            run.lacks(at, Message("tool-failed", "iozone ended with: {quote}", quote=line[:200]))
         elif "No space left on device" in line:
-            run.lacks(at, "the file system was full")
+            run.lacks(at, Message("no-space", "the file system was full"))
         elif line.startswith("Timer resolution is poor"):
-            run.warn(at, "iozone says that its timer is too coarse for small transfers")
+            run.warn(at, Message("low-resolution", "iozone says that its timer is too coarse for small transfers"))
 
     def _set_unit(self, at: int, words: str) -> None:
         run = self._current()
         self._unit = unit_of(words)
         if self._unit is None:
-            run.warn(at, f"the unit '{words[:40]}' is not known: the table is not read")
+            run.warn(
+                at, Message("unknown-unit", "the unit '{unit}' is not known: the table is not read", unit=words[:40])
+            )
         elif self._unit.reading:
             run.warn(at, self._unit.reading)
 
@@ -221,7 +224,9 @@ class _Reader:
         self._table = table
         if self._unit is None:
             self._set_unit(at, "kBytes/sec")
-            self._current().warn(at, "no line says the unit of this table: it was read as kBytes/sec")
+            self._current().warn(
+                at, Message("assumed-unit", "no line says the unit of this table: it was read as kBytes/sec")
+            )
 
     def _table_row(self, at: int, line: str, table: IozoneTable) -> None:
         run, unit = self._current(), self._unit
@@ -256,7 +261,14 @@ class _Reader:
             run = self._current()
             self._operation = operation or re.sub(r"\W+", "_", label.lower())
             if operation is None:
-                run.warn(at, f"the operation '{label[:40]}' is not known: its name was kept")
+                run.warn(
+                    at,
+                    Message(
+                        "unknown-operation",
+                        "the operation '{operation}' is not known: its name was kept",
+                        operation=label[:40],
+                    ),
+                )
             run = self._processes(int(count[:9]))
             self._add(at, self._operation, self._line_unit(at, unit), word,
                       "sum_of_ranks" if who.lower() == "children" else "last_done")  # fmt: skip
@@ -294,7 +306,10 @@ class _Reader:
                 self._run.rows.append(Row(self._operation, f"{words[0]}_{name}", value * factor, words[1], at))
             return
         if value == 0 and which == "Min" and self._run is not None:
-            self._run.warn(at, "a process had moved nothing when the first one was done: the test is too short")
+            self._run.warn(
+                at,
+                Message("too-short", "a process had moved nothing when the first one was done: the test is too short"),
+            )
         self._add(at, self._operation, self._line_unit(at, unit), word, name)
 
     def _line_unit(self, at: int, words: str | None) -> Unit | None:
@@ -318,9 +333,24 @@ class _Reader:
     ) -> None:  # fmt: skip
         run, value = self._current(), number(word)
         if value is None or unit is None or value < 0:
-            run.warn(at, f"'{word[:40]}' of {operation} is not a number with a known unit: left out")
+            run.warn(
+                at,
+                Message(
+                    "unknown-unit",
+                    "'{cell}' of {operation} is not a number with a known unit: left out",
+                    cell=word[:40],
+                    operation=operation,
+                ),
+            )
         elif value == 0 and clock in ("sum_of_ranks", "last_done"):
-            run.lacks(at, f"{operation} moved nothing (0 was printed): it failed, or the file system was full")
+            run.lacks(
+                at,
+                Message(
+                    "no-results",
+                    "{operation} moved nothing (0 was printed): it failed, or the file system was full",
+                    operation=operation,
+                ),
+            )
         else:
             includes = self._inside() if "write" in operation else ""
             metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_{clock}"
@@ -338,8 +368,14 @@ class _Reader:
             excel_rows(run, self._quoted, self._unit)
             return
         if not self._done and self._headed:
-            run.lacks(self._last, f"{self._what} ends here, without 'iozone test complete.'")
+            run.lacks(
+                self._last,
+                Message("ended-early", "{table} ends here, without 'iozone test complete.'", table=self._what),
+            )
         elif not self._done and run.rows and not self._headed:
-            run.warn(run.rows[0].line, "an excerpt: neither the settings nor the end of the test are in it")
+            run.warn(
+                run.rows[0].line,
+                Message("excerpt", "an excerpt: neither the settings nor the end of the test are in it"),
+            )
         if self._done and not run.rows and not run.missing:
-            run.lacks(self._last, "the test is complete and says no number")
+            run.lacks(self._last, Message("no-results", "the test is complete and says no number"))

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .iozone_units import Unit, unit_of
 from .parsed import Parsed, Row
 from .reading import number
@@ -42,21 +44,23 @@ def excel_rows(run: Parsed, lines: list[tuple[int, str]], unit: Unit | None) -> 
             if value:
                 run.rows.append(Row(operation, f"{unit.quantity}_sum_of_ranks", value * unit.factor, unit.base, at))
                 if len(found.group(2).split()) > 1:
-                    run.warn(at, "only the first number of processes of this block was read")
+                    run.warn(
+                        at, Message("first-processes-only", "only the first number of processes of this block was read")
+                    )
     if not run.rows:
-        run.lacks(lines[0][0], "the blocks hold no number")
+        run.lacks(lines[0][0], Message("no-results", "the blocks hold no number"))
 
 
 def _table_row(
     run: Parsed, at: int, operation: str, size: int, words: list[str], records: list[int], unit: Unit
 ) -> None:
     if not operation or len(words) > len(records):
-        run.warn(at, "a row without its report or its record sizes: not read")
+        run.warn(at, Message("unreadable-lines", "a row without its report or its record sizes: not read"))
         return
     for word, record in zip(words, records, strict=False):
         value = number(word)
         if value is None:
-            run.warn(at, f"'{word[:40]}' is not a number: left out")
+            run.warn(at, Message("invalid-number", "'{cell}' is not a number: left out", cell=word[:40]))
         elif value > 0:
             metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_last_done"
             factors = {"file_size": size, "record_size": record}
@@ -66,9 +70,11 @@ def _table_row(
 def _unit_of(run: Parsed, lines: list[tuple[int, str]]) -> Unit:
     for at, line in lines:
         if line.startswith('"Output is in') and (unit := unit_of(line.strip('" ').removeprefix("Output is in"))):
-            run.warn(at, unit.reading or f"read as {unit.base}")
+            run.warn(at, unit.reading or Message("assumed-unit", "read as {unit}", unit=unit.base))
             return unit
     unit = unit_of("kBytes/sec")
     assert unit is not None
-    run.warn(lines[0][0], f"no line says the unit of these blocks: {unit.reading}")
+    run.warn(
+        lines[0][0], Message("assumed-unit", "no line says the unit of these blocks: {reading}", reading=unit.reading)
+    )
     return unit

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from iosonde.core.message import Message
+
 from .reading import whole_number
 
 COLUMNS = ("write", "rewrite", "read", "reread", "random_read", "random_write", "backward_read", "record_rewrite",
@@ -81,7 +83,8 @@ class IozoneTable:
             return "the values of this row stand under no column: the row is not read"
         size, record = (1024 * (whole_number(word) or 0) for word in words[:2])
         if not 0 < record <= size < 2**63:
-            return f"a record of {record} bytes in a file of {size}: the row is damaged and not read"
+            template = "a record of {record_bytes} bytes in a file of {file_bytes}: the row is damaged and not read"
+            return Message("damaged-lines", template, record_bytes=record, file_bytes=size)
         return TableRow(size, record, names, words[2:])
 
     def _by_place(self, tokens: list[tuple[str, int]]) -> list[str] | None:

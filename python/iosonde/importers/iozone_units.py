@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from iosonde.core.message import Message
+
 
 class Unit(NamedTuple):
     """What a number in IOzone's unit is in ours, and how it was read."""
@@ -14,7 +16,8 @@ class Unit(NamedTuple):
     reading: str = ""
 
 
-_BYTES = Unit("bandwidth", "bytes/s", 1024.0, "kB/sec was read as 1024 bytes/s, as iozone counts in every version")
+_READING = Message("assumed-unit", "kB/sec was read as 1024 bytes/s, as iozone counts in every version")
+_BYTES = Unit("bandwidth", "bytes/s", 1024.0, _READING)
 
 
 def unit_of(words: str) -> Unit | None:
@@ -23,7 +26,8 @@ def unit_of(words: str) -> Unit | None:
     if compact in ("kb/sec", "kbytes/sec", "kbyte/sec", "kb/s", "kbytes/s"):
         return _BYTES
     if compact in ("mb/sec", "mbytes/sec", "mb/s"):
-        return Unit("bandwidth", "bytes/s", 1024.0**2, "MB/sec was read as 1048576 bytes/s")
+        reading = Message("assumed-unit", "MB/sec was read as 1048576 bytes/s")
+        return Unit("bandwidth", "bytes/s", 1024.0**2, reading)
     if compact in ("ops/sec", "operationspersecond", "ops/s"):
         return Unit("rate", "operations/s", 1.0)
     if compact in ("microseconds/op", "usec/op", "microsecondsperoperation", "microsec/op"):

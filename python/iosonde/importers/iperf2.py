@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .iperf_lines import READING, Interval, interval_of
 from .parsed import CERTAIN, LIKELY, WEAK, Claim, Parsed, Row
 from .reading import number
@@ -70,7 +72,14 @@ class _Session:
         expected = 0 if self.server else max(len(self.connected), self.flows)
         own = {stream for operation, stream in self.whole if operation == self.protocol}
         if max(expected, len(own)) > 1 and None not in own and own and not self.server:
-            run.lacks(last, f"{max(expected, len(own))} streams, and the line of their sum is not there: no total")
+            run.lacks(
+                last,
+                Message(
+                    "missing-sum",
+                    "{n_streams} streams, and the line of their sum is not there: no total",
+                    n_streams=max(expected, len(own)),
+                ),
+            )
         for (operation, stream), (at, interval) in self.whole.items():
             several = len([key for key in self.whole if key[0] == operation and key[1] is not None]) > 1 or expected > 1
             _rows(run, at, operation, stream if several else None, interval, several)
@@ -79,7 +88,7 @@ class _Session:
         if self.whole:
             run.warn(next(iter(self.whole.values()))[0], READING)
         elif not run.missing:
-            run.lacks(last, "there is no line over a whole test")
+            run.lacks(last, Message("no-results", "there is no line over a whole test"))
 
 
 def _text(text: Text) -> list[Parsed]:
@@ -98,12 +107,12 @@ def _text(text: Text) -> list[Parsed]:
         elif stripped.startswith("[") and (interval := interval_of(stripped)):
             if not sessions:
                 sessions.append(_Session(Parsed(), "tcp"))
-                sessions[-1].run.warn(at, "the protocol is not said: read as TCP")
+                sessions[-1].run.warn(at, Message("assumed-protocol", "the protocol is not said: read as TCP"))
             sessions[-1].add(at, interval)
         elif "failed" in stripped or "error" in stripped.lower():
             if not sessions:
                 sessions.append(_Session(Parsed(), "tcp"))
-            sessions[-1].run.lacks(at, f"iperf said: {stripped[:160]}")
+            sessions[-1].run.lacks(at, Message("tool-failed", "iperf said: {quote}", quote=stripped[:160]))
         elif stripped.startswith("iperf ver") and sessions:
             sessions[-1].run.version = stripped.split()[2][:60] if len(stripped.split()) > 2 else ""
     for session in sessions:
@@ -134,7 +143,7 @@ def _csv(text: Text) -> Parsed:
         found = _CSV.match(line.strip())
         if found is None:
             if line.strip():
-                run.warn(at, "not a line of iperf's CSV: left out")
+                run.warn(at, Message("unreadable-lines", "not a line of iperf's CSV: left out"))
         elif float(found.group(7)) < 0.001:
             before = whole.get(int(found.group(6)))
             if before is None or float(found.group(8)) >= float(before[1].group(8)):
@@ -157,7 +166,7 @@ def _csv(text: Text) -> Parsed:
             total = sum(float(whole[stream][1].group(10)) for stream in streams) / 8
             first = whole[streams[0]][0]
             run.rows.append(Row("tcp", "bandwidth_sum_of_ranks", total, "bytes/s", first))
-            run.warn(first, "there is no sum in the CSV: the streams were added here")
+            run.warn(first, Message("sum-computed", "there is no sum in the CSV: the streams were added here"))
     if not run.rows:
-        run.lacks(text.last_line, "there is no line over a whole test")
+        run.lacks(text.last_line, Message("no-results", "there is no line over a whole test"))
     return run

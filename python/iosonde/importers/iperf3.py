@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from iosonde.core.message import Message
+
 from .iperf_lines import READING, interval_of
 from .json_runs import broken_run
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
@@ -74,9 +76,12 @@ def _document(value: dict[str, Any], lines: Lines, begin: int, stop: int) -> Par
         _side(run, line, "udp_receive", end["sum"], None, True)
     _streams(run, lines, place, stop, protocol, end.get("streams"))
     if "error" in value:
-        run.lacks(lines.of('"error"', begin, stop)[0], f"iperf3 said: {str(value['error'])[:160]}")
+        run.lacks(
+            lines.of('"error"', begin, stop)[0],
+            Message("tool-failed", "iperf3 said: {quote}", quote=str(value["error"])[:160]),
+        )
     elif not run.rows:
-        run.lacks(lines.at(stop), "the document holds no sum: the test did not come to its end")
+        run.lacks(lines.at(stop), Message("ended-early", "the document holds no sum: the test did not come to its end"))
     return run
 
 
@@ -123,13 +128,18 @@ class _Connection:
         run = self.run
         operations = sorted({row.operation for row in run.rows})
         if not run.rows:
-            run.lacks(last, "there is no line of sender or receiver: the test did not come to its end")
+            run.lacks(
+                last, Message("ended-early", "there is no line of sender or receiver: the test did not come to its end")
+            )
         elif self.both and self.client and not any(name.endswith("_reverse") for name in operations):
-            run.lacks(last, "the lines of the other direction are not there")
+            run.lacks(last, Message("missing-direction", "the lines of the other direction are not there"))
         for operation in operations:
             self._whole(operation, last)
             if self.client and operation.replace("_send", "_receive") not in operations:
-                run.lacks(last, "the receiver's line is not there: what was sent is no result yet")
+                run.lacks(
+                    last,
+                    Message("missing-receiver", "the receiver's line is not there: what was sent is no result yet"),
+                )
 
     def _whole(self, operation: str, last: int) -> None:
         """The only stream of an operation is the whole of it; of several only their sum is."""
@@ -142,7 +152,15 @@ class _Connection:
                 for row in run.rows
             ]
         elif None not in seen:
-            run.lacks(last, f"{operation}: {several} streams, and the line of their sum is not there")
+            run.lacks(
+                last,
+                Message(
+                    "missing-sum",
+                    "{operation}: {n_streams} streams, and the line of their sum is not there",
+                    operation=operation,
+                    n_streams=several,
+                ),
+            )
 
 
 def _text(text: Text) -> list[Parsed]:
@@ -157,7 +175,7 @@ def _text(text: Text) -> list[Parsed]:
             made.append(_Connection(Parsed(version=version), stripped.startswith("Connecting")))
         elif stripped.startswith("iperf3: ") or "error - " in stripped:
             made = made or [_Connection(Parsed(version=version))]
-            made[-1].run.lacks(at, f"iperf3 said: {stripped[:160]}")
+            made[-1].run.lacks(at, Message("tool-failed", "iperf3 said: {quote}", quote=stripped[:160]))
         elif interval is not None:
             side = interval.rest.strip().rpartition(" ")[2]
             if made:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from iosonde.core.message import Message
+
 from .reading import BINARY, DECIMAL, number
 
 _LINE = re.compile(
@@ -15,7 +17,7 @@ _LINE = re.compile(
     r"([KMGTP]?)(bits|Bytes)/sec(.*)$"
 )
 _JITTER = re.compile(r"\s+([\d.]+)\s+ms\s+(\d+)/\s*(\d+)")
-READING = "bits were read in steps of 1000 and Bytes in steps of 1024, as iperf counts"
+READING = Message("assumed-unit", "bits were read in steps of 1000 and Bytes in steps of 1024, as iperf counts")
 
 
 class Interval(NamedTuple):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from iosonde.core.message import Message
+
 from .parsed import Parsed
 from .reading import JsonDocument, Lines, json_documents
 from .text import Text
@@ -18,12 +20,17 @@ def runs_of(text: Text, read: Callable[[Parsed, JsonDocument, Lines], None]) -> 
         if isinstance(document.value, dict):
             read(run, document, lines)
         else:
-            run.lacks(lines.at(document.begin), "the JSON is broken or ends early here: left out")
+            run.lacks(
+                lines.at(document.begin), Message("damaged-lines", "the JSON is broken or ends early here: left out")
+            )
     return runs
 
 
 def broken_run(text: Text, document: JsonDocument) -> Parsed:
     """One of a document that cannot be read: it says where it breaks."""
     run = Parsed()
-    run.lacks(Lines(text).at(document.error_at), "the JSON is broken or ends early here: nothing of it is read")
+    run.lacks(
+        Lines(text).at(document.error_at),
+        Message("damaged-lines", "the JSON is broken or ends early here: nothing of it is read"),
+    )
     return run

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .parsed import Parsed, Row
 from .reading import iso_date, number
 from .text import Text
@@ -35,7 +37,7 @@ _UNITS = {
     "cleanup": {"iops/s", "obj/s", "dset/s"}, "Precreate": {"elements/s", "MiB/s"},
     "Benchmark": {"iters/s", "MiB/s"}, "Cleanup": {"elements/s"},
 }  # fmt: skip
-_READING = "Mib/s was read as 1024² bytes/s, as the source of MD-REAL-IO calculates"
+_READING = Message("assumed-unit", "Mib/s was read as 1024² bytes/s, as the source of MD-REAL-IO calculates")
 
 
 def parse_text(text: Text) -> list[Parsed]:
@@ -63,10 +65,10 @@ def parse_text(text: Text) -> list[Parsed]:
         elif line.startswith("Total runtime:"):
             done = True
         elif line.startswith("Errors: "):
-            runs[-1].lacks(at, f"it had errors: {line[8:160].strip()}")
+            runs[-1].lacks(at, Message("operations-failed", "it had errors: {quote}", quote=line[8:160].strip()))
         else:
             if line.startswith("WARNING"):
-                runs[-1].warn(at, f"md-real-io warns: {line[8:].strip()[:200]}")
+                runs[-1].warn(at, Message("tool-warning", "md-real-io warns: {quote}", quote=line[8:].strip()[:200]))
             note_trouble(runs[-1], at, line)
     _close(runs, done, text.last_line)
     return runs
@@ -81,24 +83,43 @@ def _values(run: Parsed, at: int, phase: str, rest: str, iteration: int) -> None
         metric, base, factor = _METRICS[name]
         value = number(word)
         if value is None or value < 0:
-            run.lacks(at, f"{phase}: '{word[:40]}' is not a valid {metric}")
+            run.lacks(
+                at,
+                Message(
+                    "invalid-number",
+                    "{phase}: '{cell}' is not a valid {metric}",
+                    phase=phase,
+                    cell=word[:40],
+                    metric=metric,
+                ),
+            )
         else:
             run.rows.append(Row(phase.lower(), metric, value * factor, base, at, None, iteration))
         missing.discard(name)
     if missing:
-        run.lacks(at, f"the line of {phase} is cut: there is no {', '.join(sorted(missing))}")
+        run.lacks(
+            at,
+            Message(
+                "damaged-lines",
+                "the line of {phase} is cut: there is no {metrics}",
+                phase=phase,
+                metrics=", ".join(sorted(missing)),
+            ),
+        )
 
 
 def _errors(run: Parsed, at: int, phase: str, rest: str) -> None:
     found = re.search(r"\((\d+) errs", rest)
     if found is None:
-        run.lacks(at, f"the line of {phase} is cut")
+        run.lacks(at, Message("damaged-lines", "the line of {phase} is cut", phase=phase))
     elif int(found.group(1)[:9]):
-        run.lacks(at, f"{phase} had {found.group(1)} errors")
+        run.lacks(
+            at, Message("operations-failed", "{phase} had {n_errors} errors", phase=phase, n_errors=found.group(1))
+        )
 
 
 def _close(runs: list[Parsed], done: bool, last: int) -> None:
     if runs and not done:
-        runs[-1].lacks(last, "the output ends without 'Total runtime'")
+        runs[-1].lacks(last, Message("ended-early", "the output ends without 'Total runtime'"))
     if runs and not runs[-1].rows:
-        runs[-1].lacks(last, "there is no line of a phase")
+        runs[-1].lacks(last, Message("no-results", "there is no line of a phase"))

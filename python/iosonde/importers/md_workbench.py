@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, words_of
 from .text import Text
@@ -68,7 +70,7 @@ def parse(text: Text) -> list[Parsed]:
             done = True
         elif runs:
             if line.startswith("WARNING"):
-                runs[-1].warn(at, f"md-workbench warns: {line[8:].strip()[:200]}")
+                runs[-1].warn(at, Message("tool-warning", "md-workbench warns: {quote}", quote=line[8:].strip()[:200]))
             note_trouble(runs[-1], at, line)
     _close(runs, done, text.last_line)
     return runs
@@ -98,7 +100,16 @@ def _phase(run: Parsed, at: int, found: re.Match[str], iteration: int) -> None:
         if value is not None and (value > 0 or unit == "s"):
             run.rows.append(Row(operation, metric, value * factor, unit, at, None, iteration))
         elif word is not None:
-            run.lacks(at, f"{phase}: '{word[:40]}' is not a valid {metric}")
+            run.lacks(
+                at,
+                Message(
+                    "invalid-number",
+                    "{phase}: '{cell}' is not a valid {metric}",
+                    phase=phase,
+                    cell=word[:40],
+                    metric=metric,
+                ),
+            )
 
     add(phase, "time", found.group(2), "s")
     for pattern, metric, unit, factor in (
@@ -111,13 +122,20 @@ def _phase(run: Parsed, at: int, found: re.Match[str], iteration: int) -> None:
         match = re.search(pattern, rest)
         add(phase, metric, match.group(1) if match else None, unit, factor)
     if not (errors := re.search(r"\((\d+) errs\)", rest)):
-        run.lacks(at, f"the line of {phase} is cut")
+        run.lacks(at, Message("damaged-lines", "the line of {phase} is cut", phase=phase))
     elif int(errors.group(1)[:9]):
-        run.lacks(at, f"{phase} had {errors.group(1)} errors")
+        run.lacks(
+            at, Message("operations-failed", "{phase} had {n_errors} errors", phase=phase, n_errors=errors.group(1))
+        )
     for operation, values in _OPERATION.findall(rest):
         words = [word.strip().removesuffix("s") for word in values.split(",")]
         if len(words) != len(_QUANTILES):
-            run.lacks(at, f"the latencies of {operation} in {phase} are cut")
+            run.lacks(
+                at,
+                Message(
+                    "damaged-lines", "the latencies of {operation} in {phase} are cut", operation=operation, phase=phase
+                ),
+            )
             continue
         for name, word in zip(_QUANTILES, words, strict=True):
             add(f"{phase}_{operation}", f"latency_{name}", word, "s")
@@ -125,4 +143,4 @@ def _phase(run: Parsed, at: int, found: re.Match[str], iteration: int) -> None:
 
 def _close(runs: list[Parsed], done: bool, last: int) -> None:
     if runs and not done:
-        runs[-1].lacks(last, "the output ends without 'Total runtime'")
+        runs[-1].lacks(last, Message("ended-early", "the output ends without 'Total runtime'"))

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, option, size_bytes, words_of
 from .text import Text
@@ -110,7 +112,14 @@ def _line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
         state.iterations = int((found.group(3) or "0")[:9])
         run.factors["iterations"] = state.iterations or None
         if state.table == "time" and found.group(2):
-            run.warn(at, f"the times are seconds for the whole phase, although the heading says '{found.group(2)}'")
+            run.warn(
+                at,
+                Message(
+                    "assumed-unit",
+                    "the times are seconds for the whole phase, although the heading says '{heading}'",
+                    heading=found.group(2),
+                ),
+            )
     elif stripped.startswith("-- ") and (found := _STAMP.match(line)):
         _stamp(runs, state, at, *found.groups())
     elif stripped.startswith("mdtest-") and (found := _LAUNCHED.match(line)):
@@ -150,9 +159,9 @@ def _setting(run: Parsed, at: int, line: str) -> None:
     elif note_trouble(run, at, line):
         return
     elif "WARNING" in line:
-        run.warn(at, f"mdtest warns: {line[:200]}")
+        run.warn(at, Message("tool-warning", "mdtest warns: {quote}", quote=line[:200]))
     elif line.startswith(("ERROR", "Error")):
-        run.lacks(at, f"it failed: {line[:200]}")
+        run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:200]))
 
 
 def _options(run: Parsed, words: list[str]) -> None:
@@ -171,13 +180,20 @@ def _row(run: Parsed, state: _State, at: int, found: re.Match[str]) -> None:
     operation = found.group(1).lower().replace(" ", "_")
     values = [number(word) for word in found.groups()[1:]]
     if any(value is None or value < 0 for value in values):
-        run.warn(at, f"{found.group(1)}: not four numbers: left out")
+        run.warn(at, Message("damaged-lines", "{operation}: not four numbers: left out", operation=found.group(1)))
         return
     high, low, mean, spread = (float(value or 0) for value in values)
     if high == low == mean == spread == 0:
         return
     if not low <= mean <= high:
-        run.warn(at, f"{found.group(1)}: the mean is not between min and max: the row is damaged and left out")
+        run.warn(
+            at,
+            Message(
+                "damaged-lines",
+                "{operation}: the mean is not between min and max: the row is damaged and left out",
+                operation=found.group(1),
+            ),
+        )
         return
     includes = _includes(run, operation)
     name, unit = ("rate", "operations/s") if state.table == "rate" else ("time", "s")
@@ -190,7 +206,13 @@ def _row(run: Parsed, state: _State, at: int, found: re.Match[str]) -> None:
         metric = "rate_last_done" if name == "rate" else "time"
         run.rows.append(Row(operation, metric, mean, unit, at, None, 0, None, includes))
     elif one:
-        run.warn(at, "max, min and Std Dev of the one iteration are over ranks (mdtest 3.3.0+dev, hpc/ior#300)")
+        run.warn(
+            at,
+            Message(
+                "spread-over-ranks",
+                "max, min and Std Dev of the one iteration are over ranks (mdtest 3.3.0+dev, hpc/ior#300)",
+            ),
+        )
 
 
 def _includes(run: Parsed, operation: str) -> str:
@@ -205,13 +227,24 @@ def _end(runs: list[Parsed], state: _State) -> None:
         return
     run = runs[-1]
     if run.version.startswith("3.3.0+") and state.iterations > 1:
-        run.warn(0, "mdtest 3.3.0+dev takes max, min and Std Dev over ranks and iterations together (hpc/ior#300)")
+        run.warn(
+            0,
+            Message(
+                "spread-over-ranks",
+                "mdtest 3.3.0+dev takes max, min and Std Dev over ranks and iterations together (hpc/ior#300)",
+            ),
+        )
     if run.version and any(row.metric.endswith("_sd") for row in run.rows):
         known = {"1": "population", "4": "sample"}.get(run.version[0])
         run.facts["standard_deviation"] = "population" if run.version.startswith("3.3") else known or "unknown"
     if state.summaries and not state.rates and any(row.unit == "s" for row in run.rows):
-        run.warn(0, "times with three decimals and no rates (-Z): short phases are 0 there, and left out")
+        run.warn(
+            0,
+            Message(
+                "low-resolution", "times with three decimals and no rates (-Z): short phases are 0 there, and left out"
+            ),
+        )
     elif not state.rates:
-        run.lacks(state.last, "there is no summary: mdtest was interrupted or failed")
+        run.lacks(state.last, Message("ended-early", "there is no summary: mdtest was interrupted or failed"))
     elif not state.finished and run.version:
-        run.lacks(state.last, "the output ends here, without '-- finished at'")
+        run.lacks(state.last, Message("ended-early", "the output ends here, without '-- finished at'"))

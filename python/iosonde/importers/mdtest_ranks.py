@@ -9,6 +9,8 @@ becomes ``directory_creation rate_last_done`` and ``time`` of the whole, ``rate_
 
 from __future__ import annotations
 
+from iosonde.core.message import Message
+
 from .parsed import Parsed, Row
 from .reading import number, whole_number
 from .text import Text
@@ -27,7 +29,7 @@ def parse_ranks(text: Text, head: int) -> Parsed:
         whole = cells[0] == "all"
         rank = None if whole else whole_number(cells[0])
         if (rank is None and not whole) or len(cells) > len(names):
-            run.warn(at, "not a row of this table: left out")
+            run.warn(at, Message("unreadable-lines", "not a row of this table: left out"))
             continue
         if whole:
             iteration += 1
@@ -39,9 +41,9 @@ def parse_ranks(text: Text, head: int) -> Parsed:
     if ranks:
         run.factors["ranks"] = len(ranks)
         if ranks != set(range(len(ranks))):
-            run.lacks(text.last_line, "ranks are missing in the table")
+            run.lacks(text.last_line, Message("missing-rows", "ranks are missing in the table"))
     elif not run.rows:
-        run.lacks(head, "the table has no rows")
+        run.lacks(head, Message("no-results", "the table has no rows"))
     return run
 
 
@@ -59,7 +61,15 @@ def _cells(
         value = number(cell)
         if value is None or value <= 0:
             if cell not in ("inf", "nan", "-nan") and number(cell) != 0:
-                run.warn(at, f"'{cell[:40]}' of {operation} is not a number: left out")
+                run.warn(
+                    at,
+                    Message(
+                        "invalid-number",
+                        "'{cell}' of {operation} is not a number: left out",
+                        cell=cell[:40],
+                        operation=operation,
+                    ),
+                )
             continue
         if kind == "rate":
             metric = "rate_last_done" if rank is None else "rate_own"

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import BINARY, number
 from .text import Text
@@ -97,9 +99,15 @@ class _Test:
             self._row(at, [float(word) for word in line.split()])
         elif line.startswith("!!!"):
             if "confidence was not achieved" in line:
-                self.run.warn(at, "the confidence that was asked for was not reached: the mean is less sure than that")
+                self.run.warn(
+                    at,
+                    Message(
+                        "confidence-not-reached",
+                        "the confidence that was asked for was not reached: the mean is less sure than that",
+                    ),
+                )
         elif any(words in line.lower() for words in _ERRORS):
-            self.run.lacks(at, f"netperf said: {line[:160]}")
+            self.run.lacks(at, Message("tool-failed", "netperf said: {quote}", quote=line[:160]))
         elif not self._rows:
             self._head += f" {line}"
 
@@ -113,11 +121,13 @@ class _Test:
                 self._add(at, operation, values[4], "rate", values[5], "operations/s", 1.0)
                 run.factors |= {"request_size": int(values[2]), "response_size": int(values[3])}
             elif self._rows == 1:
-                run.lacks(at, "the row is cut: left out")
+                run.lacks(at, Message("damaged-lines", "the row is cut: left out"))
             return
         unit = _unit(head)
         if unit is None:
-            run.warn(at, "the header does not say the unit of the throughput: the row is left out")
+            run.warn(
+                at, Message("unknown-unit", "the header does not say the unit of the throughput: the row is left out")
+            )
             return
         udp = "okay" in head.lower() or "messages" in head.lower()
         places = {1: (2, 5), 2: (1, 3)} if udp else {1: (3, 4)}
@@ -125,7 +135,7 @@ class _Test:
             return
         time, rate = places[self._rows]
         if len(values) <= rate:
-            run.lacks(at, "the row is cut: left out")
+            run.lacks(at, Message("damaged-lines", "the row is cut: left out"))
             return
         name = operation if self._rows == 1 else f"{operation}_receive"
         self._add(at, name, values[time], "bandwidth", values[rate], "bytes/s", unit)
@@ -145,11 +155,18 @@ class _Test:
         run = self.run
         assert run is not None
         if value <= 0:
-            run.lacks(at, f"{operation}: the result is {value:g}")
+            run.lacks(
+                at, Message("invalid-number", "{operation}: the result is {value:g}", operation=operation, value=value)
+            )
             return
         if metric == "bandwidth":
             said = "10^6bits = 1000000 bits" if "bits" in self._head else "MBytes = 1048576 bytes"
-            run.warn(at, f"the header's unit was read so: {said}, and other prefixes alike")
+            run.warn(
+                at,
+                Message(
+                    "assumed-unit", "the header's unit was read so: {reading}, and other prefixes alike", reading=said
+                ),
+            )
         run.rows += [Row(operation, metric, value * factor, unit, at), Row(operation, "time", seconds, "s", at)]
 
     def end(self, last: int) -> None:
@@ -159,9 +176,11 @@ class _Test:
         if self._keys:
             _keywords(run, self._operation, self._keys)
         if not run.rows and not run.missing:
-            run.lacks(last, "there is no row of results")
+            run.lacks(last, Message("no-results", "there is no row of results"))
         if self._rows == 1 and "okay" in self._head.lower():
-            run.lacks(last, "the receiver's line is not there: what was sent is no result yet")
+            run.lacks(
+                last, Message("missing-receiver", "the receiver's line is not there: what was sent is no result yet")
+            )
 
 
 def _unit(head: str) -> float | None:
@@ -186,19 +205,21 @@ def _keywords(run: Parsed, operation: str, keys: dict[str, tuple[int, str]]) -> 
         line, word = keys["THROUGHPUT"]
         value = number(word)
         if value is None or value <= 0:
-            run.lacks(line, f"THROUGHPUT is '{word[:40]}'")
+            run.lacks(line, Message("invalid-number", "THROUGHPUT is '{cell}'", cell=word[:40]))
         elif unit.lower().startswith("trans"):
             run.rows.append(Row(operation, "rate", value, "operations/s", line))
         elif factor := _unit(unit):
-            run.warn(at, f"{unit} was read as {factor:g} bytes/s each")
+            run.warn(
+                at, Message("assumed-unit", "{unit} was read as {factor:g} bytes/s each", unit=unit, factor=factor)
+            )
             run.rows.append(Row(operation, "bandwidth", value * factor, "bytes/s", line))
         else:
-            run.warn(line, "THROUGHPUT_UNITS is missing or not known: THROUGHPUT is left out")
+            run.warn(line, Message("unknown-unit", "THROUGHPUT_UNITS is missing or not known: THROUGHPUT is left out"))
     for key, (line, word) in keys.items():
         percentile = re.fullmatch(r"P(\d+)_LATENCY", key)
         name = f"p{percentile.group(1)}" if percentile else _LATENCIES.get(key)
         if name and (value := number(word)) is not None:
-            run.warn(line, "latencies were read as µs, as netperf counts")
+            run.warn(line, Message("assumed-unit", "latencies were read as µs, as netperf counts"))
             run.rows.append(Row(operation, f"latency_{name}", value / 1e6, "s", line))
         elif key == "ELAPSED_TIME" and (value := number(word)) is not None:
             run.rows.append(Row(operation, "time", value, "s", line))

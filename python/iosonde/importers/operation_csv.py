@@ -13,6 +13,8 @@ import re
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+from iosonde.core.message import Message
+
 from .operation_log import numbers, summary_rows
 from .parsed import PART, Parsed
 from .text import Text
@@ -49,7 +51,12 @@ def of_mdtest(text: Text) -> Parsed:
     run = Parsed()
     found = _MDTEST.search(PurePath(text.name).name)
     if found is None:
-        return _unknown(run, text, 3, "the file's name does not say what was done (PREFIX-File creation-00000.csv)")
+        return _unknown(
+            run,
+            text,
+            3,
+            Message("unknown-operation", "the file's name does not say what was done (PREFIX-File creation-00000.csv)"),
+        )
     what, did, rank = found.groups()
     run.factors[PART] = f"rank {int(rank)}"
     # Of what moves no bytes mdtest divides 1 by the duration.
@@ -64,8 +71,16 @@ def of_ior(text: Text) -> Parsed:
         run.factors[PART] = f"iteration {int(found.group(1))} of rank {int(found.group(2))}"
     words = {word for word in ("write", "read") if word in name.lower()}
     if len(words) != 1:
-        return _unknown(run, text, 3, "IOR's file does not say whether these are reads or writes (of -w -r the reads): "
-                        "with one of these words in its name they are recorded, and can be diagnosed")  # fmt: skip
+        return _unknown(
+            run,
+            text,
+            3,
+            Message(
+                "unknown-operation",
+                "IOR's file does not say whether these are reads or writes (of -w -r the reads): with one of these "
+                "words in its name they are recorded, and can be diagnosed",
+            ),
+        )
     word = words.pop()
     return _read(run, text, 3, Meaning(word, word, int(found.group(2)) if found else 0))
 
@@ -75,20 +90,34 @@ def of_workbench(text: Text) -> Parsed:
     run = Parsed()
     found = _WORKBENCH.search(PurePath(text.name).name)
     if found is None:
-        return _unknown(run, text, 2, "the file's name does not say what was done (PREFIX-0.00-0-read.csv): read, "
-                        "stat, create and delete are different operations")  # fmt: skip
+        return _unknown(
+            run,
+            text,
+            2,
+            Message(
+                "unknown-operation",
+                "the file's name does not say what was done (PREFIX-0.00-0-read.csv): read, stat, create and delete "
+                "are different operations",
+            ),
+        )
     iteration, what, everybody = found.groups()
     kind = _WORKBENCH_KINDS[what]
     phase = what if what in ("precreate", "cleanup") else "benchmark"
     did = {"create": "create", "unlink": "delete"}.get(kind, kind)
     run.factors[PART] = f"iteration {int(iteration)}{' of all ranks' if everybody else ''}"
     if everybody:
-        run.cannot_tell("operations of all ranks: the file does not say whose each is")
+        run.cannot_tell(Message("unknown-ranks", "operations of all ranks: the file does not say whose each is"))
     run = _read(run, text, 2, Meaning(f"{phase}_{did}", kind))
     if run.operations is not None and len(run.operations):
         last_s = float(run.operations["start_ns"].max()) / 1e9
         run.warn(
-            0, f"begins are of 24 bits: at the end of these {last_s:.3g} s in steps of {last_s / _FLOAT_DIGITS:.1g} s"
+            0,
+            Message(
+                "low-resolution",
+                "begins are of 24 bits: at the end of these {seconds:.3g} s in steps of {step_s:.1g} s",
+                seconds=last_s,
+                step_s=last_s / _FLOAT_DIGITS,
+            ),
         )
     return run
 
@@ -117,7 +146,7 @@ def _read(run: Parsed, text: Text, columns: int, meaning: Meaning, smallest: flo
     return run
 
 
-def _unknown(run: Parsed, text: Text, columns: int, why: str) -> Parsed:
+def _unknown(run: Parsed, text: Text, columns: int, why: Message) -> Parsed:
     table, lines = _rows(run, text, columns)
     summary_rows(run, "access", table[:, 1], lines)
     run.warn(1, why)
@@ -136,5 +165,8 @@ def _rows(run: Parsed, text: Text, columns: int) -> tuple[Any, Any]:
         (table[:, :2] >= 0).all(axis=1) & (table[:, :2] < _LONGEST_S).all(axis=1) if len(table) else np.zeros(0, bool)
     )
     if not good.all():
-        run.lacks(int(lines[~good][0]), "an operation with a negative or impossible time: left out")
+        run.lacks(
+            int(lines[~good][0]),
+            Message("impossible-times", "an operation with a negative or impossible time: left out"),
+        )
     return table[good], lines[good]

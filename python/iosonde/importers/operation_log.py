@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from iosonde.core.message import Message
+
 from .parsed import Parsed, Row
 from .text import Text
 
@@ -31,9 +33,16 @@ def numbers(text: Text, first_line: int, columns: int, run: Parsed) -> tuple[Any
         else:
             left_out += 1
             if left_out == 1:
-                run.warn(at, f"not {columns} numbers: this line, and others like it, were left out")
+                run.warn(
+                    at,
+                    Message(
+                        "unreadable-lines",
+                        "not {columns} numbers: this line, and others like it, were left out",
+                        columns=columns,
+                    ),
+                )
     if left_out:
-        run.lacks(0, f"{left_out} lines of the log cannot be read")
+        run.lacks(0, Message("unreadable-lines", "{n_lines} lines of the log cannot be read", n_lines=left_out))
     return np.array(kept, float).reshape(len(kept), columns), np.array(places_kept, np.int64)
 
 
@@ -83,7 +92,7 @@ def summary_rows(run: Parsed, operation: str, seconds: Any, lines: Any) -> None:
     import numpy as np
 
     if not len(seconds):
-        run.lacks(0, f"the log holds no {operation} operation")
+        run.lacks(0, Message("no-results", "the log holds no {operation} operation", operation=operation))
         return
     count, first = len(seconds), int(lines[0])
     order = np.argsort(seconds, kind="stable")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from iosonde.core.message import Message, prefixed
 from iosonde.core.stored import CANNOT_TELL
 from iosonde.core.types import FactorValue
 
@@ -105,18 +106,18 @@ class Parsed:
     def adopt_invalid(self, account: str, other: Parsed) -> None:
         """Take over what ``other``, the account of this execution in another file, calls invalid."""
         for note in other.invalid:
-            self.mark_invalid(0, f"{account}: {note.sentence}")
+            self.mark_invalid(0, prefixed(note.sentence, account))
 
     def adopt_missing(self, account: str, other: Parsed) -> None:
         """Take over all that the account of this execution in another file lacks."""
         for note in other.missing:
-            self.lacks(0, f"{account}: {note.sentence}")
+            self.lacks(0, prefixed(note.sentence, account))
 
 
 # The factor of a file that holds one rank, job or iteration of an execution: these are no trials of each other.
 PART = "part"
 # A line's end was lost: nothing tells which number is whose.
-GLUED = "two lines stand in one: what follows may be of something else"
+GLUED = Message("glued-lines", "two lines stand in one: what follows may be of something else")
 # A damaged file may have something wrong in every line: the first ones say enough.
 MAX_NOTES = 50
 

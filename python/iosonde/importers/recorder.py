@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from iosonde.core.message import Message
+
 from .parsed import CERTAIN, PART, Claim, Parsed
 from .text import Text
 from .trace import Gathered, keep_names
@@ -56,7 +58,8 @@ def parse(text: Text) -> list[Parsed]:
             continue
         call = _CALL.fullmatch(line)
         if call is None or " )" in call.group(8):
-            found.left_out(run, at, "not a call of Recorder, or two in one: left out, and others like it")
+            sentence = "not a call of Recorder, or two in one: left out, and others like it"
+            found.left_out(run, at, Message("unreadable-lines", sentence))
             continue
         begin_s, begin, end_s, end, function, depth, _, words = call.groups()
         if function not in _DATA and function not in _OTHERS:
@@ -64,7 +67,8 @@ def parse(text: Text) -> list[Parsed]:
         start, done = int(begin_s + begin.ljust(9, "0")), int(end_s + end.ljust(9, "0"))
         what = _meaning(function, words.split())
         if what is None or done < start:
-            found.left_out(run, at, f"a call of {function} with other arguments or times: left out, and others like it")
+            template = "a call of {function} with other arguments or times: left out, and others like it"
+            found.left_out(run, at, Message("unreadable-lines", template, function=function))
             continue
         operation, file, size, offset = what
         nested += depth != "0"
@@ -74,11 +78,23 @@ def parse(text: Text) -> list[Parsed]:
     found.into(run, {name: _KINDS.get(name, name) for name in names}, text,
                unplaced=[name for name in names if name.endswith("_unplaced")], shared=False)  # fmt: skip
     keep_names(run, "files", found.files.numbers)
-    run.cannot_tell("Recorder's text has no results: a call that failed or moved less looks like any other")
+    run.cannot_tell(
+        Message(
+            "results-not-traced",
+            "Recorder's text has no results: a call that failed or moved less looks like any other",
+        )
+    )
     if nested:
-        run.warn(0, f"{nested} of these calls were made by a library, as MPI-IO or HDF5, inside a call of its own")
+        run.warn(
+            0,
+            Message(
+                "nested-calls",
+                "{n_calls} of these calls were made by a library, as MPI-IO or HDF5, inside a call of its own",
+                n_calls=nested,
+            ),
+        )
     if not named:
-        run.warn(0, "the file's name does not end in the number of a rank: taken as rank 0")
+        run.warn(0, Message("assumed-rank", "the file's name does not end in the number of a rank: taken as rank 0"))
     return [run]
 
 

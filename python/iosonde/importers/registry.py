@@ -115,14 +115,9 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
         known(wanted)
         name, claim = wanted, claims.get(wanted) or Claim(0, 0, "asked for")
     elif not claims:
-        raise UnknownFormatError(
-            "unknown-format",
-            "{path}: {reason}",
-            "known: {importers}",
-            path=text.name,
-            reason=_why_unknown(text),
-            importers=", ".join(importers()),
-        )
+        code, problem = _unknown_format(text)
+        hint = "known: {importers}"
+        raise UnknownFormatError(code, "{path}: " + problem, hint, path=text.name, importers=", ".join(importers()))
     else:
         name, claim = min(claims.items(), key=lambda item: (-item[1].score, item[1].line))
     others = {other: claims[other] for other in claims if other != name}
@@ -208,12 +203,13 @@ def _call(name: str, text: Text, function: Callable[[], _T]) -> _T:
         ) from error
 
 
-def _why_unknown(text: Text) -> str:
+def _unknown_format(text: Text) -> tuple[str, str]:
+    """Return a code and a sentence about a file that no importer claims."""
     if "\0" in text.raw[:4096].decode("latin-1"):
-        return "no tool's output that is known here: it is binary"
+        return "binary-file", "no tool's output that is known here: it is binary"
     if not text.whole.strip():
-        return "the file is empty"
-    return "no tool's output that is known here"
+        return "empty-file", "the file is empty"
+    return "unknown-format", "no tool's output that is known here"
 
 
 @contextmanager

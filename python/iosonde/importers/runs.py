@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import Any
 
 from iosonde.core.headlines import headlines
+from iosonde.core.message import prefixed
 from iosonde.core.types import FactorValue, Observation, Run
 
 from .parsed import Parsed, Row
@@ -66,7 +67,7 @@ def runs_of(
 
 def said(note: Note) -> str:
     """A note as one sentence."""
-    return f"line {note.line}: {note.sentence}" if note.line else note.sentence
+    return prefixed(note.sentence, f"line {note.line}") if note.line else note.sentence
 
 
 def _cells(parsed: Parsed) -> list[tuple[dict[str, FactorValue], list[Row]]]:

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from iosonde.core.message import Message
+
 from .json_runs import runs_of
 from .parsed import CERTAIN, Claim, Parsed, Row
 from .reading import JsonDocument, Lines, finite, iso_date, part
@@ -88,7 +90,7 @@ class _Reader:
         """All of them, from the place where they begin."""
         run, at = self.run, self.lines.at(begin)
         if not results:
-            run.lacks(at, "there are no results")
+            run.lacks(at, Message("no-results", "there are no results"))
             return
         run.started_at = iso_date(str(results.get("date", ""))[:19])
         if run.started_at:
@@ -106,19 +108,34 @@ class _Reader:
         """Whether smallfile itself takes it for a result."""
         run, status, at = self.run, results.get("status"), self.lines.at(begin)
         if status not in (None, "Success", "ok"):
-            run.lacks(self.lines.of('"status"', begin, self.end)[0], f"it failed: {str(status)[:160]}")
+            run.lacks(
+                self.lines.of('"status"', begin, self.end)[0],
+                Message("tool-failed", "it failed: {quote}", quote=str(status)[:160]),
+            )
         done = finite(results.get("pctFilesDone"))
         place = self.lines.of('"pctFilesDone"', begin, self.end)[0]
         if done is None:
-            run.lacks(at, "nothing says how many of the files were done: it ended early")
+            run.lacks(at, Message("ended-early", "nothing says how many of the files were done: it ended early"))
         elif done < _LEAST_DONE:
             run.lacks(
-                place, f"{done:.0f} % of the files were done when the first thread ended; smallfile asks for 70 %"
+                place,
+                Message(
+                    "too-few-files",
+                    "{percent:.0f} % of the files were done when the first thread ended; smallfile asks for 70 %",
+                    percent=done,
+                ),
             )
         elif done < 100 and run.factors.get("stonewall"):
-            run.warn(place, f"{done:.0f} % of the files were done when the first thread ended: only they are counted")
+            run.warn(
+                place,
+                Message(
+                    "too-few-files",
+                    "{percent:.0f} % of the files were done when the first thread ended: only they are counted",
+                    percent=done,
+                ),
+            )
         if "filesPerSec" not in results:
-            run.lacks(at, "there is no rate: it was shorter than a millisecond, or did nothing")
+            run.lacks(at, Message("no-results", "there is no rate: it was shorter than a millisecond, or did nothing"))
 
     def _rows(self, said: dict[str, Any], rank: int | None, begin: int) -> None:
         run, operation, clock = self.run, self.operation, "sum_of_ranks" if rank is None else "own"
@@ -139,11 +156,14 @@ class _Reader:
         for key, (name, unit) in _COUNTS.items():
             value = finite(said.get(key))
             if key == "elapsed" and value is not None and value >= _NEVER:
-                run.lacks(self._line(key, begin), "a thread never ended")
+                run.lacks(self._line(key, begin), Message("ended-early", "a thread never ended"))
             elif value is not None and (value or key != "records"):
                 run.rows.append(Row(operation, name, value, unit, self._line(key, begin), rank))
         if rank is not None and said.get("status"):
-            run.lacks(self.lines.at(begin), f"thread {rank} failed: {str(said['status'])[:120]}")
+            run.lacks(
+                self.lines.at(begin),
+                Message("tool-failed", "thread {rank} failed: {quote}", rank=rank, quote=str(said["status"])[:120]),
+            )
 
     def _line(self, key: str, begin: int) -> int:
         return self.lines.of(f'"{key}"', begin, self.end)[0]

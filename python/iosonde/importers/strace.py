@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from iosonde.core.message import Message
 from iosonde.core.schema import STATUS_SHORT
 
 from .parsed import CERTAIN, Claim, Parsed
@@ -59,8 +60,11 @@ _DAY_NS = 86_400 * 10**9
 _FORKS = ("clone", "clone3", "fork", "vfork")
 # Calls whose bytes or waits a trace of system calls does not show one by one.
 _UNSEEN = {"io_uring_enter": "io_uring", "io_submit": "Linux aio"}
-_SLOW = "the program is stopped at every call, for tens of µs: durations hold a part of it, pauses the rest"
-_MAPPED = "reads and writes through mmap are no system calls, and not in the trace"
+_SLOW = Message(
+    "tracing-overhead",
+    "the program is stopped at every call, for tens of µs: durations hold a part of it, pauses the rest",
+)
+_MAPPED = Message("mmap-not-traced", "reads and writes through mmap are no system calls, and not in the trace")
 # What the fast and the long way keep of an operation as numbers; its times are kept as they are printed.
 _FIELDS = ("rank", "phase", "status", "size", "file", "offset", "line", "moved")
 _NAMES = {name: place for place, name in enumerate(OPERATIONS)}
@@ -114,7 +118,12 @@ class _Reader:
         stamp = next((found.group(3) for line in lines[:60] if (found := _HEAD.match(line))), "")
         if ":" not in stamp and len(stamp) < 9:
             what = "times since the line before (-r)" if stamp else "no times"
-            self.run.lacks(1, f"its lines have {what}: strace -f -T -ttt says when, and for how long")
+            self.run.lacks(
+                1,
+                Message(
+                    "missing-times", "its lines have {lack}: strace -f -T -ttt says when, and for how long", lack=what
+                ),
+            )
             return
         self._daily = ":" in stamp
         match, known, add = _DATA.fullmatch, self._known, self._rows.extend
@@ -188,7 +197,7 @@ class _Reader:
         if body.startswith("<... "):
             begun = self._resumed(pid, body)
             if begun is None:
-                self._unreadable(at, "a call is resumed that did not begin in the trace")
+                self._unreadable(at, Message("begin-not-traced", "a call is resumed that did not begin in the trace"))
                 return
             start, body = begun
         elif ended := _UNFINISHED.fullmatch(body):
@@ -276,9 +285,10 @@ class _Reader:
         self._starts.append(event.start)
         self._took.append(event.took)
 
-    def _unreadable(self, at: int, why: str = "") -> None:
+    def _unreadable(self, at: int, why: Message | None = None) -> None:
         self._bad += 1
-        self.run.lacks(at, why or "not a line of strace, or two in one: left out, and others like it")
+        other = Message("unreadable-lines", "not a line of strace, or two in one: left out, and others like it")
+        self.run.lacks(at, why or other)
 
     def end(self) -> Parsed:
         """What was found, with what the trace cannot tell."""
@@ -288,7 +298,14 @@ class _Reader:
         columns["start_ns"], columns["duration_ns"] = self._nanoseconds(self._starts), self._nanoseconds(self._took)
         columns["kind"] = _kinds()[columns["phase"]]
         if self._untimed:
-            run.lacks(0, f"{self._untimed} calls do not say how long they took: strace needs -T")
+            run.lacks(
+                0,
+                Message(
+                    "missing-times",
+                    "{n_calls} calls do not say how long they took: strace needs -T",
+                    n_calls=self._untimed,
+                ),
+            )
         if len(table) and columns["start_ns"].min() > _DAY_NS:
             first_s = int(columns["start_ns"].min()) // 10**9
             run.started_at = datetime.fromtimestamp(first_s, UTC).strftime("%Y-%m-%dT%H:%M:%S")
@@ -303,7 +320,10 @@ class _Reader:
     def _nanoseconds(self, printed: list[str]) -> Any:
         """Of seconds with six or nine digits behind the point, or times of the day (``-tt``)."""
         if any(":" in one for one in printed[:1]):
-            self.run.warn(1, "times of the day (-tt): a trace over midnight goes backwards; -ttt has dates")
+            self.run.warn(
+                1,
+                Message("times-of-day", "times of the day (-tt): a trace over midnight goes backwards; -ttt has dates"),
+            )
             printed = [_of_day(one) for one in printed]
         digits = len(printed[0]) - printed[0].find(".") - 1 if printed else 6
         if all(one[-digits - 1] == "." for one in printed):  # nearly always
@@ -315,21 +335,55 @@ class _Reader:
         nameless = [number for path, number in self._files.numbers.items() if path.startswith(NAMELESS)]
         mine = np.isin(columns["file"], nameless) & (columns["size"] > 0)
         if count := int(mine.sum()):
-            self.run.warn(0, f"{count} reads and writes are of what was open before the trace began, files, pipes or "
-                           "a terminal: with -y strace names them")  # fmt: skip
+            self.run.warn(
+                0,
+                Message(
+                    "opened-before-trace",
+                    "{n_calls} reads and writes are of what was open before the trace began, files, pipes or "
+                    "a terminal: with -y strace names them",
+                    n_calls=count,
+                ),
+            )
 
     def _words(self, took: Any) -> None:
         run = self.run
         if len(took) and not (took % 1000).any():
-            run.cannot_tell("times are in whole µs: calls of a few µs have no finer hills (--syscall-times=ns has)")
+            run.cannot_tell(
+                Message(
+                    "low-resolution",
+                    "times are in whole µs: calls of a few µs have no finer hills (--syscall-times=ns has)",
+                )
+            )
         run.cannot_tell(_SLOW)
         run.cannot_tell(_MAPPED)
         for what, count in self._left_out.items():
-            run.warn(0, f"{count} calls for {what} were left out: no files of a file system")
+            run.warn(
+                0,
+                Message(
+                    "calls-left-out",
+                    "{n_calls} calls for {calls} were left out: no files of a file system",
+                    n_calls=count,
+                    calls=what,
+                ),
+            )
         for what, count in self._unseen.items():
-            run.cannot_tell(f"{count} calls of {what}: what they moved is not in the trace one by one")
+            run.cannot_tell(
+                Message(
+                    "bytes-not-traced",
+                    "{n_calls} calls of {calls}: what they moved is not in the trace one by one",
+                    n_calls=count,
+                    calls=what,
+                )
+            )
         if self._unfinished:
-            run.warn(0, f"{len(self._unfinished)} calls were not finished when the trace ended")
+            run.warn(
+                0,
+                Message(
+                    "end-not-traced",
+                    "{n_calls} calls were not finished when the trace ended",
+                    n_calls=len(self._unfinished),
+                ),
+            )
 
 
 def _pid(head: str) -> str:

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import number, size_bytes, whole_number
 from .text import Text
@@ -73,11 +75,11 @@ def parse(text: Text) -> list[Parsed]:
     runs = [run for run in runs if "test_mode" in run.factors or run.rows or run.missing]
     for run in runs:
         if not run.rows:
-            run.lacks(text.last_line, "there is no result: it ended early")
+            run.lacks(text.last_line, Message("ended-early", "there is no result: it ended early"))
         elif not any(row.metric == "time" for row in run.rows):
-            run.lacks(text.last_line, "'General statistics' is not there: it ended early")
+            run.lacks(text.last_line, Message("ended-early", "'General statistics' is not there: it ended early"))
         elif not any(row.metric == "latency_max" for row in run.rows):
-            run.lacks(text.last_line, "its latencies are not there: it ended early")
+            run.lacks(text.last_line, Message("ended-early", "its latencies are not there: it ended early"))
     return runs
 
 
@@ -118,11 +120,11 @@ class _Reader:
         elif line.startswith("Calling fsync() at the end of test, Enabled"):
             factors["fsync_at_end"] = True
         elif line.startswith("FATAL"):
-            self.run.lacks(at, f"it failed: {line[:160]}")
+            self.run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))
         elif found := _TRANSFERRED.match(line):
             self._old(at, found)
         elif not note_trouble(self.run, at, line) and line.startswith(("WARNING", "ALERT", "error")):
-            self.run.warn(at, f"sysbench says: {line[:160]}")
+            self.run.warn(at, Message("tool-warning", "sysbench says: {quote}", quote=line[:160]))
 
     def _result(self, at: int, line: str) -> None:
         inside = "fsync" if self.run.factors.get("fsync_at_end") or "fsync_each" in self.run.factors else ""
@@ -153,14 +155,14 @@ class _Reader:
                 self.run.rows.append(Row(operation, "bytes", size, "bytes", at))
         rate = size_bytes(found.group(4))
         if rate is None:
-            self.run.lacks(at, f"'{found.group(4)[:40]}/sec' is no rate: left out")
+            self.run.lacks(at, Message("invalid-number", "'{cell}/sec' is no rate: left out", cell=found.group(4)[:40]))
         elif rate:
             self.run.rows.append(Row("event", "bandwidth_last_done", rate, "bytes/s", at))
 
     def _row(self, at: int, text: str, operation: str, metric: str, unit: str, factor: float, inside: str) -> None:
         value = number(text)
         if value is None:
-            self.run.lacks(at, f"'{text[:40]}' is not a number: left out")
+            self.run.lacks(at, Message("invalid-number", "'{cell}' is not a number: left out", cell=text[:40]))
         elif value > 0:  # 0.00 ms is one that was rounded, no rate of 0 a kind that the test does not do
             value = value / 1000 if factor == 1e-3 else value * factor
             self.run.rows.append(Row(operation, metric, value, unit, at, includes=inside))

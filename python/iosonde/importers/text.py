@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import BinaryIO, NamedTuple
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import Message
 
 from .fio_version import VersionBeside
 from .labels import without_labels
@@ -171,7 +172,9 @@ class Text:
             text = _line_ends(text)
         text, label = without_labels(text)
         if label:
-            self.notes.append(Note(1, f"labels before the lines, as '{label}', were left out"))
+            self.notes.append(
+                Note(1, Message("labels-left-out", "labels before the lines, as '{label}', were left out", label=label))
+            )
         return self._points(text) if decimal_commas else text
 
     def _without_holes(self, text: str) -> str:
@@ -182,7 +185,14 @@ class Text:
         if at < 0:
             return text
         self.damage.append(
-            Note(self._line(text, at), f"{text.count(chr(0))} NUL bytes: a part of the file is lost, and these lines")
+            Note(
+                self._line(text, at),
+                Message(
+                    "lost-bytes",
+                    "{n_bytes} NUL bytes: a part of the file is lost, and these lines",
+                    n_bytes=text.count(chr(0)),
+                ),
+            )
         )
         return "\n".join("" if "\0" in line else line for line in text.split("\n"))
 
@@ -196,7 +206,7 @@ class Text:
             return raw.decode("ascii" if raw.isascii() else "utf-8")
         except UnicodeDecodeError:
             text = raw.decode("utf-8", "replace")
-            self._note(text, "\ufffd", "bytes that are not UTF-8 were read as \ufffd")
+            self._note(text, "\ufffd", Message("not-utf8", "bytes that are not UTF-8 were read as \ufffd"))
             return text
 
     def _points(self, text: str) -> str:
@@ -208,17 +218,27 @@ class Text:
         clear = [match for match in found if _surely_decimal(match)]
         if not clear:
             place = self._line(head, found[0].start())
-            self.notes.append(Note(place, f"'{found[0].group()}' may be a decimal comma or a list: left as it is"))
+            self.notes.append(
+                Note(
+                    place,
+                    Message(
+                        "decimal-comma",
+                        "'{cell}' may be a decimal comma or a list: left as it is",
+                        cell=found[0].group(),
+                    ),
+                )
+            )
             return text
         only_clear = bool(_DOT.search(head))
-        self._note(head, clear[0].group(), "decimal commas were read as decimal points")
+        sentence = Message("decimal-comma", "decimal commas were read as decimal points")
+        self._note(head, clear[0].group(), sentence)
 
         def point(match: re.Match[str]) -> str:
             return match.group() if only_clear and not _surely_decimal(match) else match.group().replace(",", ".")
 
         return _COMMA.sub(point, text)
 
-    def _note(self, text: str, needle: str, sentence: str) -> None:
+    def _note(self, text: str, needle: str, sentence: Message) -> None:
         self.notes.append(Note(self._line(text, text.find(needle)), sentence))
 
     @staticmethod
@@ -240,7 +260,16 @@ def read(stream: BinaryIO, name: str) -> Text:
         first, last = block.find(b"\n"), block.rfind(b"\n")
         if first < 0 and in_line + len(block) > LINE_BYTES:
             if in_line <= LINE_BYTES:
-                notes.append(Note(line, f"the line is longer than {LINE_BYTES >> 20} MiB: the rest of it was not read"))
+                notes.append(
+                    Note(
+                        line,
+                        Message(
+                            "line-too-long",
+                            "the line is longer than {limit_mib} MiB: the rest of it was not read",
+                            limit_mib=LINE_BYTES >> 20,
+                        ),
+                    )
+                )
             kept.write(block[: max(0, LINE_BYTES - in_line)])
             in_line += len(block)
             continue
@@ -292,7 +321,15 @@ def _blocks(stream: BinaryIO, name: str, damage: list[Note]) -> Iterator[bytes]:
             reason=what,
         ) from error
     if not at_end:
-        damage.append(Note(0, "the compressed file is cut: a part of it is lost, and no checksum vouches for the rest"))
+        damage.append(
+            Note(
+                0,
+                Message(
+                    "truncated-file",
+                    "the compressed file is cut: a part of it is lost, and no checksum vouches for the rest",
+                ),
+            )
+        )
 
 
 def _line_ends(text: str) -> str:

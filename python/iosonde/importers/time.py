@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .parsed import LIKELY, WEAK, Claim, Parsed, Row
 from .reading import number
 from .text import Text
@@ -85,7 +87,7 @@ class _Samples:
         run = Parsed()
         self.runs.append(run)
         if self._failed:
-            run.lacks(self._failed[0], f"the command failed: {self._failed[1]}")
+            run.lacks(self._failed[0], Message("tool-failed", "the command failed: {quote}", quote=self._failed[1]))
             self._failed = None
         return run
 
@@ -125,25 +127,32 @@ class _Samples:
         elif key.startswith("Maximum") and (value := number(word)) is not None:
             self._open.rows.append(Row("command", "memory_max", value * 1024, "bytes", at, None, len(self.runs) - 1))
         elif key == "Exit status" and word != "0":
-            self._open.lacks(at, f"the command ended with status {word[:20]}")
+            self._open.lacks(at, Message("tool-failed", "the command ended with status {status}", status=word[:20]))
 
     def _add(self, run: Parsed, at: int, metric: str, value: float | None) -> None:
         if value is None:
-            run.lacks(at, f"{metric} is not a time")
+            run.lacks(at, Message("invalid-number", "{metric} is not a time", metric=metric))
         else:
             run.rows.append(Row("command", metric, value, "s", at, None, len(self.runs) - 1))
 
     def _close(self, run: Parsed, at: int) -> None:
         values = {row.metric: row.value for row in run.rows}
         if values.get("real") == 0:
-            run.warn(at, "0 s: the clock of this time has too few digits for so short a command")
+            run.warn(
+                at, Message("low-resolution", "0 s: the clock of this time has too few digits for so short a command")
+            )
 
     def end(self) -> None:
         if self._open is not None:
             lacking = {"real", "user", "sys"} - {row.metric for row in self._open.rows}
             if lacking:
                 line = self._open.rows[-1].line if self._open.rows else 0
-                self._open.lacks(line, f"{' and '.join(sorted(lacking))} of this sample are not there")
+                self._open.lacks(
+                    line,
+                    Message(
+                        "missing-value", "{metrics} of this sample are not there", metrics=" and ".join(sorted(lacking))
+                    ),
+                )
             self._close(self._open, 0)
             self._open = None
 

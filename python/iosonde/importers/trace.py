@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.message import Message
 from iosonde.core.schema import OPERATION, STATUS_OK
 
 from .operation_log import summary_rows
@@ -90,13 +91,20 @@ def record(
         records["start_ns"] -= records["start_ns"].min()
     moved = columns.get("moved", columns.get("size", records["size"]))
     if large := int((np.asarray(columns.get("size", 0)) > MOST_BYTES).sum()):
-        run.warn(0, f"{large} operations are of 4 GiB or more: the store keeps them as one byte less than that")
+        run.warn(
+            0,
+            Message(
+                "value-cut",
+                "{n_operations} operations are of 4 GiB or more: the store keeps them as one byte less than that",
+                n_operations=large,
+            ),
+        )
     used = [place for place in range(len(names)) if (records["phase"] == place).any()]
     for place in used:
         mine = records["phase"] == place
         _summarise(run, names[place], records[mine], lines[mine], np.asarray(moved)[mine])
     if not used:
-        run.lacks(0, "the trace holds no operation that can be read")
+        run.lacks(0, Message("no-results", "the trace holds no operation that can be read"))
     records["phase"] = np.searchsorted(used, records["phase"]) if used else 0
     run.operations = records[np.lexsort((records["start_ns"], records["rank"]))]
     run.operation_names = tuple(names[place] for place in used)
@@ -115,7 +123,12 @@ def _believable(run: Parsed, columns: Mapping[str, Any]) -> Mapping[str, Any]:
     if good.all():
         return columns
     run.lacks(
-        int(columns["line"][~good][0]), f"{int((~good).sum())} operations have impossible times or sizes: left out"
+        int(columns["line"][~good][0]),
+        Message(
+            "impossible-times",
+            "{n_operations} operations have impossible times or sizes: left out",
+            n_operations=int((~good).sum()),
+        ),
     )
     return {name: np.asarray(values)[good] for name, values in columns.items()}
 
@@ -123,7 +136,15 @@ def _believable(run: Parsed, columns: Mapping[str, Any]) -> Mapping[str, Any]:
 def _summarise(run: Parsed, name: str, records: Any, lines: Any, moved: Any) -> None:
     good = records["status"] == STATUS_OK
     if failed := int((~good).sum()):
-        run.warn(int(lines[~good][0]), f"{name}: {failed} operations failed or moved nothing: recorded, not counted")
+        run.warn(
+            int(lines[~good][0]),
+            Message(
+                "operations-failed",
+                "{operation}: {n_operations} operations failed or moved nothing: recorded, not counted",
+                operation=name,
+                n_operations=failed,
+            ),
+        )
     if not good.any():
         return
     summary_rows(run, name, records["duration_ns"][good] / 1e9, lines[good])
@@ -136,7 +157,7 @@ def note_end(run: Parsed, text: Text) -> bool:
     """Whether the trace ends as tools end it, with a whole line; the run is marked if not."""
     whole = not text.whole or text.whole.endswith("\n")
     if not whole:
-        run.lacks(text.last_line, "the last line has no end: the trace was cut there")
+        run.lacks(text.last_line, Message("ended-early", "the last line has no end: the trace was cut there"))
     return whole
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.message import Message
+
 from .parsed import Parsed
 
 # What ends a run: the line is quoted. In the order of how much it explains.
@@ -36,6 +38,6 @@ def note_trouble(run: Parsed | None, at: int, line: str) -> bool:
     for words in _FATAL:
         if words in line:
             if not any(words in note.sentence for note in run.missing):
-                run.lacks(at, f"it failed: {line.strip()[:QUOTED]}")
+                run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line.strip()[:QUOTED]))
             return True
     return False

@@ -16,6 +16,8 @@ import html
 import re
 from datetime import datetime
 
+from iosonde.core.message import Message
+
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import number, size_bytes
 from .text import Text
@@ -110,7 +112,7 @@ class _Reader:
         elif _DONE in line:
             self._done = True
         elif any(words in line for words in _BAD):
-            (self._run or self._new()).lacks(at, f"it failed: {line[:160]}")
+            (self._run or self._new()).lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))
         else:
             note_trouble(self._run, at, line)
 
@@ -119,13 +121,19 @@ class _Reader:
         for run in self.runs:
             run.version = run.version or self._version
             if not run.rows and not run.missing:
-                run.lacks(text.last_line, f"RD {run.factors.get('rd', '?')} has no average: it ended early")
+                run.lacks(
+                    text.last_line,
+                    Message("ended-early", "RD {rd} has no average: it ended early", rd=run.factors.get("rd", "?")),
+                )
         if not self.runs:
             run = self._new()
-            what = "only formatting runs are in it" if self._formats else "there is no run in it"
-            run.lacks(text.last_line, what)
+            template = "only formatting runs are in it" if self._formats else "there is no run in it"
+            run.lacks(text.last_line, Message("no-results", template))
         elif not self._done:
-            self.runs[-1].warn(text.last_line, "nothing says that vdbench ended: more runs may have been asked for")
+            self.runs[-1].warn(
+                text.last_line,
+                Message("ended-early", "nothing says that vdbench ended: more runs may have been asked for"),
+            )
         return self.runs
 
     def _new(self) -> Parsed:
@@ -160,12 +168,17 @@ class _Reader:
         if run is None:
             return
         if len(cells) < len(self._columns) or not self._columns:
-            run.lacks(at, "the line of averages is cut, or has no header: left out")
+            run.lacks(at, Message("damaged-lines", "the line of averages is cut, or has no header: left out"))
             return
         run.rows, run.facts["window"] = [], window
         first, _, last = window.removeprefix("avg_").partition("-")
         if int(first) > int(last):
-            run.lacks(at, f"there was no interval after the warm-up ({window}): it was too short")
+            run.lacks(
+                at,
+                Message(
+                    "too-short", "there was no interval after the warm-up ({window}): it was too short", window=window
+                ),
+            )
             return
         for column, cell in zip(self._columns, cells, strict=False):
             _add(run, at, column, cell)
@@ -197,7 +210,9 @@ def _number(run: Parsed, at: int, known: tuple[str, str, str, float], cell: str,
     operation, metric, unit, factor = known
     value = number(cell)
     if value is None:
-        run.lacks(at, f"'{cell[:40]}' of {name} is not a number: left out")
+        run.lacks(
+            at, Message("invalid-number", "'{cell}' of {column} is not a number: left out", cell=cell[:40], column=name)
+        )
     elif value > 0:
         value = value / 1000 if factor == 1e-3 else value * factor
         run.rows.append(Row(operation, metric, value, unit, at))
@@ -234,11 +249,11 @@ def _flatfile(text: Text) -> list[Parsed]:
             runs.append(_flat_row(at, row, len(plain.split()) == len(names)))
     for name, at in begun.items():
         run = Parsed(factors={"rd": name[:60]})
-        run.lacks(at, f"RD {name[:60]} has no average: it ended early")
+        run.lacks(at, Message("ended-early", "RD {rd} has no average: it ended early", rd=name[:60]))
         runs.append(run)
     if not runs:
         runs.append(Parsed())
-        runs[0].lacks(text.last_line, "there is no run in it")
+        runs[0].lacks(text.last_line, Message("no-results", "there is no run in it"))
     return runs
 
 
@@ -247,7 +262,7 @@ def _flat_row(at: int, row: dict[str, str], whole: bool) -> Parsed:
     run = Parsed(version="" if version == "n/a" else version.removeprefix("vdbench")[:40])
     run.factors["rd"], run.facts["window"] = row.get("run", "?")[:60], row["interval"][:40]
     if not whole:
-        run.lacks(at, "the row has not as many cells as the header: it is cut, and not read")
+        run.lacks(at, Message("damaged-lines", "the row has not as many cells as the header: it is cut, and not read"))
         return run
     for name, factor in _FLAT_FACTORS.items():
         if (cell := row.get(name, "n/a")) != "n/a":
@@ -261,7 +276,7 @@ def _flat_row(at: int, row: dict[str, str], whole: bool) -> Parsed:
             continue
         _number(run, at, known, cell, name)
     if not run.rows:
-        run.lacks(at, "the row holds no number")
+        run.lacks(at, Message("no-results", "the row holds no number"))
     stamp = row.get("timestamp", "")
     run.facts["ended"] = stamp[:40]
     return run

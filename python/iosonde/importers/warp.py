@@ -18,6 +18,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from iosonde.core.message import Message
+
 from .json_runs import runs_of
 from .parsed import CERTAIN, Claim, Parsed, Row
 from .reading import JsonDocument, Lines, finite, option, part, size_bytes, words_of
@@ -61,7 +63,7 @@ def _document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
         reader.old(document.value)
     if not run.rows:
         at = lines.at(document.begin)
-        run.lacks(at, "there is no throughput: the run was too short for warp, or ended early")
+        run.lacks(at, Message("ended-early", "there is no throughput: the run was too short for warp, or ended early"))
 
 
 class _Reader:
@@ -76,7 +78,7 @@ class _Reader:
         run.version = str(said.get("warp_version") or "")[:40]
         self._command(str(said.get("commandline") or ""))
         if said.get("final") is False:
-            run.lacks(self._line('"final"'), "it is an update of a run that went on")
+            run.lacks(self._line('"final"'), Message("ended-early", "it is an update of a run that went on"))
         run.started_at = _moment(total.get("start_time"))
         self._settings(total)
         kinds = part(said, "by_op_type")
@@ -98,7 +100,10 @@ class _Reader:
                 self._run.started_at = _moment(one.get("start_time"))
             self._settings(one)
             if one.get("skipped"):
-                self._run.lacks(self._line(f'"type": "{name}"'), f"warp skipped {name}: too little data")
+                self._run.lacks(
+                    self._line(f'"type": "{name}"'),
+                    Message("ended-early", "warp skipped {name}: too little data", name=name),
+                )
             self._operation(name.lower()[:40], one, name)
             self._requests(name.lower()[:40], part(one, "single_sized_requests"), name)
         if isinstance(said.get("mixed_server_stats"), dict):
@@ -137,9 +142,20 @@ class _Reader:
         if errors:
             first = said.get("first_errors")
             why = f": {str(first[0])[:120]}" if isinstance(first, list) and first else ""
-            run.lacks(at, f"{errors:.0f} of {operation} failed{why}")
+            run.lacks(
+                at,
+                Message(
+                    "operations-failed",
+                    "{n_errors:.0f} of {operation} failed{reason}",
+                    n_errors=errors,
+                    operation=operation,
+                    reason=why,
+                ),
+            )
         if not millis:
-            run.lacks(at, f"{operation} has no window: warp had too little data")
+            run.lacks(
+                at, Message("ended-early", "{operation} has no window: warp had too little data", operation=operation)
+            )
             return
         run.facts[f"window of {operation}, ms"] = int(millis)
         size, objects, done = (finite(window.get(key)) for key in ("bytes", "objects", "ops"))
@@ -173,7 +189,14 @@ class _Reader:
             return
         at, n = self._line(f'"{needle}"'), int(sum(finite(one.get("requests")) or 0 for one in windows))
         if any(entries is not None and entries > 1 for entries in merged):
-            self._run.warn(at, f"latencies of {operation} are sums of several clients in it: left out")
+            self._run.warn(
+                at,
+                Message(
+                    "latencies-left-out",
+                    "latencies of {operation} are sums of several clients in it: left out",
+                    operation=operation,
+                ),
+            )
             return
         for prefix, parts in (
             ("latency", windows),
@@ -184,7 +207,14 @@ class _Reader:
             for statistic, value in _all_of(parts, windows, keys):
                 metric = f"{prefix}_{statistic}"
                 self._run.rows.append(Row(operation, metric, value / 1000, "s", at, count=n))
-        self._run.warn(at, f"percentiles of {len(windows)} windows cannot be merged: left out")
+        self._run.warn(
+            at,
+            Message(
+                "latencies-left-out",
+                "percentiles of {n_windows} windows cannot be merged: left out",
+                n_windows=len(windows),
+            ),
+        )
 
 
 def _all_of(
@@ -227,17 +257,17 @@ def _table(text: Text) -> Parsed:
         row = dict(zip(names, cells, strict=False))
         values = [finite(row.get(key)) for key in ("duration_s", "bytes", "objs_per_sec", "errors")]
         if len(cells) != len(names) or None in values or not values[0] or at == text.cut_line:
-            run.lacks(at, "the row is cut or damaged: left out")
+            run.lacks(at, Message("damaged-lines", "the row is cut or damaged: left out"))
             continue
         seconds, size, speed, errors = (value or 0.0 for value in values)
         found = sums.setdefault(str(row["op"]).lower()[:40], [at, 0.0, 0.0, 0.0])
         found[1], found[2], found[3] = found[1] + seconds, found[2] + size, found[3] + speed * seconds
         if errors:
-            run.lacks(at, f"{errors:.0f} operations failed")
+            run.lacks(at, Message("operations-failed", "{n_errors:.0f} operations failed", n_errors=errors))
     for operation, (first, seconds, size, objects) in sums.items():
         run.rows += [Row(operation, "bandwidth", size / seconds, "bytes/s", int(first))] if size else []
         run.rows += [Row(operation, "rate", objects / seconds, "operations/s", int(first))] if objects else []
         run.facts[f"window of {operation}, ms"] = round(1000 * seconds)
     if not sums:
-        run.lacks(text.last_line, "the table has no rows")
+        run.lacks(text.last_line, Message("no-results", "the table has no rows"))
     return run

@@ -9,6 +9,8 @@ import zlib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from iosonde.core.message import Message
+
 STARTING, RUNNING, WAITING, DONE = "starting", "running", "waiting", "done"
 HOSTS = "hosts.json"
 _TRIES = 3  # to read a file that is being written
@@ -34,15 +36,29 @@ class Beat:
     lost: str = ""
     hangs: str = ""
 
-    def sentence(self, now: float) -> str:
+    def sentence(self, now: float) -> Message:
         """As people say it: ``rank 3 on n2: running write_large for 31 s (1200 operations done)``."""
         what = f"{self.state} {self.phase}" if self.phase else self.state
         seconds = max(0, now - self.since)
         if self.hangs:
-            return f"rank {self.rank}: the command {self.phase} hangs in the kernel ({self.hangs}) on {self.host}"
-        if self.pulse:
-            return f"rank {self.rank} on {self.host}: {what} for {seconds:.0f} s"
-        return f"rank {self.rank} on {self.host}: {what} for {seconds:.0f} s ({self.progress} operations done)"
+            return Message(
+                "command-hangs",
+                "rank {rank}: the command {phase} hangs in the kernel ({process}) on {host}",
+                rank=self.rank,
+                phase=self.phase,
+                process=self.hangs,
+                host=self.host,
+            )
+        return Message(
+            "rank-waiting",
+            "rank {rank} on {host}: {activity} for {seconds:.0f} s"
+            + ("" if self.pulse else " ({operations} operations done)"),
+            rank=self.rank,
+            host=self.host,
+            activity=what,
+            seconds=seconds,
+            operations=self.progress,
+        )
 
 
 def write_beat(directory: Path, beat: Beat) -> None:

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from iosonde.core.message import Message
 from iosonde.core.units import format_size
 from iosonde.ranks.machine import mount
 
@@ -170,7 +171,13 @@ def why_bus_error(directory: Path = SHARED_MEMORY) -> str:
     free, total = mount.free_bytes(found), found.f_blocks * found.f_frsize
     if free is None or free >= _FULL_BYTES:
         return ""
-    return f"bus error (SIGBUS): {directory} is full ({format_size(free)} of {format_size(total)} are free)"
+    return Message(
+        "shared-memory-full",
+        "bus error (SIGBUS): {directory} is full ({free} of {total} are free)",
+        directory=directory,
+        free=format_size(free),
+        total=format_size(total),
+    )
 
 
 def remove_since(since: float) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from iosonde.core.message import Message
 from iosonde.ranks import leftovers, processes
 from iosonde.ranks.beats import DONE, Beat, read_beats
 from iosonde.ranks.relay import Received
@@ -54,7 +55,10 @@ class Listener:
         if _doing(self.beats) != _doing(seen):
             self.moved_at = time.monotonic()
         silent = self._received.silent(self._silent_s)
-        unheard = [f"{host} has not been heard for {self._silent_s:.0f} s" for host in silent]
+        unheard = [
+            Message("node-silent", "{host} has not been heard for {limit_s:.0f} s", host=host, limit_s=self._silent_s)
+            for host in silent
+        ]
         self.lost = (*_parents(self.beats), *self._dead(here), *unheard)
         self._lost_since = (self._lost_since or time.monotonic()) if self.lost else None
         return self.beats
@@ -63,7 +67,7 @@ class Listener:
         """Whether a process has been missing for so long that the launcher cannot have noticed."""
         return self._lost_since is not None and time.monotonic() - self._lost_since > LOST_S
 
-    def _dead(self, here: Iterable[Beat]) -> list[str]:
+    def _dead(self, here: Iterable[Beat]) -> list[Message]:
         """Ranks on this host whose process was seen, and is there no more though it was not done."""
         said = []
         for beat in here:
@@ -72,7 +76,16 @@ class Listener:
                 self._seen_alive.add(beat.rank)
             elif alive is False and beat.rank in self._seen_alive and beat.state != DONE:
                 what = f"{beat.state} {beat.phase}".strip()
-                said.append(f"rank {beat.rank} on {beat.host} (process {beat.pid}) died while {what}")
+                said.append(
+                    Message(
+                        "rank-died",
+                        "rank {rank} on {host} (process {process}) died while {activity}",
+                        rank=beat.rank,
+                        host=beat.host,
+                        process=beat.pid,
+                        activity=what,
+                    )
+                )
         return said
 
 
@@ -81,13 +94,19 @@ def _doing(beats: Iterable[Beat]) -> list[Beat]:
     return [replace(beat, lost="", hangs="") for beat in beats]
 
 
-def _parents(beats: list[Beat]) -> list[str]:
+def _parents(beats: list[Beat]) -> list[Message]:
     """The launcher's processes that ended before the ranks that they had started."""
     said: dict[tuple[str, str], list[str]] = {}
     for beat in beats:
         if beat.lost:
             said.setdefault((beat.lost, beat.host), []).append(str(beat.rank))
     return [
-        f"{name} of the launcher, which had started rank {', '.join(ranks)} on {host}, died"
+        Message(
+            "launcher-died",
+            "{process} of the launcher, which had started rank {ranks} on {host}, died",
+            process=name,
+            ranks=", ".join(ranks),
+            host=host,
+        )
         for (name, host), ranks in said.items()
     ]

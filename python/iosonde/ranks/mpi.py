@@ -283,14 +283,14 @@ def _world() -> Any:
 def _check_shared_memory() -> None:
     """Raise LaunchError where MPICH and what is made of it cannot start: they say that memory is short, or hang."""
     if _OPEN_MPI not in os.environ and not os.access(SHARED_MEMORY, os.W_OK | os.X_OK):
-        state = "cannot be written" if SHARED_MEMORY.exists() else "is absent"
         raise LaunchError(
             "shared-memory-unavailable",
-            "{host}: {path} {state}, where MPI keeps the memory that ranks share",
+            "{host}: {path} cannot be written, where MPI keeps the memory that ranks share"
+            if SHARED_MEMORY.exists()
+            else "{host}: {path} is absent, where MPI keeps the memory that ranks share",
             "mount -t tmpfs -o mode=1777 tmpfs {path}",
             host=this_host().name,
             path=SHARED_MEMORY,
-            state=state,
         )
 
 

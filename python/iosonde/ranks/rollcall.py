@@ -16,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import InputError, LaunchError, TargetError
+from iosonde.core.errors import InputError, LaunchError, TargetError, error_from_json
+from iosonde.core.message import Message
 from iosonde.ranks import temporary, watchdog
 from iosonde.ranks.launch import Launcher, mpirun
 
@@ -24,11 +25,7 @@ ANSWER_S = 60.0  # for all; a large machine needs a minute to load Python from i
 ALONE_S = 20.0
 AT_ONCE = 16
 SHOWN = 5
-_HINT = "take them from the list, or make them reachable: ssh to each must work without a question (docs/ranks.md)"
-_TOGETHER_HINT = (
-    "each alone may answer: does the launcher take the right network? MPICH: HYDRA_IFACE=eth0; Intel MPI: "
-    "I_MPI_HYDRA_IFACE=eth0; Open MPI: OMPI_MCA_oob_tcp_if_include, since 5 PRTE_MCA_prte_if_include (docs/ranks.md)"
-)
+
 _PROGRAM = """
 import json, sys
 from pathlib import Path
@@ -41,7 +38,7 @@ try:
     answer["elsewhere"] = same_target.before(ranks, [Path(target) for target in sys.argv[3:]])
     ranks.rank or print(json.dumps(answer), flush=True)
 except IosondeError as error:
-    print(json.dumps({"error": error.message, "hint": error.hint}), flush=True)
+    print(json.dumps({"error": error.to_json()}), flush=True)
     sys.exit(3)
 """
 
@@ -73,7 +70,7 @@ def call(
         _check_target(answer["elsewhere"], nodes)
         return tuple(answer["hosts"])
     if "error" in answer:
-        raise LaunchError("reraised", "{error}", "{hint}", error=answer["error"], hint=answer["hint"])
+        raise error_from_json(answer["error"])
     silent = _silent(launcher.hosts[:nodes], where) if isinstance(launcher, mpirun.MpiRun) else []
     if silent:
         shown = "; ".join(f"{host} ({why})" for host, why in silent[:SHOWN])
@@ -81,20 +78,20 @@ def call(
         raise LaunchError(
             "unusable-nodes",
             "{n_unusable} of {nodes} nodes cannot be used: {unusable}{more}",
-            "{hint}",
+            "take them from the list, or make them reachable: ssh to each must work without a question (docs/ranks.md)",
             n_unusable=len(silent),
             nodes=nodes,
             unusable=shown,
             more=more,
-            hint=_HINT,
         )
     raise LaunchError(
         "ranks-not-connected",
         "the ranks on {nodes} nodes do not find each other: {reason}",
-        "{hint}",
+        "each alone may answer: does the launcher take the right network? MPICH: HYDRA_IFACE=eth0; Intel MPI: "
+        "I_MPI_HYDRA_IFACE=eth0; Open MPI: OMPI_MCA_oob_tcp_if_include, since 5 PRTE_MCA_prte_if_include "
+        "(docs/ranks.md)",
         nodes=nodes,
         reason=_why(outcome, answer_s),
-        hint=_TOGETHER_HINT,
     )
 
 
@@ -134,7 +131,9 @@ def _silent(hosts: Sequence[str], where: Path | None) -> list[tuple[str, str]]:
     def why_not(host: str) -> str:
         alone = mpirun.MpiRun((host,))
         outcome, answer = _start(alone, 1, (), ALONE_S, where)
-        return "" if "hosts" in answer else answer.get("error") or _why(outcome, ALONE_S)
+        if "error" in answer:
+            return error_from_json(answer["error"]).message
+        return "" if "hosts" in answer else _why(outcome, ALONE_S)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return [(host, why) for host, why in zip(hosts, pool.map(why_not, hosts), strict=True) if why]
@@ -164,4 +163,6 @@ def _answer(text: str) -> dict[str, Any]:
 
 
 def _why(outcome: watchdog.Outcome, limit_s: float) -> str:
-    return f"no answer within {limit_s:.0f} s" if outcome.timed_out else outcome.last_words()
+    if outcome.timed_out:
+        return Message("no-response", "no answer within {limit_s:.0f} s", limit_s=limit_s)
+    return outcome.last_words()

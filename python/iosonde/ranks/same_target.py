@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.filesystems import is_network, servers
+from iosonde.core.message import Message
 from iosonde.foreign.child import Child, NoAnswerError
 from iosonde.ranks.machine import command, mount
 from iosonde.ranks.mpi import Ranks
@@ -73,7 +74,8 @@ def look_within(directory: Path) -> Seen:
     try:
         return Seen(**child.call("look", str(directory), f"looking at {directory}", path=str(directory)))
     except NoAnswerError:
-        return Seen(False, *_named(mount.at(str(directory))), f"does not answer for {LOOK_S:.0f} s")
+        fault = Message("no-response", "does not answer for {limit_s:.0f} s", limit_s=LOOK_S)
+        return Seen(False, *_named(mount.at(str(directory))), fault)
     finally:
         child.close()
 
@@ -83,12 +85,12 @@ def compare(ranks: Ranks, directory: Path) -> tuple[list[str], list[dict[str, st
     ({"host", "type", "source"}); all ranks call it, and get the same answer."""
     views = ranks.all_gather(look(directory) if ranks.local_rank == 0 else None)
     seen = [(ranks.hosts[rank].name, view) for rank, view in enumerate(views) if view]
-    return sentences(dict(seen), directory), [
+    return list[str](sentences(dict(seen), directory)), [
         {"host": host, "type": view.type, "source": view.source} for host, view in seen
     ]
 
 
-def sentences(seen: dict[str, Seen], directory: Path) -> list[str]:
+def sentences(seen: dict[str, Seen], directory: Path) -> list[Message]:
     """For hosts in the order of their ranks."""
     first = next((host for host, view in seen.items() if view.visible), None)
     said = []
@@ -96,15 +98,41 @@ def sentences(seen: dict[str, Seen], directory: Path) -> list[str]:
         if view.visible:
             continue
         if view.fault:
-            said.append(f"{host}: {directory} on {view.type} of {view.source}: {view.fault}")
+            said.append(_unusable(host, directory, view))
             continue
         if first is None:
-            said.append(f"{host}: {directory} is not visible")
+            said.append(Message("target-missing", "{host}: {path} is not visible", host=host, path=directory))
             continue
         here, there = view.other_than(seen[first])
-        why = f"the target is {here}, on {first} it is {there}" if here != there else "the mount is the same"
-        said.append(f"{host}: {why}; {directory} is not visible there, mount the target at the same path on every node")
+        said.append(
+            Message(
+                "target-missing",
+                (
+                    "{host}: the target is {mount}, on {other_host} it is {other_mount}; "
+                    if here != there
+                    else "{host}: the mount is the same; "
+                )
+                + "{path} is not visible there, mount the target at the same path on every node",
+                host=host,
+                path=directory,
+                mount=here,
+                other_host=first,
+                other_mount=there,
+            )
+        )
     return said
+
+
+def _unusable(host: str, directory: Path, view: Seen) -> Message:
+    return Message(
+        "target-unavailable",
+        "{host}: {path} on {type} of {source}: {reason}",
+        host=host,
+        path=directory,
+        type=view.type,
+        source=view.source,
+        reason=view.fault,
+    )
 
 
 def before(ranks: Ranks, targets: Sequence[Path]) -> list[str]:
@@ -120,7 +148,7 @@ def before(ranks: Ranks, targets: Sequence[Path]) -> list[str]:
     return said
 
 
-def others(hosts: Sequence[str], seen: Sequence[Seen], target: Path) -> list[str]:
+def others(hosts: Sequence[str], seen: Sequence[Seen], target: Path) -> list[Message]:
     """One sentence for each node on which ``target`` is not there, does not answer, or is something else than on most
     nodes (of equally many, on the first). The server itself may see its disk where its clients see its export."""
     kinds = Counter(view.kind for view in seen if view.visible)
@@ -129,16 +157,37 @@ def others(hosts: Sequence[str], seen: Sequence[Seen], target: Path) -> list[str
     said = []
     for host, view in zip(hosts, seen, strict=True):
         if view.fault:
-            said.append(f"{host}: {target} on {view.type} of {view.source}: {view.fault}")
+            said.append(_unusable(host, target, view))
         elif first is None:
-            said.append(f"{host}: there is no {target}")
+            said.append(Message("target-missing", "{host}: there is no {path}", host=host, path=target))
         elif not view.visible:
             here, there = view.other_than(seen[first])
-            instead = f" (its place is on {here}, on {hosts[first]} it is {there})" if here != there else ""
-            said.append(f"{host}: there is no {target}{instead}")
+            said.append(
+                Message(
+                    "target-missing",
+                    "{host}: there is no {path} (its place is on {mount}, on {other_host} it is {other_mount})"
+                    if here != there
+                    else "{host}: there is no {path}",
+                    host=host,
+                    path=target,
+                    mount=here,
+                    other_host=hosts[first],
+                    other_mount=there,
+                )
+            )
         elif view.kind != usual and not _served(view, seen[first]):
             here, there = view.other_than(seen[first])
-            said.append(f"{host}: {target} is {here}, on {hosts[first]} it is {there}")
+            said.append(
+                Message(
+                    "target-differs",
+                    "{host}: {path} is {mount}, on {other_host} it is {other_mount}",
+                    host=host,
+                    path=target,
+                    mount=here,
+                    other_host=hosts[first],
+                    other_mount=there,
+                )
+            )
     return said
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core.errors import LaunchError
+from iosonde.core.message import Message
 from iosonde.core.parent_death import signal_on_parent_death
 from iosonde.ranks import leftovers
 from iosonde.ranks.beats import Beat, read_hosts, waited_for
@@ -94,8 +95,14 @@ class Outcome:
 
     def _silent(self, rank: int) -> str:
         if rank < len(self.hosts):
-            return f"rank {rank} on {self.hosts[rank]}: had started, but could not be heard from {self.hosts[0]}"
-        return f"rank {rank}: never started"
+            return Message(
+                "rank-not-heard",
+                "rank {rank} on {host}: had started, but could not be heard from {first_host}",
+                rank=rank,
+                host=self.hosts[rank],
+                first_host=self.hosts[0],
+            )
+        return Message("rank-not-started", "rank {rank}: never started", rank=rank)
 
     @property
     def ours(self) -> str:
@@ -213,10 +220,10 @@ def _start(command: Sequence[str], environment: Mapping[str, str], directory: Pa
     except (OSError, subprocess.SubprocessError) as error:
         raise LaunchError(
             "launch-failed",
-            "cannot start {command}: {error}",
+            "cannot start {command}: {reason}",
             "look at: iosonde doctor",
             command=command[0],
-            error=error,
+            reason=error,
         ) from error
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import DataError, SchemaTooNewError
+from iosonde.core.message import Message
 from iosonde.core.temporary_names import writer_is_dead
 from iosonde.core.types import Finding, Severity
 
@@ -48,7 +49,7 @@ def _marker(store: Path) -> Iterator[Finding]:
         changed = True
     if changed:
         action = f"restore {store / files.MARKER} from a copy"
-        sentence = f"{files.MARKER} was changed after the store was made"
+        sentence = Message("marker-changed", "{file} was changed after the store was made", file=files.MARKER)
         yield Finding("D108", Severity.ERROR, sentence, {"path": files.MARKER}, action)
 
 
@@ -56,10 +57,11 @@ def _runs(store: Path, contents: bool, read: Reader, whole: list[Document]) -> I
     for path in _entries(store / "runs"):
         if files.is_temporary(path.name):
             if writer_is_dead(path):
-                sentence = f"{path.name} was left half-written by a process that ended; it is not a run"
+                template = "{file} was left half-written by a process that ended; it is not a run"
+                sentence = Message("half-written", template, file=path.name)
                 yield _finding("D102", Severity.INFO, sentence, path, "the next command that writes here removes it")
         elif path.is_symlink() or not any((path / name).exists() for name in (rundir.DOCUMENT, rundir.RESULTS)):
-            sentence = f"{path.name} is not a run of this store"
+            sentence = Message("not-a-run", "{file} is not a run of this store", file=path.name)
             yield _finding("D103", Severity.WARNING, sentence, path, f"move {path} out of the store")
         else:
             yield from _run(path, contents, read, whole)
@@ -89,16 +91,17 @@ def _changed_experiments(runs: Sequence[Document], experiments: Experiments) -> 
         try:
             digests = experiments.digests(name, {run[TRIALS] for run in named})
         except FileNotFoundError:
-            why = "file missing"
+            sentence = Message("missing-file", "experiment {experiment}: file missing", experiment=name)
         except (DataError, OSError):  # said as damaged
             continue
         else:
             changed = [run["id"] for run in named if run[SHA256] != digests[run[TRIALS]]]
             if not changed:
                 continue
-            why = f"changed since run {changed[0]} was stored"
+            template = "experiment {experiment}: changed since run {run_id} was stored"
+            sentence = Message("experiment-changed", template, experiment=name, run_id=changed[0])
         action = f"restore {path} from a copy; without it nobody can say what was decided before the measurement"
-        yield _finding("D107", Severity.ERROR, f"experiment {name}: {why}", path, action)
+        yield _finding("D107", Severity.ERROR, sentence, path, action)
 
 
 def _experiments(store: Path) -> Iterator[Finding]:
@@ -107,8 +110,10 @@ def _experiments(store: Path) -> Iterator[Finding]:
             experiment_from(files.read_plain(path), path.stem)
         except (DataError, OSError) as error:
             action = f"restore {path} from a copy, or remove it"
-            why = error.strerror if isinstance(error, OSError) else error
-            yield _finding("D105", Severity.WARNING, f"experiment {path.stem} cannot be read: {why}", path, action)
+            why = error.strerror if isinstance(error, OSError) else error.message
+            template = "experiment {experiment} cannot be read: {reason}"
+            sentence = Message("damaged-experiment", template, experiment=path.stem, reason=why)
+            yield _finding("D105", Severity.WARNING, sentence, path, action)
 
 
 def _notes(store: Path) -> Iterator[Finding]:

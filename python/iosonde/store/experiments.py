@@ -29,7 +29,8 @@ class Experiments:
             files.make_part(self._disk, self._directory)
             files.replace_file(self._disk, self.path(name), experiment_bytes(experiment))
         except OSError as error:
-            raise files.write_failure(f"cannot store experiment {name} in {self._directory.parent}", error) from error
+            template = "cannot store experiment {experiment_id} in {store}"
+            raise files.write_failure(error, template, experiment_id=name, store=self._directory.parent) from error
 
     def save_new(self, experiment: Experiment) -> None:
         """Keep ``experiment`` unless one with its id is there: of processes that begin the same one, the first wins.
@@ -40,7 +41,7 @@ class Experiments:
                 if experiment.id not in {one.id for one in self.all()}:
                     self.save(experiment)
         except OSError as error:
-            raise files.write_failure(f"cannot write in {self._directory}", error) from error
+            raise files.write_failure(error, "cannot write in {path}", path=self._directory) from error
 
     def digest(self, experiment_id: str) -> ExperimentDigest | None:
         """Return what a run that is stored now names; None where there is no such experiment that can be read."""
@@ -73,24 +74,22 @@ class Experiments:
         try:
             found = experiment_from(files.read_plain(path), experiment_id)
         except FileNotFoundError:
-            hint = f"there are: {', '.join(self._ids()) or 'none'}"
             raise InputError(
                 "unknown-experiment",
                 "there is no experiment {experiment_id} in {store}",
-                "{hint}",
+                "there are: {known}",
                 experiment_id=experiment_id,
                 store=self._directory.parent,
-                hint=hint,
+                known=", ".join(self._ids()) or "none",
             ) from None
         except OSError as error:
-            hint = f"restore {path} from a copy, or remove it"
             raise DataError(
                 "unreadable-file",
                 "experiment {experiment_id} cannot be read: {reason}",
-                "{hint}",
+                "restore {path} from a copy, or remove it",
                 experiment_id=experiment_id,
                 reason=error.strerror,
-                hint=hint,
+                path=path,
             ) from error
         if state is not None:
             self._read[experiment_id] = state, found

@@ -262,16 +262,10 @@ def locked_directory(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def write_failure(what: str, error: OSError) -> SystemFaultError:
-    """Return the error that says what could not be written, why, and what helps against that."""
-    return SystemFaultError(
-        "io-error",
-        "{failure}: {reason}",
-        "{hint}",
-        failure=what,
-        reason=error.strerror,
-        hint=_CURES.get(error.errno or 0, "check the disk under it"),
-    )
+def write_failure(error: OSError, failure: str, **values: object) -> SystemFaultError:
+    """Return the error that says what could not be written, why, and what helps; ``failure``: a template."""
+    hint = _CURES.get(error.errno or 0, "check the disk under it")
+    return SystemFaultError("io-error", failure + ": {reason}", hint, reason=error.strerror, **values)
 
 
 def make_directories(disk: Disk, path: Path) -> None:

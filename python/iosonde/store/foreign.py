@@ -56,9 +56,7 @@ def of_stream(table: Any) -> pa.Table:
     except (pa.ArrowException, TypeError, ValueError) as error:
         said = "; ".join(str(one).splitlines()[0] for one in error.args if str(one))
         hint = "give every column one type, and a name of its own; or convert it to Arrow"
-        raise DataError(
-            "unreadable-table", "the table cannot be read: {reason}", "{hint}", reason=said, hint=hint
-        ) from error
+        raise DataError("unreadable-table", "the table cannot be read: {reason}", hint, reason=said) from error
     return _without_index(found)
 
 

@@ -13,7 +13,7 @@ from .runfile import SELF_SHA256, decode, is_sealed, seal, too_new
 
 _LAYOUT_VERSION = 1
 _SEALED_SINCE = 2
-_CURE = 'restore it from a copy, or write {"iosonde_store": 1, "schema_version": 1} into it'
+_CURE = 'restore it from a copy, or write {{"iosonde_store": 1, "schema_version": 1}} into it'
 
 
 def write_marker(disk: files.Disk, store: Path, created_at: str) -> None:
@@ -43,7 +43,7 @@ def check_marker(store: Path) -> None:
             reason=error.strerror,
         ) from error
     except (DataError, KeyError, TypeError, ValueError) as error:
-        raise DataError("damaged-file", "{path} is damaged", "{cure}", path=path, cure=_CURE) from error
+        raise DataError("damaged-file", "{path} is damaged", _CURE, path=path) from error
     if layout > _LAYOUT_VERSION or schema > STORE_VERSION:
         raise too_new(f"the store {store}", max(layout, schema))
 
@@ -57,7 +57,7 @@ def is_marker_changed(store: Path) -> bool:
 
 def missing_marker(store: Path) -> DataError:
     """Return the error for a store that lost its marker."""
-    return DataError("no-such-file", "{path} is missing", "{cure}", path=store / files.MARKER, cure=_CURE)
+    return DataError("no-such-file", "{path} is missing", _CURE, path=store / files.MARKER)
 
 
 def holds_data(store: Path) -> bool:

@@ -70,7 +70,7 @@ class Notes:
             try:
                 replace_file(self._disk, self._path(run_id), seal({"tags": tags, "notes": notes}))
             except OSError as error:
-                raise write_failure(f"cannot write {self._path(run_id)}", error) from error
+                raise write_failure(error, "cannot write {path}", path=self._path(run_id)) from error
 
     def _path(self, run_id: str) -> Path:
         return self._directory / f"{run_id}.json"
@@ -83,5 +83,5 @@ class Notes:
                 make_part(self._disk, self._directory)
                 stack.enter_context(locked_directory(self._directory))
             except OSError as error:
-                raise write_failure(f"cannot write in {self._directory}", error) from error
+                raise write_failure(error, "cannot write in {path}", path=self._directory) from error
             yield

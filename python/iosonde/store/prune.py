@@ -34,7 +34,8 @@ def finish_removals(store: Store) -> None:
     try:
         store.clean_leftovers()
     except OSError as error:
-        raise files.write_failure(f"cannot remove what was left half-written in {store.path}", error) from error
+        template = "cannot remove what was left half-written in {store}"
+        raise files.write_failure(error, template, store=store.path) from error
     for marker in sorted((store.path / LOCKS).glob(f"{_BEGUN}*")):
         experiment = marker.name.removeprefix(_BEGUN)
         if not store.run_ids(experiment):  # its runs were removed, and itself not
@@ -60,7 +61,8 @@ def remove(store: Store, experiment: str, run_ids: list[str]) -> None:
                 _remove_begun(store, experiment, hidden)
                 raise
         except OSError as error:
-            raise files.write_failure(f"cannot remove {experiment} from {store.path}", error) from error
+            template = "cannot remove {experiment} from {store}"
+            raise files.write_failure(error, template, experiment=experiment, store=store.path) from error
 
 
 def _remove_begun(store: Store, experiment: str, hidden: Mapping[str, Path]) -> None:

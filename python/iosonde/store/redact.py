@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import InputError, IosondeError
+from iosonde.core.message import Message
 from iosonde.core.types import Finding, Observation, Run, Severity
 
 from . import files
@@ -51,7 +52,7 @@ def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redac
         with files.new_directory(disk, place) as directory, _errors_name(directory, target):
             return _write_copy(source, Store.create(directory, disk), also)
     except OSError as error:
-        raise files.write_failure(f"cannot make the copy {target}", error) from error
+        raise files.write_failure(error, "cannot make the copy {path}", path=target) from error
 
 
 def _check_place(target: Path) -> Path:
@@ -163,7 +164,8 @@ def _hidden(run: Run, names: Names) -> Run:
         for found in run.findings
     ]
     if left_out:
-        sentence = f"left out of this redacted copy, as they are not text: {', '.join(left_out)}"
+        template = "left out of this redacted copy, as they are not text: {files}"
+        sentence = Message("not-text", template, files=", ".join(left_out))
         findings.append(Finding("D106", Severity.INFO, sentence))
     observations = [
         replace(row, **{key: names.hide(getattr(row, key)) for key in ("operation", "metric", "unit", "includes")})

@@ -133,18 +133,19 @@ def check_types(document: Any, schema: Schema) -> None:
         schema.check(document)
     except _MismatchError as error:
         place = ".".join(reversed(error.keys)) or "it"
-        raise DataError("wrong-type", "{field} is {mismatch}", field=place, mismatch=error.what) from None
+        raise DataError(error.code, "{field} is " + error.problem, field=place, **error.values) from None
 
 
 class _MismatchError(Exception):
-    """``what`` a value is, and which ``keys`` lead to it, the last one first."""
+    """What a value is, as a ``code`` and a template, and which ``keys`` lead to it, the last one first."""
 
-    def __init__(self, what: str, *keys: str) -> None:
-        self.what, self.keys = what, [*keys]
+    def __init__(self, code: str, problem: str, *keys: str, **values: object) -> None:
+        self.code, self.problem, self.keys, self.values = code, problem, [*keys], values
 
 
 def _wrong_type(value: Any, types: Iterable[type]) -> _MismatchError:
-    return _MismatchError(f"{_NAMES[type(value)]}, not {' or '.join(_NAMES[one] for one in types)}")
+    expected = " or ".join(_NAMES[one] for one in types)
+    return _MismatchError("wrong-type", "{actual}, not {expected}", actual=_NAMES[type(value)], expected=expected)
 
 
 class Schema(Protocol):
@@ -169,7 +170,7 @@ class _Choice:
 
     def check(self, value: Any) -> None:
         if value not in self._words:
-            raise _MismatchError(f"not one of {', '.join(self._words)}")
+            raise _MismatchError("unknown-value", "not one of {allowed}", allowed=", ".join(self._words))
 
 
 class _Either:
@@ -190,7 +191,7 @@ class _Anything:
 
     def check(self, value: Any, levels: int = MAX_DEPTH) -> None:
         if levels == 0:
-            raise _MismatchError(f"nested deeper than {MAX_DEPTH} levels")
+            raise _MismatchError("nested-too-deep", "nested deeper than {limit} levels", limit=MAX_DEPTH)
         for item in value.values() if type(value) is dict else value:
             if type(item) in (dict, list):
                 self.check(item, levels - 1)
@@ -243,7 +244,7 @@ class _Fields:
         for name, required, schema in self._fields:
             if value.get(name) is None:
                 if required and not (name in value and isinstance(schema, _Leaf) and _NULL in schema.types):
-                    raise _MismatchError("missing", name)
+                    raise _MismatchError("missing-key", "missing", name)
             elif isinstance(schema, _Leaf):
                 _check_within(schema, value[name], name)
             else:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError, SchemaTooNewError
+from iosonde.core.message import Message, restore
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Run
 from iosonde.core.version import __version__
@@ -118,11 +119,10 @@ def write_run(disk: Disk, directory: Path, run: Run, stored_at: str, experiment:
         check_types(from_plain(document), RUN)
     except DataError as error:
         raise InputError(
-            "wrong-type",
+            error.code,
             "run {run_id} cannot be stored: {reason}",
             "give it the types of docs/store.md",
-            run_id=run.id,
-            reason=error.message,
+            **{**error.values, "run_id": run.id, "reason": error.message},
         ) from error
     write_new(disk, directory / DOCUMENT, seal(document))
 
@@ -156,22 +156,16 @@ def read_document(directory: Path) -> dict[str, Any]:
         if RESULTS not in document["files"]:
             raise DataError("missing-results", "it names no {file}", file=RESULTS)
     except FileNotFoundError:
-        raise damaged(directory, f"{DOCUMENT} is missing") from None
+        raise damaged(directory, Message("missing-file", "{file} is missing", file=DOCUMENT)) from None
     except OSError as error:
-        raise damaged(directory, f"{DOCUMENT} cannot be read: {error.strerror}") from error
+        raise damaged(directory, _unreadable(DOCUMENT, error)) from error
     except SchemaTooNewError as error:
-        raise SchemaTooNewError(
-            "schema-too-new",
-            "run {run_id}: {reason}",
-            "{hint}",
-            run_id=directory.name,
-            reason=error.message,
-            hint=error.hint,
-        ) from error
+        raise error.prefixed(f"run {directory.name}") from error
     except DataError as error:
         raise damaged(directory, error.message) from error
     except (AttributeError, KeyError, TypeError) as error:
-        raise damaged(directory, f"{DOCUMENT} lacks {error}") from error
+        what = Message("missing-key", "{file} lacks {name}", file=DOCUMENT, name=error)
+        raise damaged(directory, what) from error
     return document
 
 
@@ -180,9 +174,9 @@ def read_file(directory: Path, document: dict[str, Any], name: str) -> bytes:
     try:
         content = (directory / name).read_bytes()
     except OSError as error:
-        raise damaged(directory, f"{name} cannot be read: {error.strerror}") from error
+        raise damaged(directory, _unreadable(name, error)) from error
     if hashlib.sha256(content).hexdigest() != document["files"][name]["sha256"]:
-        raise damaged(directory, f"the content of {name} is not what was written")
+        raise damaged(directory, _changed(name))
     return content
 
 
@@ -205,21 +199,32 @@ def verify_file(directory: Path, document: dict[str, Any], name: str) -> None:
             while block := file.read(_READ_BYTES):
                 digest.update(block)
     except OSError as error:
-        raise damaged(directory, f"{name} cannot be read: {error.strerror}") from error
+        raise damaged(directory, _unreadable(name, error)) from error
     if digest.hexdigest() != document["files"][name]["sha256"]:
-        raise damaged(directory, f"the content of {name} is not what was written")
+        raise damaged(directory, _changed(name))
 
 
-def damaged(directory: Path, what: str) -> DataError:
-    """The error that names a damaged run."""
-    return DataError(
+def damaged(directory: Path, damage: Message) -> DataError:
+    """The error that names a damaged run; its values are those of the damage, whose code is ``damage``."""
+    error = DataError(
         "damaged-run",
-        "run {run_id} is damaged: {damage}",
+        "run {run_id} is damaged: {reason}",
         "restore {directory} from a copy, or remove it",
         run_id=directory.name,
-        damage=what,
+        reason=damage,
         directory=directory,
     )
+    return error.with_words(
+        restore(error.code, error.message, {**damage.values, **error.values, "damage": damage.code})
+    )
+
+
+def _unreadable(name: str, error: OSError) -> Message:
+    return Message("unreadable-file", "{file} cannot be read: {reason}", file=name, reason=error.strerror)
+
+
+def _changed(name: str) -> Message:
+    return Message("checksum-mismatch", "the content of {file} is not what was written", file=name)
 
 
 def _check_size(directory: str, name: str, size: int) -> None:
@@ -230,7 +235,7 @@ def _check_size(directory: str, name: str, size: int) -> None:
     try:
         found = os.lstat(f"{directory}/{name}")
     except OSError:
-        raise DataError("no-such-file", "{file} is missing", file=name) from None
+        raise DataError("missing-file", "{file} is missing", file=name) from None
     if not stat.S_ISREG(found.st_mode):
         raise DataError("not-a-regular-file", "{file} is not a file", file=name)
     if found.st_size != size:

@@ -173,7 +173,7 @@ class Store:
             files.clean_leftovers(self.disk, directory)
             return there + (files.new_directories(self.disk, directory, fills) if fills else [])
         except OSError as error:
-            raise files.write_failure(f"cannot store runs in {self.path}", error) from error
+            raise files.write_failure(error, "cannot store runs in {store}", store=self.path) from error
 
     def add_run(self, run_id: str, fill: Callable[[Path], None]) -> None:
         """Let ``fill`` write a run's files into a directory that then becomes the run, whole and flushed."""
@@ -188,7 +188,8 @@ class Store:
         except OSError as error:
             if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR) and (runs / run_id).exists():
                 raise _exists(run_id, self.path) from error
-            raise files.write_failure(f"cannot store run {run_id} in {self.path}", error) from error
+            template = "cannot store run {run_id} in {store}"
+            raise files.write_failure(error, template, run_id=run_id, store=self.path) from error
 
     def save_experiment(self, experiment: Experiment) -> None:
         """Store ``experiment``, in place of an earlier one with its id. Raises SystemFaultError if the disk fails."""

@@ -54,16 +54,15 @@ def read_list(stream: BinaryIO, name: str, given: bytes) -> FileList:
     records = _records(stream, name)
     number, first = next(((at, one) for at, one in records if one.strip()), (0, b""))
     if not number:
-        raise InputError("empty-file", "{path}: the list is empty", "{hint}", path=name, hint=_HINT)
+        raise InputError("empty-file", "{path}: the list is empty", _HINT, path=name)
     form = _form_of(first, (b"/", b"./", given.rstrip(b"/") + b"/"))
     if not form:
         raise InputError(
             "unknown-file-format",
             "{path}, line {line}: no form of a list that is known",
-            "{hint}",
+            _HINT,
             path=name,
             line=number,
-            hint=_HINT,
         )
     others = [0]
     head = () if form.name == _REPORT else ((number, first),)
@@ -111,10 +110,9 @@ def _records(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
             raise InputError(
                 "line-too-long",
                 "{path}, line {line}: too long for a name",
-                "{hint}",
+                _HINT,
                 path=name,
                 line=number + 1,
-                hint=_HINT,
             )
     if rest.strip(b"\n"):
         yield number + 1, rest

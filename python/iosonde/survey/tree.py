@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message, restore
 from iosonde.core.words import counted
 from iosonde.foreign.child import LIMIT_S, Child, NoAnswerError, OnWait
 
@@ -123,9 +124,10 @@ class SurveyedTree:
         """Return what did not answer, a sentence each; after the tree was closed also which process is left there."""
         told = [self._hang(path, since, hung_s, "reading it") for path, since, hung_s in self._hangs[:_NAMED]]
         if len(self._hangs) > _NAMED:
-            told.append(f"and {counted(len(self._hangs) - _NAMED, 'file')} more")
+            files = counted(len(self._hangs) - _NAMED, "file")
+            told.append(Message("more-hangs", "and {files} more", files=files))
         if told and self._child.stuck_pids:
-            told[-1] += self._left_behind()
+            told[-1] = restore(told[-1].code, told[-1] + self._left_behind(), told[-1].values)
         return tuple(told)
 
     def _ask(self, operation: str, what: str, on_count: OnCount | None, **arguments: Any) -> Any:
@@ -150,17 +152,23 @@ class SurveyedTree:
         hang = self._hang(answer["stalled"], time.time() - answer["hung_s"], answer["hung_s"], "looking at it")
         return NoAnswerError(
             "no-response",
-            "{stall}{leftovers}; {n_files} had been counted, and nothing is known of the rest",
-            "{hint}",
-            stall=hang,
+            "{hang}{leftovers}; {files} had been counted, and nothing is known of the rest",
+            HINT,
+            hang=hang,
             leftovers=self._left_behind(),
-            n_files=counted(files, "file"),
-            hint=HINT,
+            files=counted(files, "file"),
+            **hang.values,
         )
 
-    def _hang(self, path: str | bytes, since: float, hung_s: float, what: str) -> str:
-        clock = time.strftime("%H:%M:%S", time.localtime(since))
-        return f"{self._below(path)} does not answer: {what} hangs since {clock} ({hung_s:.0f} s)"
+    def _hang(self, path: str | bytes, since: float, hung_s: float, what: str) -> Message:
+        return Message(
+            "no-response",
+            "{path} does not answer: {operation} hangs since {since} ({seconds:.0f} s)",
+            path=self._below(path),
+            operation=what,
+            since=time.strftime("%H:%M:%S", time.localtime(since)),
+            seconds=hung_s,
+        )
 
     def _left_behind(self) -> str:
         pids = self._child.stuck_pids

@@ -15,7 +15,7 @@ from iosonde.answers.own_layout import THE_FILE_SYSTEM, OwnLayout
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_texts
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
 from iosonde.data.asked import Asked
@@ -179,8 +179,10 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
     warnings: dict[str, None] = {}
     if source.store is not None and "clients" not in inputs.columns and "nodes" in source.table.columns:
         if inputs.given.get("clients") == BY_HAND:
-            of_given = f"bounds are those of N = {inputs.system.clients:g} clients, as was given"
-            warnings[f"{of_given}, whatever number of nodes a trial had"] = None
+            template = (
+                "bounds are those of N = {n_clients:g} clients, as was given, whatever number of nodes a trial had"
+            )
+            warnings[Message("fixed-clients", template, n_clients=inputs.system.clients)] = None
         else:
             inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
     if inputs.nodes.nodes:
@@ -252,7 +254,8 @@ def _metric(response: Response) -> str:
 
 
 def _within_run(estimate: Estimate) -> Estimate:
-    said = f"within one run: {estimate.n} iterations of one execution say nothing of another execution"
+    template = "within one run: {n_iterations} iterations of one execution say nothing of another execution"
+    said = Message("within-run", template, n_iterations=estimate.n)
     return replace(estimate, n=1, warnings=(said, *estimate.warnings))
 
 
@@ -285,9 +288,14 @@ def _scale(of_response: str, how: How) -> tuple[float | None, str]:
         return None, ""
     if len(readings) < 2 or how.unit:
         return readings[0], ""
-    return readings[0], (
-        f"{unit} is taken for {readings[0]:g} bytes/s; were it {readings[1]:g}, shares would be "
-        f"{readings[1] / readings[0]:.3f} times as large ({spell.unit})"
+    return readings[0], Message(
+        "ambiguous-unit",
+        "{unit} is taken for {bytes_per_s:g} bytes/s; were it {other_bytes_per_s:g}, shares would be "
+        "{ratio:.3f} times as large ({spell.unit})",
+        unit=unit,
+        bytes_per_s=readings[0],
+        other_bytes_per_s=readings[1],
+        ratio=readings[1] / readings[0],
     )
 
 
@@ -299,10 +307,12 @@ def _memory_warnings(how: How, inputs: Inputs) -> list[str]:
         ("server", inputs.system.servers, how.server_memory),
     ):
         if have and how.data and how.data / n <= have:
-            said.append(
-                f"{format_size(how.data / n)} for each {who} fit into its memory of {format_size(have)}: a cache may "
-                "serve them; use more than twice the memory"
+            template = (
+                "{size} for each {machine} fit into its memory of {memory}: a cache may serve them; use more than "
+                "twice the memory"
             )
+            values = {"size": format_size(how.data / n), "machine": who, "memory": format_size(have)}
+            said.append(Message("fits-in-memory", template, **values))
     return said
 
 

@@ -55,7 +55,7 @@ def predicted_times(source: Source | None, inputs: Inputs, asked: Asked, words: 
     """``words``: fields of an Application → expressions over the factors of a trial; without DATA numbers, and nothing
     stands beside what is predicted. Raises InputError, DataError."""
     if unknown := [name for name in words if name not in vars(Application())]:
-        raise InputError("unknown-key", "an application has no '{key}'", "{hint}", key=unknown[0], hint=_HINT)
+        raise InputError("unknown-key", "an application has no '{key}'", _HINT, key=unknown[0])
     if source is None:
         work = _application(Table({}), np.array([], dtype=np.intp), words)
         time, parts = predict(work, inputs.all, "", asked.level)

@@ -15,6 +15,7 @@ from iosonde.answers.cluster_file import described
 from iosonde.core.cluster_nodes import ClusterNodes
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.system_words import FLAGS, OPTIONS, READS, count, whole
 from iosonde.core.table import Table
@@ -134,7 +135,7 @@ def read(said: Said, table: Table | None, level: float) -> Inputs:
 def _by_hand(said: Said, table: Table | None) -> tuple[dict[str, Any], dict[str, str]]:
     """Field → what was said of it, and field → the column that gives it. Raises InputError."""
     fixed, columns = dict(said.words), dict[str, str]()
-    for flag, word in OPTIONS.items():
+    for word in OPTIONS.values():
         text = said.fields.get(word.field)
         if text is None:
             continue
@@ -142,14 +143,8 @@ def _by_hand(said: Said, table: Table | None) -> tuple[dict[str, Any], dict[str,
             fixed[word.field] = word.read(text)
         except InputError as error:
             if table is None or not _has(table, text):
-                raise InputError(
-                    "reraised",
-                    "{flag}: {message}",
-                    "{hint}",
-                    flag=flag,
-                    message=error.message,
-                    hint=_hint(error.hint, table),
-                ) from error
+                place = f"{getattr(spell, option_name(word.field))}"
+                raise error.with_words(error.message.prefixed(place), _hint(error.hint, table)) from error
             columns[word.field] = table.column(text).name
     return fixed, columns
 
@@ -177,9 +172,7 @@ def of_column(table: Table, field: str, column: str, rows: npt.NDArray[np.intp])
         scale = bytes_per_s(found.unit)[0] if bytes_per_s(found.unit) else parse(f"1{found.unit}")
     except InputError as error:
         hint = error.hint if not found.numeric else f"{error.hint}, or the unit into the column's name"
-        raise InputError(
-            "reraised", "column '{column}': {message}", "{hint}", column=column, message=error.message, hint=hint
-        ) from error
+        raise error.with_words(error.message.prefixed(f"column '{column}'"), hint) from error
     return float(text) * scale
 
 
@@ -193,16 +186,21 @@ def own_probe(store: Store | None) -> str | None:
 
 def _check_idle(given: Collection[str], measured: Collection[str]) -> None:
     """Raises InputError for what would be ignored silently."""
-    flags = FLAGS | {"placement": "--placement", "data_chunks": "--erasure"}
-    lost = idle([name for name in flags if name in given], {*given, *measured})
+    lost = idle([name for name in (*FLAGS, "placement", "data_chunks") if name in given], {*given, *measured})
     if lost:
+        option, needed = (f"{getattr(spell, option_name(field))}" for field in lost)
         raise InputError(
             "missing-option",
-            "{flag} says nothing without {needed_flag}",
-            "give {needed_flag} too",
-            flag=flags[lost[0]],
-            needed_flag=flags[lost[1]],
+            "{option} says nothing without {needed_option}",
+            "give {needed_option} too",
+            option=option,
+            needed_option=needed,
         )
+
+
+def option_name(field: str) -> str:
+    """Return the name of the option that gives a field of the system."""
+    return "erasure" if field == "data_chunks" else FLAGS.get(field, field).removeprefix("--").replace("-", "_")
 
 
 def _has(table: Table, name: str) -> bool:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from iosonde.core.emulated import off_rates
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
-from iosonde.core.system_words import FLAGS
 from iosonde.core.table import Cell as Level
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 
 from .cells import BoundCell
+from .inputs import option_name
 from .words import shown
 
 if TYPE_CHECKING:
@@ -81,8 +82,11 @@ class LabTruths:
         runs = source.runs if source is not None else ()
         found = {run.id: truth for run in runs if (truth := truth_of(run))}
         said = {one: None for run in runs if run.id in found for one in off_rates(run.facts["machine"]["lab"])}
+        if not said:
+            return cls(found)
         more = f", and {len(said) - 1} more (S118)" if len(said) > 1 else ""
-        return cls(found, (f"the lab is not what was asked for: {next(iter(said))}{more}",) if said else ())
+        template = "the lab is not what was asked for: {difference}{more}"
+        return cls(found, (Message("lab-differs", template, difference=next(iter(said)), more=more),))
 
     @property
     def names(self) -> frozenset[str]:
@@ -114,12 +118,8 @@ def _parts(cell: BoundCell, truths: Sequence[Mapping[str, Any]], names: Sequence
     keys = [tuple(one.get(name) for name in names) for one in truths]
     found = []
     for key in dict.fromkeys(keys):
-        labels: dict[str, Level] = {f"lab_{_word(name)}": "" if value is None else shown(name, value)
+        labels: dict[str, Level] = {f"lab_{option_name(name)}": "" if value is None else shown(name, value)
                   for name, value in zip(names, key, strict=True)}  # fmt: skip
         rows = [row for row, its in zip(cell.rows, keys, strict=True) if its == key]
         found.append(BoundCell(cell.by | labels, np.array(rows, dtype=np.intp)))
     return found
-
-
-def _word(field: str) -> str:
-    return FLAGS.get(field, field).removeprefix("--").replace("-", "_")

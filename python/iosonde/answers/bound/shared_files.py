@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from iosonde.core.filesystems import keeps_files_whole, placement_of_files
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.shared_reads import Counted, counted
 from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
@@ -38,10 +38,16 @@ class SharedFiles:
         found: dict[str, Any] = {}
         if of.beside:
             found["clients"] = of.nodes
-            self.notes[
-                f"{operation} is of {of.nodes} of {of.nodes + 1} nodes: the one that wrote the file read at the same "
-                f"time and is not counted, its cache being {of.beside}; the servers may have carried more"
-            ] = None
+            note = Message(
+                "writer-excluded",
+                "{operation} is of {n_readers} of {n_nodes} nodes: the one that wrote the file read at the same "
+                "time and is not counted, its cache being {cache}; the servers may have carried more",
+                operation=operation,
+                n_readers=of.nodes,
+                n_nodes=of.nodes + 1,
+                cache=of.beside,
+            )
+            self.notes[note] = None
         spread = system.stripe_count is not None or system.redundancy == "erasure" or system.servers == 1
         if spread or not all(whole_files(run) for run in every):
             return found
@@ -51,9 +57,8 @@ class SharedFiles:
         # Copies of a file are read from where each is; they are written by as many loads as there are copies.
         n = min(int(system.replicas), int(system.servers)) if system.operation == READ else 1
         where = "one server" if n == 1 else f"{n} servers, a copy on each,"
-        self.notes[
-            f"{operation}: one shared file lies on {where} of this file system ({spell.stripe} says otherwise)"
-        ] = None
+        template = "{operation}: one shared file lies on {servers} of this file system ({spell.stripe} says otherwise)"
+        self.notes[Message("shared-file", template, operation=operation, servers=where, n_servers=n)] = None
         return {"stripe_count": n, "files": 1}
 
     def _many(self, of: Counted, runs: Sequence[StoredRun], system: System) -> dict[str, Any]:
@@ -61,7 +66,8 @@ class SharedFiles:
         placed = {placement_of_files(run.filesystem) for run in runs}
         if len(placed) > 1 or not (placement := placed.pop()) or of.in_turn:
             return {}
-        self.notes[f"{_PLACED[placement]} ({spell.stripe} says otherwise)"] = None
+        template = _PLACED[placement] + " ({spell.stripe} says otherwise)"
+        self.notes[Message("whole-files", template, placement=placement)] = None
         files = {} if of.ranks == system.clients else {"files": of.ranks}  # without a word one for each client
         return {"stripe_count": 1, "placement": placement, **files}
 

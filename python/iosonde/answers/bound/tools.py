@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_size
 from iosonde.importers import Parsed, Row, read, understand
@@ -59,8 +60,15 @@ def _link(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> Probed
         )
     rate = _ends(mean(rates, level).within(low=0.0), rates)
     times = f", the mean of {len(rates)} streams" if len(rates) > 1 else ""
-    note = (f"{tool} moved {rate[0] / 1e6:.5g} MB/s ({rate[0] / 1024:,.0f} KiB/s) over the link{times}: the headers of "
-            "its packets are not in it")  # fmt: skip
+    note = Message(
+        "link-goodput",
+        "{tool} moved {mb_per_s:.5g} MB/s ({kib_per_s:,.0f} KiB/s) over the link{streams}: the headers of its packets "
+        "are not in it",
+        tool=tool,
+        mb_per_s=rate[0] / 1e6,
+        kib_per_s=rate[0] / 1024,
+        streams=times,
+    )
     return ProbedSystem({"network": rate}, {}, (note,))
 
 
@@ -110,8 +118,16 @@ def _of_sizes(operation: str, best: Row, rows: Sequence[Row]) -> str:
     slowest = min(row.value for row in rows)
     size, record = (format_size(_bytes(best, name)) for name in ("file_size", "record_size"))
     span = f", others down to {format_rate(slowest, 'bytes/s')}" if slowest < best.value else ""
-    return (f"R of {operation} is IOzone's best at its largest files, {format_rate(best.value, 'bytes/s')} at {size} "
-            f"in records of {record}{span}")  # fmt: skip
+    return Message(
+        "disk-rate",
+        "R of {operation} is IOzone's best at its largest files, {rate} at {file_size} in records of "
+        "{record_size}{span}",
+        operation=operation,
+        rate=format_rate(best.value, "bytes/s"),
+        file_size=size,
+        record_size=record,
+        span=span,
+    )
 
 
 def _bytes(row: Row, name: str) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from iosonde.answers.operations import Operations, visit
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
 from iosonde.engine import _native
@@ -44,7 +45,8 @@ class Losses:
                 continue
             why = waterfall.why_not(phase, len(operations) > 0)
             if why:
-                self._notes[f"{one.operation} has no waterfall: {why}"] = None
+                template = "{operation} has no waterfall: {reason}"
+                self._notes[Message("no-waterfall", template, operation=one.operation, reason=why)] = None
                 continue
             own = operations[operations["phase"] == phase.index]
             bound_s = one.ceiling.seconds(waterfall.data_bytes(phase))
@@ -58,8 +60,8 @@ class Losses:
             if place in self._trials
         ]
         if not found:
-            why = "; ".join(self._notes) or "operations of rates of bytes are needed"
-            raise InputError("no-waterfall", "no cell has a waterfall", "{reason}", reason=why)
+            reasons = "; ".join(self._notes) or "operations of rates of bytes are needed"
+            raise InputError("no-waterfall", "no cell has a waterfall", "{reasons}", reasons=reasons)
         return found, list(self._notes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.core.system_words import FLAGS, READS, size
 from iosonde.core.units import format_rate, format_seconds, format_size, parse_per_byte, parse_rate, parse_seconds
 from iosonde.model.bound.shares import MeasuredShare
@@ -46,7 +47,8 @@ def said(found: Mapping[str, Sequence[tuple[str, Sequence[str]]]]) -> list[str]:
 
 def not_taken(told: Mapping[str, Any], taken: Collection[str]) -> list[str]:
     """What a lab ``told`` that somebody said otherwise, a sentence each."""
-    return [f"{_name(field)} of the lab, {shown(field, value)}, is not taken: it was said otherwise"
+    template = "{input} of the lab, {level}, is not taken: it was said otherwise"
+    return [Message("lab-input-overridden", template, input=_name(field), level=shown(field, value))
             for field, value in told.items() if field not in taken]  # fmt: skip
 
 

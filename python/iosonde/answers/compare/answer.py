@@ -13,7 +13,7 @@ from iosonde.answers.columns import with_computed
 from iosonde.answers.gated import gate_cells
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_shown
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.metrics import is_count, lowest
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
@@ -31,13 +31,13 @@ from iosonde.stats.estimate.within_cells import compare_within
 
 from .asked import Sides
 from .caveat import Caveat
-from .cells import InCells, adjusted, in_bring_ups
+from .cells import InCells, adjusted, in_bring_ups, one_sided
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
 from .confounding import confounded, differing
 from .overall import Overall, overall
 from .own_caveats import own_caveats
 from .parts import DATA, ComparedPart, of_store, of_table, part_of
-from .samples import ChosenLevels, SidePair, chosen_levels, pairs_of, sample, sample_of
+from .samples import BASE_IS_A, BASE_IS_FIRST, ChosenLevels, SidePair, chosen_levels, pairs_of, sample, sample_of
 from .two import of_two
 
 __all__ = ["WITHIN_RUN", "ComparedCell", "Comparisons", "Sides", "compare"]
@@ -76,10 +76,13 @@ def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons | 
 def _found(source: Source | None, asked: Asked, sides: Sides) -> _Found:
     if source is None:
         if len(sides.published) != 2:
-            hint = f"name DATA, or both sides with {spell.a_summary} and {spell.b_summary}"
-            raise InputError("nothing-to-compare", "there is nothing to compare", "{hint}", hint=hint)
+            raise InputError(
+                "nothing-to-compare",
+                "there is nothing to compare",
+                "name DATA, or both sides with {spell.a_summary} and {spell.b_summary}",
+            )
         a, b = map(sample_of, sides.published)
-        return _Found((SidePair(ComparedPart({}, Table({}), ""), a, b),), "it is given as A")
+        return _Found((SidePair(ComparedPart({}, Table({}), ""), a, b),), BASE_IS_A)
     if sides.other is not None:
         return _of_two(source, sides.other, asked, sides)
     if sides.group == EXPERIMENT:
@@ -98,7 +101,7 @@ def _read_as(source: Source) -> tuple[str, ...]:
 
 def _alone(source: Source, asked: Asked, sides: Sides) -> _Found:
     if source.store is None and sides.group is None:
-        why = "it is given first" if sides.a is None else "it is given as A"
+        why = BASE_IS_FIRST if sides.a is None else BASE_IS_A
         return _Found(tuple(_of_columns(source, asked, sides)), why)
     return _of_groups(source, asked, sides)
 
@@ -110,13 +113,21 @@ def _of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> _Found:
     pairs = tuple(pair for part in made.parts for pair in pairs_of(part, made.names, own))
     notes = (Caveat(f"{name}: {note}") for name, note in zip(made.names, (of_a, of_b), strict=True) if note)
     read = (Caveat(text) for text in dict.fromkeys((*_read_as(a), *_read_as(b))))
-    return _Found(pairs, "it is given first", made.left_out, (*notes, *read, *made.caveats))
+    return _Found(pairs, BASE_IS_FIRST, made.left_out, (*notes, *read, *made.caveats))
 
 
 def _of_groups(source: Source, asked: Asked, sides: Sides) -> _Found:
     if source.store is not None and sides.group is None and not sides.published:
-        raise InputError("missing-option", "{spell.group} is missing", "{choices}", choices=_choices(source))
-    wanted = ChosenLevels((), "it is given as A") if sides.group is None else chosen_levels(source, sides.group, sides)
+        names = source.known.names
+        raise InputError(
+            "missing-option",
+            "{spell.group} is missing",
+            "name a factor with {spell.group}: {names}; or give a second store: compare BASE OTHER"
+            if names
+            else "give a second store: compare BASE OTHER",
+            names=", ".join(names),
+        )
+    wanted = ChosenLevels((), BASE_IS_A) if sides.group is None else chosen_levels(source, sides.group, sides)
     parts = list(of_store(source, asked, sides) if source.store is not None else of_table(source, asked, sides))
     pairs, left_out = [], []
     for part in parts:
@@ -124,13 +135,6 @@ def _of_groups(source: Source, asked: Asked, sides: Sides) -> _Found:
         left_out += [] if found or not part.cell else [part]
         pairs += found
     return _Found(tuple(pairs), wanted.why, _one_sided(left_out, sides), confounded(source, sides.group, wanted.levels))
-
-
-def _choices(source: Source) -> str:
-    """How to say it."""
-    names = source.known.names
-    group = f"name a factor with {spell.group}: {', '.join(names)}; or give " if names else "give "
-    return f"{group}a second store: compare BASE OTHER"
 
 
 def _one_sided(parts: Sequence[ComparedPart], sides: Sides) -> tuple[str, ...]:
@@ -141,8 +145,8 @@ def _one_sided(parts: Sequence[ComparedPart], sides: Sides) -> tuple[str, ...]:
     for part in parts:
         column = part.rows.column(sides.group)
         there = ", ".join(level_shown(level, column.level_unit) for level in column.codes()[1])
-        said.setdefault(f"{sides.group}={there} alone has", []).append(part.said)
-    return tuple(f"{who} {some(cells)}" for who, cells in said.items())
+        said.setdefault(f"{sides.group}={there}", []).append(part.said)
+    return tuple(one_sided(who, some(cells)) for who, cells in said.items())
 
 
 def _of_columns(source: Source, asked: Asked, sides: Sides) -> Iterator[SidePair]:
@@ -223,7 +227,10 @@ def _single(one: InCells) -> str:
         return ""
     few = [side.name for side in (one.pair.a, one.pair.b) if side.published is None and side.values.size < 2]
     what = "bring-up" if one.pair.a.bring_ups else "trial"
-    return f"{one.pair.part.said or 'all'} has one {what} of {listed(few)}" if few else ""
+    if not few:
+        return ""
+    template = "{cell} has one {unit} of {sides}"
+    return Message("single-trial", template, cell=one.pair.part.said or "all", unit=what, sides=listed(few))
 
 
 def _cell(one: InCells, comparison: Comparison, sides: Sides, found: _Found) -> ComparedCell:

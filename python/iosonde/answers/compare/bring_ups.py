@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Cell, Table
 from iosonde.stats.overview.cells import means_of
@@ -20,7 +21,7 @@ Array = npt.NDArray[np.float64]
 Key = tuple[Cell, ...]
 InEach = list[tuple[Array, Array]]
 
-SAID = "n counts bring-ups: the trials that share one are averaged first"
+SAID = Message("averaged-bring-ups", "n counts bring-ups: the trials that share one are averaged first")
 
 
 def shared_by(rows: Table, group: str, beside: Sequence[str]) -> tuple[Key, ...]:

@@ -12,9 +12,10 @@ from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT
 
 @dataclass(frozen=True)
 class Caveat:
-    """``doubt`` is a code of ``DOUBTS``, '' of a remark that puts nothing in doubt. ``instead``: the state of a claim
-    that does not follow; None leaves it to the reader. ``why`` completes the sentence of such a claim: the reason that
-    makes it inconclusive, or the other cause that cannot be separated."""
+    """``text`` is a Message, and ``why`` where it is a reason. ``doubt`` is a code of ``DOUBTS``, '' of a remark that
+    puts nothing in doubt. ``instead``: the state of a claim that does not follow; None leaves it to the reader. ``why``
+    completes the sentence of such a claim: the reason that makes it inconclusive, or the other cause that cannot be
+    separated."""
 
     text: str
     doubt: str = ""

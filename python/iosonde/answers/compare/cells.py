@@ -11,6 +11,7 @@ import numpy.typing as npt
 from iosonde.answers.caveats import some
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import level_texts
+from iosonde.core.message import Message
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import listed
 
@@ -59,12 +60,18 @@ def adjusted(pair: SidePair) -> InCells:
             side_b=pair.b.name,
         )
     left_out = tuple(
-        f"{one.name} alone has {_shown(pair, names, sorted(set(one.cells) - both, key=str))}"
-        for one in (pair.a, pair.b) if set(one.cells) - both
-    )  # fmt: skip
+        one_sided(one.name, _shown(pair, names, sorted(set(one.cells) - both, key=str)))
+        for one in (pair.a, pair.b)
+        if set(one.cells) - both
+    )
     pair = replace(pair, a=_of(pair.a, both), b=_of(pair.b, both))
     a, b = pair.a.by_cell(), pair.b.by_cell()
     return InCells(pair, names, tuple((a[cell], b[cell]) for cell in a), said, left_out)
+
+
+def one_sided(side: str, cells: str) -> Message:
+    """Return what is excluded since one side alone has it."""
+    return Message("one-sided", "{side} alone has {cells}", side=side, cells=cells)
 
 
 def in_bring_ups(one: InCells) -> InCells:
@@ -104,7 +111,8 @@ def _gone(pair: SidePair, place: int) -> Caveat | None:
     if max(map(len, values)) > 1 and all(len(set(side)) == len(side) for side in values):
         return None
     name = pair.part.adjust[place]
-    text = f"{name} has no value that both {pair.a.name} and {pair.b.name} have: nothing here tells them apart"
+    template = "{factor} has no value that both {side_a} and {side_b} have: nothing here tells them apart"
+    text = Message("confounded", template, factor=name, side_a=pair.a.name, side_b=pair.b.name)
     return Caveat(text, "goes-together", VerdictState.NOT_SEPARABLE, name)
 
 

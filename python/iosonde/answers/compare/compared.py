@@ -10,6 +10,7 @@ from iosonde.answers.answer import Answer, level_columns
 from iosonde.core.gate import GateVerdict
 from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import level_texts
+from iosonde.core.message import Message
 from iosonde.core.table import show
 from iosonde.core.types import Metric
 from iosonde.core.verdict import Verdict, VerdictState
@@ -20,7 +21,7 @@ from .caveat import Caveat, difference, doubts_of, overriding, state_of
 from .overall import Overall
 
 _RESPONSE = ("operation", "metric", "unit", "response")
-WITHIN_RUN = "iterations within one run are compared: the noise of another execution is not seen"
+WITHIN_RUN = Message("within-run", "iterations within one run are compared: the noise of another execution is not seen")
 
 
 @dataclass(frozen=True)

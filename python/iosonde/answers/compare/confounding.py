@@ -12,7 +12,9 @@ from iosonde.data.choice import texts
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.source import Source
 
+from ..caveats import confounded as together
 from .caveat import Caveat
+from .order import measured_in_turn
 from .parts import with_group
 from .samples import SidePair
 
@@ -43,8 +45,8 @@ def differing(pair: SidePair, group: str | None, caveats: Sequence[Caveat]) -> I
 def _twin(name: str, twin: str, own: str) -> Caveat:
     """An experiment is what was done, and no cause of its own; ranks grow with nodes by definition."""
     follows = own == EXPERIMENT or "ranks" in (name, twin)
-    text = f"{name} always changes with {twin}: nothing here tells them apart"
-    return Caveat(text, "goes-together", None if follows else VerdictState.NOT_SEPARABLE, name if twin == own else twin)
+    other = name if twin == own else twin
+    return Caveat(together(name, twin), "goes-together", None if follows else VerdictState.NOT_SEPARABLE, other)
 
 
 def _in_turn(source: Source, own: str, wanted: Sequence[Cell]) -> Iterator[Caveat]:
@@ -63,5 +65,4 @@ def _in_turn(source: Source, own: str, wanted: Sequence[Cell]) -> Iterator[Cavea
     pairs = list(zip(ordered, ordered[1:], strict=False))
     if all(starts[one][1] < starts[other][0] for one, other in pairs):
         shown = ", then ".join(level_shown(level, unit) for level in ordered)
-        text = f"{plain(own)} was measured one after the other ({shown}): a change with time is in the difference, too"
-        yield Caveat(text, "order")
+        yield Caveat(measured_in_turn(f"{plain(own)} was measured one after the other ({shown})"), "order")

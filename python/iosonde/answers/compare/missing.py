@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from iosonde.core.message import Message
 from iosonde.core.metrics import is_speed
 from iosonde.core.types import Better, Metric
 from iosonde.core.units import ratio_text
@@ -28,16 +29,18 @@ def missing_caveats(one: InCells, comparison: Comparison, group: str) -> list[Ca
         return []
     p = fisher_exact(gone[0], n[0], gone[1], n[1])
     counts = " and ".join(f"{k} of {m} of {side.name}" for k, m, side in zip(gone, n, sides, strict=True))
-    text = f"values are missing: {counts}"
     unlike = gone[0] * n[1] != gone[1] * n[0]
     if not unlike:
-        return [Caveat(f"{text}; both are compared by what is left")]
+        template = "values are missing: {counts}; both are compared by what is left"
+        return [Caveat(Message("missing-values", template, counts=counts))]
     worse = sides[gone[1] * n[0] > gone[0] * n[1]].name
-    text += f" (Fisher's p = {p:.2g})"
     lost = p < _ALPHA and not _certain(comparison, one.pair.part.metric, more_of_b=worse == sides[1].name)
     instead = VerdictState.INCONCLUSIVE if lost else None
     bound = _bound(one.pair.part.metric, sides, gone) if not one.names else ""
-    return [Caveat(text + bound, "missing-values", instead, f"more values of {worse} are missing")]
+    template = "values are missing: {counts} (Fisher's p = {p:.2g}){bound}"
+    text = Message("missing-values", template, counts=counts, p=p, bound=bound, side=worse)
+    why = Message("missing-values", "more values of {side} are missing", side=worse)
+    return [Caveat(text, "missing-values", instead, why)]
 
 
 def _missing(one: InCells, side: SideTrials, group: str) -> tuple[int, int]:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.level_text import level_shown
+from iosonde.core.message import Message
 from iosonde.core.stored import plain
 from iosonde.core.table import Table
 from iosonde.core.units import percent
@@ -51,7 +52,12 @@ def order_caveats(one: InCells, comparison: Comparison, group: str, by_rows: boo
     found = list(_against(order_effect(trials, comparison.decided.level), comparison, turn))
     if found or order is None or not by_rows:  # of a store's campaign that is said as a whole
         return found
-    return [Caveat(f"{turn}: a change with time is in the difference, too", "order")]
+    return [Caveat(measured_in_turn(turn), "order")]
+
+
+def measured_in_turn(turn: str) -> Message:
+    """Return the caveat that time is in a difference; ``turn`` says what was measured when."""
+    return Message("measured-in-turn", "{turn}: a change with time is in the difference, too", turn=turn)
 
 
 def _rows_of(one: InCells, group: str) -> tuple[Table, list[str]]:
@@ -75,14 +81,24 @@ def _against(effect: OrderEffect, one: Comparison, turn: str) -> Iterator[Caveat
     """A drift, else a dependence, and whether it takes the claim away."""
     if effect.drift is not None:
         gone = explains(effect, one.above) if one.verdict == DIFFERENT else abs(effect.drift) > one.margin
-        why = "values drift with the order in which they were measured"
-        yield Caveat(
-            f"{turn}, and values drift inside the sides, by {percent(abs(effect.drift))} from the first trial to the "
-            f"last (p = {effect.drift_p:.2g})", "drift", VerdictState.INCONCLUSIVE if gone else None,
-            f"{why}, which explains the difference" if one.verdict == DIFFERENT else why,
-        )  # fmt: skip
+        text = Message(
+            "drift",
+            "{turn}, and values drift inside the sides, by {drift} from the first trial to the last (p = {p:.2g})",
+            turn=turn,
+            drift=percent(abs(effect.drift)),
+            p=effect.drift_p,
+        )
+        why = Message(
+            "drift",
+            "values drift with the order in which they were measured, which explains the difference"
+            if one.verdict == DIFFERENT
+            else "values drift with the order in which they were measured",
+        )
+        yield Caveat(text, "drift", VerdictState.INCONCLUSIVE if gone else None, why)
     elif effect.worth < 1:
         nothing = 1.0 if one.ratio is not None else 0.0
         gone = one.verdict == DIFFERENT and not still_excludes(one.decided, nothing, effect.worth)
-        why = f"neighbouring trials resemble each other, so that each is worth {effect.worth:.2g}"
-        yield Caveat(f"{turn}, and {why}", "dependent", VerdictState.INCONCLUSIVE if gone else None, why)
+        template = "neighbouring trials resemble each other, so that each is worth {worth:.2g}"
+        why = Message("dependent-trials", template, worth=effect.worth)
+        text = Message("dependent-trials", "{turn}, and {reason}", turn=turn, reason=why, worth=effect.worth)
+        yield Caveat(text, "dependent", VerdictState.INCONCLUSIVE if gone else None, why)

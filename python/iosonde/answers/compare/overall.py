@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.headlines import USUAL
+from iosonde.core.message import Message
 from iosonde.core.metrics import is_speed
 from iosonde.core.table import Cell
 from iosonde.core.types import Better, Estimate
@@ -212,4 +213,6 @@ def _cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[tuple[Any
 def _incomplete(pairs: Sequence[SidePair], used: int) -> list[str]:
     every = {(side, trial) for pair in pairs for side, one in enumerate((pair.a, pair.b)) for trial in one.trials}
     without = len(every) - used
-    return [f"{counted(without, 'trial')} without all of them"] if without > 0 else []
+    if without <= 0:
+        return []
+    return [Message("incomplete-trials", "{trials} without all of them", trials=counted(without, "trial"))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from iosonde.core.message import Message
 from iosonde.core.units import significant
 from iosonde.stats.estimate.compare import Comparison, compare, group
 
@@ -45,5 +46,6 @@ def _covariate_caveats(one: InCells, side_column: str) -> list[Caveat]:
         p = compare(a, b, 0.95, 0.0, base=2).p  # base: their difference
         if p is None or p < _ALPHA / len(part.covariates):
             means = f"{significant(a.side.mean)} in {a.name}, {significant(b.side.mean)} in {b.name}"
-            found.append(Caveat(f"{name} differs between the sides, too ({means}): regress holds it", "varies-besides"))
+            template = "{covariate} differs between the sides, too ({means}): regress holds it"
+            found.append(Caveat(Message("covariate-differs", template, covariate=name, means=means), "varies-besides"))
     return found

@@ -11,6 +11,7 @@ import numpy as np
 
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import level_texts
+from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.types import Estimate, Metric
@@ -133,7 +134,7 @@ def trial_caveats(response: Response) -> tuple[Caveat, ...]:
         return ()
     if not response.are_parts:
         return (Caveat(response.trial_note),)
-    why = "rows are single ranks, and no column says of which trial"
+    why = Message("single-ranks", "rows are single ranks, and no column says of which trial")
     return (Caveat(response.trial_note, "subsamples", VerdictState.INCONCLUSIVE, why),)
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_shown
+from iosonde.core.message import Message
 from iosonde.core.stored import plain
 from iosonde.core.table import Cell, Table, show
 from iosonde.core.units import size_of
@@ -23,6 +24,9 @@ from iosonde.stats.overview.cells import means_of
 from .asked import Sides
 from .bring_ups import Key, numbered, shared_by
 from .parts import DATA, ROW, ComparedPart
+
+BASE_IS_A = Message("base-is-a", "it is given as A")
+BASE_IS_FIRST = Message("base-is-first", "it is given first")
 
 
 @dataclass(frozen=True)
@@ -134,12 +138,14 @@ def chosen_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
 
 def _why(sides: Sides, numeric: bool, declared: bool) -> str:
     if sides.a is not None:
-        return "it is given as A"
+        return BASE_IS_A
     if sides.levels:
-        return "it is given first"
+        return BASE_IS_FIRST
     if declared:
-        return "the experiment declares it first"
-    return "it is the smallest" if numeric else "it stands first in the data; name the base and B to choose"
+        return Message("declared-first", "the experiment declares it first")
+    if numeric:
+        return Message("smallest-level", "it is the smallest")
+    return Message("first-in-data", "it stands first in the data; name the base and B to choose")
 
 
 def pairs_of(part: ComparedPart, wanted: Sequence[Cell], sides: Sides) -> Iterator[SidePair]:

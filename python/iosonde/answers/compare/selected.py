@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from iosonde.core.message import Message
 from iosonde.core.units import significant
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import counted
@@ -58,10 +59,19 @@ def _caveat(
     means = [x.mean() if comparison.ratio is None else np.exp(x.mean()) for x in (paired, unpaired)]
     seen = f"{' against '.join(map(significant, means))}, rank test p = {selection.p:.2g}"
     which = "lower" if selection.is_low else "higher"
-    text = (f"the {counted(paired.size, 'pair')} are a selection: of {side} they are {which} than the "
-            f"{unpaired.size} without a partner ({seen}), so that regression to the mean is in the change")  # fmt: skip
+    text = Message(
+        "selected-pairs",
+        "the {pairs} are a selection: of {side} they are {direction} than the {n_unpaired} without a partner "
+        "({difference}), so that regression to the mean is in the change",
+        pairs=counted(paired.size, "pair"),
+        side=side,
+        direction=which,
+        n_unpaired=unpaired.size,
+        difference=seen,
+    )
     effect = "may explain the change" if comparison.verdict == DIFFERENT else "may hide a change"
-    why = f"the pairs are the {which} values of {side}, so that regression to the mean {effect}"
+    template = "the pairs are the {direction} values of {side}, so that regression to the mean " + effect
+    why = Message("selected-pairs", template, direction=which, side=side)
     return Caveat(text, "selected", VerdictState.INCONCLUSIVE if explained else None, why)
 
 

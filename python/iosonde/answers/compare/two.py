@@ -15,7 +15,7 @@ import numpy as np
 from iosonde.answers.caveats import some
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_shown, level_texts
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.table import Cell, Column, Table, column_of
 from iosonde.core.words import counted
 from iosonde.data import factors, roles, stored
@@ -27,6 +27,7 @@ from iosonde.data.varying import NAMES
 
 from .asked import Sides
 from .caveat import Caveat
+from .cells import one_sided
 from .parts import DATA, ROW, ComparedPart, kind_of, numbered, of_runs, part_of, trial_caveats
 
 
@@ -59,7 +60,7 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
     known, other = _known(a, b, names, asked)
     known = [name for name in known if name not in sides.pair]
     of_a, of_b = (_responses(source, asked) for source in (a, b))
-    left_out = [f"{name} alone has {some(gone)}"
+    left_out: list[str] = [one_sided(name, some(gone))
                 for name, gone in ((names[0], [t for t in of_a if t not in of_b]),
                                    (names[1], [t for t in of_b if t not in of_a])) if gone]  # fmt: skip
     common = [title for title in of_a if title in of_b]
@@ -87,7 +88,8 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
             excluded="; ".join(left_out),
         )
     guessed = [] if sides.by or not known or a.store or b.store else [
-        Caveat(f"matched on {', '.join(known)}, which look set: {spell.by} chooses")]  # fmt: skip
+        Caveat(Message("assumed-settings", "matched on {columns}, which look set: {spell.by} chooses",
+                       columns=", ".join(known)))]  # fmt: skip
     return Two(
         tuple(parts),
         names,
@@ -147,7 +149,7 @@ def _of_response(
         cell = {**kind_of(first, several), **dict(zip(settings, key, strict=True))}
         made = replace(part_of(first, cell, part, tuple(adjust)), within_run=within, caveats=notes)
         parts.append(of_runs(made, [DATA]))
-    return parts, [f"{name} alone has {_cells(settings, keys, table)}" for name, keys in alone.items() if keys]
+    return parts, [one_sided(name, _cells(settings, keys, table)) for name, keys in alone.items() if keys]
 
 
 def _cells(settings: Sequence[str], keys: Sequence[tuple[Cell, ...]], table: Table) -> str:
@@ -191,8 +193,16 @@ def _known(a: Source, b: Source, names: tuple[str, str], asked: Asked) -> tuple[
         candidates, twins = list(dict.fromkeys(name for one in (a, b) for name in _settings(one, asked))), set()
     candidates = [name for name in candidates if name in table.columns]
     between = [name for name in candidates if _constant(table, name)]
-    said = tuple(Caveat(f"{name} differs, too: {_levels(table, name, names)}", "goes-together") for name in between
-                 if len(table.column(name).codes()[1]) > 1)  # fmt: skip
+    said = tuple(
+        Caveat(
+            Message(
+                "factor-differs", "{factor} differs, too: {levels}", factor=name, levels=_levels(table, name, names)
+            ),
+            "goes-together",
+        )
+        for name in between
+        if len(table.column(name).codes()[1]) > 1
+    )
     return [name for name in candidates if name not in between and name not in twins], said
 
 
@@ -223,11 +233,12 @@ def _apart(a: Source, b: Source, names: tuple[str, str]) -> tuple[Caveat, ...]:
     """That they were measured apart, and when; and what they have in common that they should not."""
     spans = [_span(one) for one in (a, b)]
     said = [f"{name} ({span})" if span else name for name, span in zip(names, spans, strict=True)]
-    found = [Caveat(f"{said[0]} and {said[1]} were measured apart: whatever else changed in between is in the "
-                    "difference, too", "order")]  # fmt: skip
+    template = "{data_a} and {data_b} were measured apart: whatever else changed in between is in the difference, too"
+    found = [Caveat(Message("measured-apart", template, data_a=said[0], data_b=said[1]), "order")]
     same = {run.id for run in a.runs} & {run.id for run in b.runs}
     if same:
-        found.append(Caveat(f"both hold the same {counted(len(same), 'run')}: of these there is no difference"))
+        template = "both hold the same {runs}: of these there is no difference"
+        found.append(Caveat(Message("shared-runs", template, runs=counted(len(same), "run"))))
     return tuple(found)
 
 

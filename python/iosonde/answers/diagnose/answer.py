@@ -12,7 +12,7 @@ from iosonde.answers import path_study
 from iosonde.answers.answer import Answer
 from iosonde.answers.path_study import PathStudy
 from iosonde.core.errors import InputError
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict, VerdictState
@@ -199,9 +199,10 @@ def _groups(
     done = [_group(group, kept[group], seen[group], counted[group], level) for group in kept]
     notes = list(found.notes)
     if len(longest) > most:
-        notes.append(f"{most} of {len(longest)} kinds of operations are shown, those that took most time: "
-                     f"{spell.metric} "
-                     "names others")  # fmt: skip
+        template = (
+            "{most} of {n_kinds} kinds of operations are shown, those that took most time: {spell.metric} names others"
+        )
+        notes.append(Message("truncated", template, most=most, n_kinds=len(longest)))
     done.sort(key=lambda one: -(one.cost.cost_s.value or 0.0))
     return tuple(done), tuple(notes)
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 from iosonde.core.units import parse_size
 from iosonde.data.source import Source
@@ -46,10 +46,12 @@ class TableTrials:
                        if (found := _called(table, words, self._took)) is not None}  # fmt: skip
         self._only = set(names)
         self._ns = _nanoseconds(table, self._took)
-        self.notes = [self._read_as()]
+        self.notes: list[str] = [self._read_as()]
         if "start" not in self._roles:
-            self.notes.append("no column says when operations began: each rank's rows are taken one after another, "
-                              "without pauses")  # fmt: skip
+            template = (
+                "no column says when operations began: each rank's rows are taken one after another, without pauses"
+            )
+            self.notes.append(Message("missing-start-times", template))
 
     def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
         """The durations of every kind and size of every trial."""
@@ -73,14 +75,13 @@ class TableTrials:
     def check(self, found: Collection[OperationGroup]) -> None:
         """Raises DataError where nothing was found."""
         if not found:
-            hint = f"column '{self._took.name}' is read as how long each took: {spell.response} names another"
             raise DataError(
                 "too-few-operations",
                 "{name} has no {minimum} rows of operations of one kind and size",
-                "{hint}",
+                "column '{column}' is read as how long each took: {spell.response} names another",
                 name=self._name,
                 minimum=LEAST,
-                hint=hint,
+                column=self._took.name,
             )
 
     def _parts(self, role: str, rows: npt.NDArray[np.intp]) -> Iterator[tuple[Any, npt.NDArray[np.intp]]]:
@@ -126,7 +127,8 @@ class TableTrials:
 
     def _read_as(self) -> str:
         others = [f"{role} {column.name}" for role, column in self._roles.items()]
-        return f"read as: duration {self._took.name}" + (f"; {', '.join(others)}" if others else "")
+        roles = "; ".join([f"duration {self._took.name}", *([", ".join(others)] if others else [])])
+        return Message("column-roles", "read as: {roles}", roles=roles, duration=self._took.name)
 
 
 def _durations(table: Table) -> Column:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import setting_text
+from iosonde.core.message import Message
 from iosonde.core.schema import OPERATION
 from iosonde.core.stored import StoredPhase, StoredRun, incomplete_among, plain
 from iosonde.core.words import counted, listed
@@ -53,13 +54,15 @@ class StoredTrials:
                 name=source.name,
             )
         if left := len(recorded) - len(self._runs):
-            self.notes.append(f"{counted(left, 'incomplete run')} left out")
+            self.notes.append(Message("incomplete-excluded", "{runs} left out", runs=counted(left, "incomplete run")))
         elif not recorded[0].counts:
-            self.notes.append("no run is complete: these are what there is")
+            self.notes.append(Message("only-incomplete", "no run is complete: these are what there is"))
         if taken := incomplete_among(self._runs):
             self.notes.append(taken)
         told = dict.fromkeys((str(run.factors.get("tool", "")), one) for run in self._runs for one in run.cannot_tell)
-        self.notes += [f"{tool}: {one}" if tool else one for tool, one in told]
+        self.notes += [
+            Message("tool-limit", "{tool}: {limit}" if tool else "{limit}", tool=tool, limit=one) for tool, one in told
+        ]
 
     def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
         """The durations of every group of every run."""
@@ -146,8 +149,13 @@ def _exact(phase: StoredPhase, kind: str, size: int) -> LogHistogram | None:
 
 def _notes(operations: Operations, exact: LogHistogram | None) -> Iterator[str]:
     if not operations.in_order:
-        said = f"a sample of {len(operations):,} operations was recorded: which was before which is not known"
-        yield said if exact is None else f"{said}; classes and shares are those of the histogram of all {exact.n:,}, " \
-                                         "whose bins are up to 1.6 % wide"  # fmt: skip
+        template = "a sample of {n_operations:,} operations was recorded: which was before which is not known"
+        if exact is not None:
+            template += (
+                "; classes and shares are those of the histogram of all {n_all:,}, whose bins are up to 1.6 % wide"
+            )
+        n_all = len(operations) if exact is None else exact.n
+        yield Message("sampled-operations", template, n_operations=len(operations), n_all=n_all)
     if not operations.comparable and len(operations.ranks) > 1:
-        yield "the clocks of the nodes are not comparable: times are after each rank's own start"
+        template = "the clocks of the nodes are not comparable: times are after each rank's own start"
+        yield Message("incomparable-clocks", template)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from iosonde.core.errors import IosondeError
+from iosonde.core.message import Message
 from iosonde.core.metrics import metric_of
 from iosonde.core.table import Table
 from iosonde.core.types import Better, Metric, Role
@@ -21,6 +22,7 @@ from .axis import metric_title
 from .content.advice import AdviceDefault, AdviceRule, Compared, ResponseAdvice
 from .content.bars import Bars
 from .content.tables import Section
+from .sentences import missing_part
 from .terms import of_metric
 
 MOST_RESPONSES = 4
@@ -73,12 +75,13 @@ def _section(
             items.append(_advice(title, metric, table, asked, given, level))
         except IosondeError as error:
             first = first or error
-            missing.append(f"{title}: {error.message}.")
+            missing.append(missing_part(title, error))
     if first is not None and not items:
         raise first
     if len(tables) > MOST_RESPONSES:
         others = ", ".join(title for title, *_ in tables[MOST_RESPONSES:])
-        missing.append(f"Not advised on here: {others}; iosonde advise does.")
+        template = "Not advised on here: {responses}; iosonde advise does."
+        missing.append(Message("too-many-responses", template, responses=others))
     return Section(tuple(items), tuple(missing))
 
 

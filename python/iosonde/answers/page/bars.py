@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
 from iosonde.stats.overview.types import Overview, OverviewRow
@@ -83,17 +83,16 @@ def _trials(source: Source, by: Sequence[str]) -> tuple[dict[tuple[Any, ...], tu
 def bars_section(bars: Sequence[Bars], runs: Sequence[StoredRun]) -> Section[Bars]:
     """The bars, or why there are none; and what a single node count cannot show."""
     if not runs:
-        return Section(
-            missing=(f"The store holds no runs yet: iosonde run {spell.target:DIR} {spell.store:STORE} measures.",)
-        )
+        template = "The store holds no runs yet: iosonde run {spell.target:DIR} {spell.store:STORE} measures."
+        return Section(missing=(Message("no-runs", template),))
     if not bars:
         if any(run.counts for run in runs):
-            return Section(missing=("The trials hold no rate that could be drawn.",))
+            return Section(missing=(Message("no-rate", "The trials hold no rate that could be drawn."),))
         lost = runs[-1].missing
         why = f" The last one lacks: {'; '.join(lost)}." if lost else ""
-        return Section(missing=(f"None of the {len(runs)} trials is complete.{why}",))
+        template = "None of the {n_trials} trials is complete.{reason}"
+        return Section(missing=(Message("only-incomplete", template, n_trials=len(runs), reason=why),))
     if len({(cell.nodes, one.title) for one in bars for cell in one.cells}) == len({one.operation for one in bars}):
-        return Section(
-            tuple(bars), (f"Only one setting was measured: scaling cannot be told. Try {spell.nodes:1,2,4}.",)
-        )
+        template = "Only one setting was measured: scaling cannot be told. Try {spell.nodes:1,2,4}."
+        return Section(tuple(bars), (Message("nothing-varies", template),))
     return Section(tuple(bars))

@@ -17,7 +17,7 @@ from iosonde.answers.bound.waterfall import said as said_of_fall
 from iosonde.answers.bound.words import shown, sources
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.level_text import levels_shown
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.system_words import OPTIONS
 from iosonde.core.units import parse_size
 from iosonde.data.asked import Asked
@@ -69,7 +69,8 @@ def start(source: Source, asked: str | None, wanted: Asked) -> Started:
         if asked is not None:
             raise
         known = "a lab" if labs.by_run else "a probe"
-        return Started(of_store, level, missing=(f"The store knows {known}, but no bound: {error.message}.",))
+        template = "The store knows {source}, but no bound: {reason}."
+        return Started(of_store, level, missing=(Message(error.code, template, source=known, reason=error.message),))
     return Started(of_store, level, tuple(found), inputs, tuple(notes), losses=Losses(found))
 
 
@@ -186,6 +187,7 @@ def _losses(started: Started) -> tuple[tuple[WaterfallBars, ...], list[str]]:
     except InputError:
         return (), []
     if len(falls) > _MOST_FIGURES:
-        why = [*why, f"the losses of {_MOST_FIGURES} of {len(falls)} cells are drawn: choose with {spell.where}"]
+        template = "the losses of {most} of {n_cells} cells are drawn: choose with {spell.where}"
+        why = [*why, Message("truncated", template, most=_MOST_FIGURES, n_cells=len(falls))]
     items = tuple(WaterfallBars.of(one, title(one.operation), list(said_of_fall(one))) for one in falls[:_MOST_FIGURES])
     return items, why

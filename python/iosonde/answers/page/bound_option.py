@@ -9,6 +9,7 @@ from typing import Any
 
 from iosonde.answers.bound.inputs import words_of
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.pairs import pairs_of
 from iosonde.core.system_words import OPTIONS
 
@@ -30,12 +31,17 @@ def parse(text: str) -> GivenSystem:
     """``servers=4,disks=8,net=117MB/s,probe=FILE``; a text without ``=`` is a probe. Raises InputError."""
     if "=" not in text:
         return GivenSystem({}, {}, {"probe": text})
-    found, known = pairs_of(text, "--bound", "write it as servers=4,net=117MB/s"), (*_FIELDS, *_WORDS, *_OTHERS)
+    found, known = pairs_of(text, f"{spell.bound}", "write it as servers=4,net=117MB/s"), (*_FIELDS, *_WORDS, *_OTHERS)
     for name in found:
         if name not in known:
             near = get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]}?" if near else "the names are the options of iosonde bound"
-            raise InputError("unknown-key", "{spell.bound}: there is no '{key}'", "{hint}", key=name, hint=hint)
+            raise InputError(
+                "unknown-key",
+                "{spell.bound}: there is no '{key}'",
+                "did you mean {suggestion}?" if near else "the names are the options of iosonde bound",
+                key=name,
+                suggestion="".join(near),
+            )
     words = words_of(*(found.get(name) for name in _WORDS))
     fields = {_FIELDS[name]: value for name, value in found.items() if name in _FIELDS}
     return GivenSystem(fields, words, {name: found[name] for name in _OTHERS if name in found})

@@ -13,6 +13,7 @@ from iosonde.stats.overview.types import Overview
 
 from .content.models import ResponseRegression
 from .content.tables import Section
+from .sentences import as_sentence
 
 _NUMBER = re.compile(r"[-+]?\d[\d.]*(e[-+]?\d+)?")
 
@@ -32,7 +33,7 @@ def findings_of(
 
 def said(warnings: Sequence[str]) -> list[Finding]:
     """Warnings without a code of their own, as findings."""
-    return [Finding("", Severity.WARNING, f"{warning[:1].upper()}{warning[1:]}.") for warning in warnings]
+    return [Finding("", Severity.WARNING, as_sentence(warning)) for warning in warnings]
 
 
 def wrong(findings: Sequence[Finding], measured: bool) -> str:

@@ -15,6 +15,7 @@ from iosonde.answers.constraints import KeptConstraints
 from iosonde.answers.rank import with_besides
 from iosonde.answers.verdict import verdict
 from iosonde.core.errors import IosondeError
+from iosonde.core.message import Message
 from iosonde.core.metrics import metric_of
 from iosonde.core.table import Table
 from iosonde.core.types import Better
@@ -32,6 +33,7 @@ from iosonde.stats.regression.effect_types import ResponseEffects
 from . import what_if
 from .content import factors as content
 from .content.tables import Section
+from .sentences import as_sentence, missing_part
 from .terms import of_metric, varying_terms
 
 MOST_ROWS = 2000
@@ -93,16 +95,17 @@ def _section(asked: Sequence[_Asked], settings: Sequence[str], options: Influenc
     items, missing, varied = [], [], list(_varied(asked, settings))
     for one, names in varied[:MOST_RESPONSES]:
         if len(one.table) > MOST_ROWS:
-            rows = f"{len(one.table):,} rows are more than a page analyses"
-            missing.append(f"{one.title}: {rows}; iosonde rank and iosonde fit do.")
+            template = "{response}: {n_rows:,} rows are more than a page analyses; iosonde rank and iosonde fit do."
+            missing.append(Message("too-many-rows", template, response=one.title, n_rows=len(one.table)))
             continue
         try:
             items.append(_influence(one, names, options))
         except IosondeError as error:
-            missing.append(f"{one.title}: {error.message}.")
+            missing.append(missing_part(one.title, error))
     if len(varied) > MOST_RESPONSES:
         others = ", ".join(one.title for one, _ in varied[MOST_RESPONSES:])
-        missing.append(f"Not analysed here: {others}; iosonde rank and iosonde fit do.")
+        template = "Not analysed here: {responses}; iosonde rank and iosonde fit do."
+        missing.append(Message("too-many-responses", template, responses=others))
     return Section(tuple(items), tuple(missing))
 
 
@@ -119,7 +122,7 @@ def _influence(one: _Asked, names: Sequence[str], options: InfluenceOptions) -> 
     data = examples(one.table, one.response, names)
     missing: list[str] = []
     kept, left = options.limits.over(data)
-    missing += [f"{said[:1].upper()}{said[1:]}." for said in left]
+    missing += map(as_sentence, left)
     tested = one.effects if one.effects is not None and set(names) <= set(one.effects.factors) else None
     ranking = _or_said(lambda: _ranking(data, tested, _besides(one, names, options)), "No ranking", missing)
     made = _or_said(lambda: _chosen(data, level), "No model", missing)
@@ -135,7 +138,7 @@ def _or_said(make: Callable[[], _Made], what: str, missing: list[str]) -> _Made 
     try:
         return make()
     except IosondeError as error:
-        missing.append(f"{what}: {error.message}.")
+        missing.append(missing_part(what, error))
         return None
 
 

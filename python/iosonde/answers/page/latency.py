@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.operations import Operations
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.engine import _native
@@ -64,7 +65,8 @@ def latencies_of(
 ) -> tuple[Section[Latency], DataTable | None]:
     """Per operation the distribution of the kind that takes most of its time; the other kinds as a table."""
     if not shapes:
-        return Section(missing=("No operation was recorded, so there is no distribution to show.",)), None
+        template = "No operation was recorded, so there is no distribution to show."
+        return Section(missing=(Message("no-recorded-operations", template),)), None
     percentiles: dict[Key, dict[str, Estimate]] = {}
     for one in overview.latency:
         named = percentiles.setdefault((one.operation, one.kind, *one.by.values()), {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.units import format_seconds, format_size
 from iosonde.core.words import counted
@@ -33,7 +34,7 @@ def facts_of(runs: Sequence[StoredRun]) -> Section[FactGroup]:
     """What the machine was like in the last trial."""
     machine = runs[-1].facts.get("machine") if runs else None
     if not isinstance(machine, dict):
-        return Section(missing=("No facts of the machine are stored with these runs.",))
+        return Section(missing=(Message("no-facts", "No facts of the machine are stored with these runs."),))
     if structure := runs[-1].structure:
         machine = {**machine, "filesystem": {**(machine.get("filesystem") or {}), "structure": structure}}
     groups = [

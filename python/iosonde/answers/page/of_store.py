@@ -13,7 +13,7 @@ from iosonde.answers.plot.over_time import OverTimePlot, of_run
 from iosonde.answers.summary import store_overview
 from iosonde.answers.tools import own_clock, told_by
 from iosonde.answers.trials import measured
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.words import counted
@@ -136,11 +136,10 @@ def _more(source: Source, asked: Asked) -> str:
         for rows in (source.trials(MetricChoice(metric=(ALL,))).rows, source.trials(asked.choice).rows)
     )
     rest = len(every - shown)
-    return (
-        f"{counted(rest, 'other metric')} {'was' if rest == 1 else 'were'} measured; {spell.metric} all shows them"
-        if rest
-        else ""
-    )
+    if not rest:
+        return ""
+    template = "{metrics} " + ("was" if rest == 1 else "were") + " measured; {spell.metric:all} shows them"
+    return Message("other-metrics", template, metrics=counted(rest, "other metric"))
 
 
 @dataclass(frozen=True)

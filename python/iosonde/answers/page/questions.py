@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -29,8 +30,8 @@ from iosonde.answers.validate import validate
 from iosonde.core import questions, yaml_text
 from iosonde.core.declared_names import declared_names
 from iosonde.core.errors import DataError, InputError, IosondeError
+from iosonde.core.message import Message
 from iosonde.core.pairs import pairs_of
-from iosonde.core.problems import nearest
 from iosonde.core.questions import AskedQuestion
 from iosonde.core.types import Experiment
 from iosonde.data.asked import Asked
@@ -83,7 +84,8 @@ def _answered(one: AskedQuestion, opened: Open, how: Asked, name: str) -> Answer
         one, constant = _varied(one, source)
         answer = _ASK[one.kind](source, replace(how, response=one.metric, on=(), metric=()), one)
     except IosondeError as error:
-        missing = f"{error.message} ({error.hint})" if error.hint else error.message
+        template = "{reason} ({hint})" if error.hint else "{reason}"
+        missing = Message(error.code, template, **{**error.values, "reason": error.message, "hint": error.hint})
         return AnsweredQuestion(
             one.text, one.kind, shlex.join(one.command(name)), None, missing, one.published, constant
         )
@@ -117,11 +119,15 @@ def _has_one_level(source: Source, word: str, name: str, declared: frozenset[str
     except DataError as error:
         own = (factor.name for one in source.experiments for factor in one.factors)
         known = list(dict.fromkeys((*source.known.names, *own))) if source.store else table.names
-        there = f"there are: {', '.join(known)}" if known else "there is none"
-        near = nearest(name, known)
-        hint = f"{near} {there}" if near.startswith("did") else there
+        near = get_close_matches(name, known, n=1)
         raise DataError(
-            "unknown-factor", "{option}: there is no factor '{name}'", "{hint}", option=word, name=name, hint=hint
+            "unknown-factor",
+            "{option}: there is no factor '{name}'",
+            ("did you mean {suggestion}? " if near else "") + ("there are: {names}" if known else "there is none"),
+            option=word,
+            name=name,
+            suggestion="".join(near),
+            names=", ".join(known),
         ) from error
 
 
@@ -129,12 +135,14 @@ def _summary(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
     made = summary(source, asked, one.names("by") or None)
     columns = one.words.get("columns")
     if columns and columns not in made.overview.by:
+        near = get_close_matches(str(columns), made.overview.by, n=1)
         raise InputError(
             "not-a-cell-factor",
             "columns: {column}: cells do not differ by it",
-            "{suggestion}",
+            "did you mean {suggestion}?" if near else "known: {names}",
             column=columns,
-            suggestion=nearest(str(columns), made.overview.by),
+            suggestion="".join(near),
+            names=", ".join(made.overview.by),
         )
     return made
 

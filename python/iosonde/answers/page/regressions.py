@@ -9,6 +9,7 @@ from iosonde.answers.anova import AnalysisOfVariance
 from iosonde.answers.besides import besides_rows, by_levels
 from iosonde.answers.regress import LeastSquares
 from iosonde.core.errors import IosondeError
+from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
@@ -21,6 +22,7 @@ from iosonde.stats.regression.regress import Regression, regress
 
 from .content.models import CoefficientRow, ModelPlots, ResponseRegression, VariationRow
 from .content.tables import Section
+from .sentences import as_sentence, missing_part
 from .terms import LEAST_DF, default_terms, of_metric
 
 _MOST_POINTS = 1000
@@ -53,7 +55,7 @@ def models_of_table(
         except IosondeError as error:
             if on.terms:
                 raise
-            missing.append(f"{response}: {error.message}.")
+            missing.append(missing_part(response, error))
     return Section(tuple(items), tuple(dict.fromkeys(missing)))
 
 
@@ -77,7 +79,7 @@ def models_of_store(
             if on:
                 raise
             missing.setdefault(error.message, []).append(title)
-    said = tuple(f"{message[:1].upper()}{message[1:]}." for message in missing)
+    said = tuple(map(as_sentence, missing))
     return Section(tuple(items), said)
 
 
@@ -96,7 +98,7 @@ def _model(
     )
     answer = LeastSquares(made, besides=besides_rows(table, response, on.terms, names, level, made.model))
     said = answer.said(lambda value: f"{significant(value / divisor)} {name}".rstrip())
-    left_out = " ".join(f"{warning[:1].upper()}{warning[1:]}." for warning in made.warnings)
+    left_out = " ".join(map(as_sentence, made.warnings))
     return ResponseRegression(
         response, unit, made.terms, made.fit.n, made.fit.df, f"{said} {left_out}".rstrip(),
         _facts(made, made.assumptions, divisor, name), terms, made.findings,
@@ -115,7 +117,8 @@ def _variation(
     many = [name for name, count in levels.items() if 2 * count > n]
     if many or sum(levels.values()) > _MOST_PARAMETERS:
         named = ", ".join(many or factors)
-        return (), f"{named}: too many levels for an allocation by levels; the regression says what they explain."
+        template = "{factors}: too many levels for an allocation by levels; the regression says what they explain."
+        return (), Message("too-many-levels", template, factors=named)
     if any(count < 2 for count in levels.values()):
         return (), ""
     asked = list(dict.fromkeys(":".join(factor.column for factor in term.factors) for term in made.model.terms))
@@ -123,8 +126,8 @@ def _variation(
     try:
         table_of = anova(table, response, [*asked, *pairs], level)
     except IosondeError as error:
-        return (), f"No allocation by levels: {error.message}."
-    warnings = [f"{warning[:1].upper()}{warning[1:]}." for warning in table_of.warnings]
+        return (), missing_part("No allocation by levels", error)
+    warnings = list(map(as_sentence, table_of.warnings))
     more = besides_rows(table, response, by_levels(table, list(factors)), names, level)
     answer = AnalysisOfVariance(table_of, besides=more, beside=tuple(beside))
     return _parts(table_of), " ".join([answer.sentence, *warnings])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.units import format_rate
 from iosonde.core.words import counted
@@ -22,7 +23,7 @@ def timelines_of(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timelin
     ready = [run for run in runs if _timed(run)]
     complete = [run for run in ready if run.counts] or ready
     if not complete:
-        return Section(missing=("No trial holds the times of its ranks.",)), ""
+        return Section(missing=(Message("no-rank-times", "No trial holds the times of its ranks."),)), ""
     most = max(_ranks(run) for run in complete)
     if most < 2:
         return Section(missing=(_alone(runs),)), ""
@@ -38,8 +39,11 @@ def _alone(runs: Sequence[StoredRun]) -> str:
     """Why there is no other rank to compare with: of trials with several, their times are not known."""
     counts = [run.factors.get("ranks") or run.factors.get("nodes") for run in runs]
     if any(isinstance(count, int) and count > 1 for count in counts):
-        return "Trials had several ranks, and their times are known of one alone: what a command starts is not seen."
-    return "Every trial had one rank: there is nobody to wait for."
+        template = (
+            "Trials had several ranks, and their times are known of one alone: what a command starts is not seen."
+        )
+        return Message("no-rank-times", template)
+    return Message("single-rank", "Every trial had one rank: there is nobody to wait for.")
 
 
 def _timed(run: StoredRun) -> list[StoredPhase]:

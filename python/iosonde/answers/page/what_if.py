@@ -16,6 +16,7 @@ from iosonde.model.fit.features import Examples, Feature
 from iosonde.model.fit.fitted import Model, ask
 
 from .content.factors import WhatIf, WhatIfs
+from .sentences import as_sentence
 
 _MOST_LEVELS = 50  # that are asked of one factor
 Broken = Callable[[Mapping[str, Any]], str | None]  # the constraint that a setting breaks
@@ -38,7 +39,7 @@ def rows_of(
     sign = -1.0 if better is Better.HIGHER else 1.0
     rows.sort(key=lambda row: sign * (row.predicted.value or 0.0))
     told = ", ".join(f"{feature.name}={_shown(setting[feature.name], feature)}" for feature in data.features)
-    return WhatIfs(told, now, tuple(rows), " ".join(f"{w[:1].upper()}{w[1:]}." for w in now.warnings))
+    return WhatIfs(told, now, tuple(rows), " ".join(map(as_sentence, now.warnings)))
 
 
 def _middle(data: Examples) -> dict[str, Cell]:

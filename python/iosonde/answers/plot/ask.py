@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import Message
 from iosonde.data.asked import LAST_DONE, Asked
 from iosonde.data.source import Source, by_itself
 
@@ -137,7 +138,7 @@ def _factors(source: Source, on: tuple[str, ...], asked: PlotAsked) -> Drawn:
 
     source, note = by_itself(source, on, alike=True)
     made = panels(source, Asked((*asked.response, *asked.metric), on, asked.clock, asked.level), asked.together)
-    left = tuple(f"not drawn: {why}" for why in made.left)
+    left = tuple(Message("not-drawn", "not drawn: {reason}", reason=why) for why in made.left)
     return Drawn(tuple((FACTORS, one) for one in made.items), made.said, (note, *left) if note else left,
                  columns=made.columns)  # fmt: skip
 
@@ -179,7 +180,7 @@ def _chosen(items: Sequence[Any], names: Sequence[str]) -> list[Any]:
 def _why_missing(kind: str, section: Section[Any], names: Sequence[str]) -> str:
     there = ", ".join(dict.fromkeys(_operation(item) for item in section.items))
     why = f"there are: {there}" if names and there else " ".join(section.missing) or "nothing to draw"
-    return f"no figure of kind {kind}: {why}"
+    return Message("no-figure", "no figure of kind {kind}: {reason}", kind=kind, reason=why)
 
 
 def _operation(item: Any) -> str:

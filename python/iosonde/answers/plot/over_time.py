@@ -10,7 +10,7 @@ from iosonde.answers.answer import Answer
 from iosonde.answers.page.axis import place, title
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import setting_text
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.words import counted, listed
 from iosonde.data.source import Source
@@ -101,12 +101,16 @@ def of_run(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> Ove
             phases=_titles(chosen),
         )
     gone = [phase for phase, one in made if one is None]
-    left = [f"no operation of {_titles(gone)} was recorded"] if gone else []
+    left: list[str] = []
+    if gone:
+        left.append(Message("no-recorded-operations", "no operation of {phases} was recorded", phases=_titles(gone)))
     if len(there) > MOST_PHASES:
-        left.append(f"{MOST_PHASES} of {len(there)} phases are drawn: {spell.metric} names others")
+        template = "{most} of {n_phases} phases are drawn: {spell.metric} names others"
+        left.append(Message("truncated", template, most=MOST_PHASES, n_phases=len(there)))
     factors = {name: run.level(name) for name in source.known.names}
     said = f"trial {run.id}" + ("" if run.complete else ", incomplete")
-    which = f"{said}, the last of {counted(of, 'trial')} with recorded operations: {spell.where:run=ID} draws another"
+    template = "{trial}, the last of {trials} with recorded operations: {spell.where:run=ID} draws another"
+    which = Message("last-trial", template, trial=said, trials=counted(of, "trial"))
     setting = setting_text(factors, source.units())
     named = ", ".join([said[0].upper() + said[1:], *([setting] if setting else [])])
     return OverTimePlot(run.id, named, phases, (which,) if of > 1 else (), tuple(left))

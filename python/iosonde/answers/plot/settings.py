@@ -17,7 +17,7 @@ from iosonde.answers.summary import pilot_of
 from iosonde.answers.trials import cells_of
 from iosonde.core.factor_levels import NAMES, PERCENTILE, FactorLevels, levels_of
 from iosonde.core.headlines import metric_words
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.stored import fate_of_incomplete
 from iosonde.core.table import Cell
 from iosonde.core.words import counted, listed
@@ -151,16 +151,20 @@ def _panels(
 ) -> tuple[list[SettingsPanel], int, list[str]]:
     """(the panels, how many in a row, what is left out): one for each response and setting of the panels' factors."""
     keys = sorted({_key(cell, levels, places) for one in made for cell, _ in one.points})
-    shown, left = made[:most], []
+    shown, left = made[:most], list[str]()
     if len(made) > most:
         names = listed([f"{one.name} {one.metric}" if one.name != one.metric else one.name for one in made[most:]][:4])
-        left.append(f"{most} of {len(made)} metrics are drawn, not {names}{' …' if len(made) > most + 4 else ''}: "
-                    f"{spell.metric} names others")  # fmt: skip
+        template = "{most} of {n_metrics} metrics are drawn, not {excluded}: {spell.metric} names others"
+        excluded = names + (" …" if len(made) > most + 4 else "")
+        left.append(Message("truncated", template, most=most, n_metrics=len(made), excluded=excluded))
     room = max(1, most // len(shown))
     if len(keys) > room:
-        left.append(f"{room} of {len(keys)} settings of {listed(places.panels)} are drawn: {spell.where} chooses "
-                    "others, as "
-                    f"{spell.where:'{_where(keys, room, levels, places)}'}")  # fmt: skip
+        template = (
+            "{room} of {n_settings} settings of {factors} are drawn: {spell.where} chooses others, as "
+            "{spell.where:'{condition}'}"
+        )
+        values = {"room": room, "n_settings": len(keys), "factors": listed(places.panels)}
+        left.append(Message("truncated", template, condition=_where(keys, room, levels, places), **values))
     scales = _scales(shown)
     return [
         SettingsPanel(
@@ -256,19 +260,22 @@ def _title(made: Sequence[_Measured], levels: Mapping[str, FactorLevels], places
 
 
 def _notes(source: Source, made: Sequence[_Measured]) -> list[str]:
-    notes = []
+    notes: list[str] = []
     broken = sum(not run.complete for run in source.runs)
     if broken:
-        notes.append(f"{broken} of {counted(len(source.runs), 'trial')} {'is' if broken == 1 else 'are'} incomplete "
-                     f"and {fate_of_incomplete(source.runs)}")  # fmt: skip
+        verb = "is" if broken == 1 else "are"
+        template = "{n_incomplete} of {trials} " + verb + " incomplete and {fate}"
+        values = {"trials": counted(len(source.runs), "trial"), "fate": fate_of_incomplete(source.runs)}
+        notes.append(Message("incomplete-trials", template, n_incomplete=broken, **values))
     single = sum(len(point.trials) == 1 for one in made for _, point in one.points)
     every = sum(len(one.points) for one in made)
     if single and single == every:
-        notes.append("one trial of each setting: there is no interval")
+        notes.append(Message("single-trials", "one trial of each setting: there is no interval"))
     elif single:
-        notes.append(f"{single} of {every} points are of one trial and have no interval")
+        template = "{n_single} of {n_points} points are of one trial and have no interval"
+        notes.append(Message("single-trials", template, n_single=single, n_points=every))
     for one in made:
-        notes += [text.replace(f"as {spell.on} names none", "as none is named") for text in caveats(one.response)]
+        notes += caveats(one.response, option="")
     return notes
 
 
@@ -277,8 +284,14 @@ def _rest(places: PlotLayout) -> list[str]:
         return []
     vary, them = ("varies", "it") if len(places.rest) == 1 else ("vary", "them")
     return [
-        f"{listed(places.rest)} {vary} as well, from point to point: {spell.where} holds {them}, "
-        f"{spell.on} draws one factor after the other"
+        Message(
+            "varies-besides",
+            "{columns} {verb} as well, from point to point: {spell.where} holds {pronoun}, {spell.on} draws one factor "
+            "after the other",
+            columns=listed(places.rest),
+            verb=vary,
+            pronoun=them,
+        )
     ]
 
 
@@ -294,4 +307,6 @@ def _missing(
     there = len({tuple(setting[name] for name in levels) for setting in settings})
     if not grid > there > grid / 2:
         return []
-    return [f"{grid - there} of {grid} settings {'has' if grid - there == 1 else 'have'} no trial"]
+    verb = "has" if grid - there == 1 else "have"
+    template = "{n_missing} of {n_settings} settings " + verb + " no trial"
+    return [Message("missing-settings", template, n_missing=grid - there, n_settings=grid)]

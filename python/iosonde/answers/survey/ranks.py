@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -9,15 +11,13 @@ from dataclasses import replace
 
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.engine._native import give_way
-from iosonde.foreign.child import NoAnswerError, OnWait
+from iosonde.foreign.child import OnWait
 from iosonde.ranks import mpi
 from iosonde.survey.merged import WalkedPart, merged
-from iosonde.survey.tree import HINT, SurveyedTree
+from iosonde.survey.tree import SurveyedTree
 from iosonde.survey.walk import WalkAsked, Walked
 
 from .answer import Survey, SurveyAsked, check_asked, survey, survey_of, walk_of
-
-_Failure = tuple[bool, str]  # whether a tree did not answer, and the sentence
 
 
 def survey_together(
@@ -51,13 +51,15 @@ def survey_together(
 
 def _opened_everywhere(ranks: mpi.Ranks, asked: SurveyAsked, on_wait: OnWait | None, stack: ExitStack) -> SurveyedTree:
     """This process's tree, once every one has its own."""
-    tree, failure = SurveyedTree(asked.path, asked.idle_timeout, on_wait), None
+    tree = SurveyedTree(asked.path, asked.idle_timeout, on_wait)
+    failure: IosondeError | None = None
     try:
         stack.enter_context(tree)
         if not tree.is_readable:
-            failure = False, f"{asked.path}: Permission denied"
+            reason = os.strerror(errno.EACCES)
+            failure = InputError("unreadable-directory", "{path}: {reason}", path=asked.path, reason=reason)
     except IosondeError as error:
-        failure = isinstance(error, NoAnswerError), error.message
+        failure = error
     _check(ranks, ranks.all_gather(failure))
     return tree
 
@@ -66,11 +68,11 @@ def _walked_by_all(
     ranks: mpi.Ranks, tree: SurveyedTree, asked: WalkAsked, on_files: Callable[[int], object] | None
 ) -> Walked | None:  # fmt: skip
     """What went wrong on one is said to the others, which would wait for ever."""
-    mine: WalkedPart | _Failure
+    mine: WalkedPart | IosondeError
     try:
         mine = WalkedPart(tree.walk(asked.shared(ranks.rank, ranks.size), on_files), tree.device)
     except IosondeError as error:
-        mine = isinstance(error, NoAnswerError), error.message
+        mine = error
     parts = ranks.gather(mine)
     if parts is None:
         return None
@@ -78,19 +80,13 @@ def _walked_by_all(
     return merged([one for one in parts if isinstance(one, WalkedPart)], asked.draws)
 
 
-def _check(ranks: mpi.Ranks, failures: list[_Failure | None]) -> None:
-    """Raises InputError or NoAnswerError for the first that failed."""
+def _check(ranks: mpi.Ranks, failures: list[IosondeError | None]) -> None:
+    """Raise the error of the first rank that failed, with the name of its node."""
     for host, failure in zip(ranks.hosts, failures, strict=True):
         if failure:
-            is_hung, message = failure
-            raise (NoAnswerError if is_hung else InputError)(
-                "reraised",
-                "on {host}: {message}",
-                "{hint}",
-                host=host.name,
-                message=message,
-                hint=HINT if is_hung else "name a directory that every node can read",
-            )
+            is_input = isinstance(failure, InputError)
+            hint = "name a directory that every node can read" if is_input else failure.hint
+            raise failure.with_words(failure.message.prefixed(f"on {host.name}"), hint)
 
 
 def _whole(walked: Walked | None) -> Walked:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.words import percent
 from iosonde.stats.estimate.summarise import geometric_mean
@@ -45,11 +46,12 @@ def reading_said(found: Sequence[ReadSpeed], cold: float | None) -> str:
     """What the rates are, and which part of the bytes came from the storage; empty where nothing was timed."""
     if not found:
         return ""
-    share = "whether they were in this node's memory the file system does not tell" if cold is None else (
-        f"{percent(cold)} of these bytes were not in this node's memory"
-    )  # fmt: skip
-    return (f"Typical rates (geometric means over files), {found[0].at_once} files read at a time in pieces of up to "
-            f"1 MiB; {share}.")  # fmt: skip
+    rates = "Typical rates (geometric means over files), {at_once} files read at a time in pieces of up to 1 MiB; "
+    if cold is None:
+        template = rates + "whether they were in this node's memory the file system does not tell."
+        return Message("unknown-cache-state", template, at_once=found[0].at_once)
+    template = rates + "{share} of these bytes were not in this node's memory."
+    return Message("cold-share", template, at_once=found[0].at_once, share=percent(cold))
 
 
 def read_speeds(contents: Iterable[Contents], level: float) -> tuple[ReadSpeed, ...]:

@@ -65,7 +65,7 @@ class SimulationAsked:
             raise InputError(
                 "unsupported-option-value",
                 "a simulation knows the directories, not the owners",
-                "write {spell.by} directory",
+                "write {spell.by:directory}",
             )
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from iosonde.answers.page.content.tables import DataTable
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.core.words import counted
@@ -41,8 +41,13 @@ def page_of_surveys(runs: Sequence[StoredRun], store: str) -> SurveyPage:
     last = runs[-1]
     same = [run for run in runs if all(run.factors.get(one) == last.factors.get(one) for one in _TREE)]
     page, history = survey_page(stored_survey(last)), _history(same) if len(same) > 1 else None
-    note = (f"The last of {counted(len(runs), 'survey')} in {store}, of {last.started_at}. Of another one: "
-            f"{spell.where:run=ID}.")  # fmt: skip
+    note = Message(
+        "one-of-several",
+        "The last of {surveys} in {store}, of {started_at}. Of another one: {spell.where:run=ID}.",
+        surveys=counted(len(runs), "survey"),
+        store=store,
+        started_at=last.started_at,
+    )
     return replace(page, note=note, history=history, tables=(*page.tables, *([history] if history else [])))
 
 

@@ -34,7 +34,7 @@ def parse_by(text: str | None) -> tuple[bool, int | None]:
         raise InputError(
             "unknown-option-value",
             "a tree has no parts by {grouping!r}",
-            "write {spell.by} directory, {spell.by} directory:2 or {spell.by} owner",
+            "write {spell.by:directory}, {spell.by:directory:2} or {spell.by:owner}",
             grouping=text,
         )
     return False, int(found[1] or 1)

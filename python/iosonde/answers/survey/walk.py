@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.words import counted
 from iosonde.engine import _native
 from iosonde.survey.walk import Walked
@@ -124,49 +124,71 @@ def _tails(sizes: Any, column: int) -> tuple[Tail, ...]:
     return tuple(found)
 
 
-def _notes(found: dict[str, Any]) -> Iterator[str]:
+def _notes(found: dict[str, Any]) -> Iterator[Message]:
     """What is not in the numbers, or not as one would think."""
     if max(found["bytes"], found.get("allocated_bytes", 0)) >= _LARGEST_SUM:
-        yield "the sizes add up to 16 EiB or more, which no file system holds: sums and shares of capacity are wrong"
+        yield Message(
+            "size-overflow",
+            "the sizes add up to 16 EiB or more, which no file system holds: sums and shares of capacity are wrong",
+        )
     if "form" in found:
         yield from _of_list(found)
         return
     if found["unreadable_directories"]:
         why = ", ".join(f"{errno.errorcode.get(code, code)} {many}" for code, many in found["errors"].items())
-        yield f"{_directories(found['unreadable_directories'])} could not be read ({why}): what is in them is missing"
+        yield Message(
+            "unreadable-directories",
+            "{directories} could not be read ({reasons}): what is in them is missing",
+            directories=_directories(found["unreadable_directories"]),
+            reasons=why,
+        )
     if found["unknown_entries"]:
         missing = "1 entry" if found["unknown_entries"] == 1 else f"{found['unknown_entries']:,} entries"
-        yield f"missing, as they could not be looked at: {missing}"
+        yield Message("unknown-entries", "missing, as they could not be looked at: {entries}", entries=missing)
     if found["vanished"]:
-        yield f"{found['vanished']:,} vanished while they were looked at"
+        yield Message("vanished-files", "{n_files:,} vanished while they were looked at", n_files=found["vanished"])
     if found["mounts"]:
-        yield f"{counted(found['mounts'], 'other file system')} in the tree not entered ({spell.other_file_systems})"
+        yield Message(
+            "other-file-systems",
+            "{file_systems} in the tree not entered ({spell.other_file_systems})",
+            file_systems=counted(found["mounts"], "other file system"),
+        )
     snapshots = {name: many for name, many in found["snapshots"].items() if many}
     if snapshots:
         named = ", ".join(f"{name} {many}" for name, many in snapshots.items())
-        yield f"snapshots not entered: {named} ({spell.snapshots})"
+        yield Message("snapshots-skipped", "snapshots not entered: {snapshots} ({spell.snapshots})", snapshots=named)
     if found["released"]:
-        yield (f"{counted(found['released'], 'file')} without a block on disk (on tape, a hole, or in the inode) are "
-               "never opened")  # fmt: skip
+        yield Message(
+            "released-files",
+            "{files} without a block on disk (on tape, a hole, or in the inode) are never opened",
+            files=counted(found["released"], "file"),
+        )
     if found["linked_elsewhere"]:
-        yield f"{counted(found['linked_elsewhere'], 'file')} with names outside of the tree, too"
+        files = counted(found["linked_elsewhere"], "file")
+        yield Message("links-outside", "{files} with names outside of the tree, too", files=files)
     if found["links_unchecked"]:
-        yield f"{found['links_unchecked']:,} of files with several names may be counted twice"
+        template = "{n_files:,} of files with several names may be counted twice"
+        yield Message("unchecked-links", template, n_files=found["links_unchecked"])
 
 
 def _directories(many: int) -> str:
     return "1 directory" if many == 1 else f"{many:,} directories"
 
 
-def _of_list(found: dict[str, Any]) -> Iterator[str]:
+def _of_list(found: dict[str, Any]) -> Iterator[Message]:
     """The same of a list of files."""
     if "owners" in found:
-        yield f"from a list ({found['form']}), of which each name was looked up"
+        yield Message("list-of-names", "from a list ({form}), of which each name was looked up", form=found["form"])
     else:
-        yield (f"from a list ({found['form']}) with its sizes: a file with several names counts as several; who owns "
-               "what, ages and what is allocated are not known")  # fmt: skip
+        yield Message(
+            "list-of-sizes",
+            "from a list ({form}) with its sizes: a file with several names counts as several; who owns what, ages "
+            "and what is allocated are not known",
+            form=found["form"],
+        )
     outside = {"outside": "not below the tree", "not_files": "no files", "vanished": "not found"}
     if said := [f"{found[name]:,} {words}" for name, words in outside.items() if found[name]]:
-        yield f"names of the list that are left out: {', '.join(said)}"
+        yield Message("names-left-out", "names of the list that are left out: {names}", names=", ".join(said))
     if found.get("released"):
-        yield f"{counted(found['released'], 'file')} without a block on disk are never opened"
+        files = counted(found["released"], "file")
+        yield Message("released-files", "{files} without a block on disk are never opened", files=files)

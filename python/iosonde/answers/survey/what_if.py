@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message, spell
 from iosonde.core.pairs import pairs_of
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_seconds, parse_size
@@ -31,7 +32,10 @@ from .walk import WalkSummary
 
 ARCHIVE_BYTES = 1 << 30
 _FEW = 30
-_BOUNDS = "low and high are bounds, whatever the level: how full the last blocks of members are is not known"
+_BOUNDS = Message(
+    "bounds-not-interval",
+    "low and high are bounds, whatever the level: how full the last blocks of members are is not known",
+)
 _TAR_BLOCK = 512  # a header before each member, whose end is filled up to whole ones
 _HINT = "write compress=zstd:3, compress=zstd:19,older=1y,type=NetCDF classic, or archive=64KiB"
 
@@ -65,15 +69,14 @@ class StorageChange:
 
 def parse_change(text: str) -> StorageChange:
     """``compress=zstd:3,older=1y,type=TIFF,larger=1MiB`` or ``archive=64KiB``. Raises InputError."""
-    found = pairs_of(text, "--what-if", _HINT)
+    found = pairs_of(text, str(spell.what_if), _HINT)
     unknown = set(found) - {"compress", "older", "type", "larger", "archive"}
     if unknown or ("compress" in found) == ("archive" in found) or ("archive" in found and len(found) > 1):
         raise InputError(
             "unknown-option-value",
             "{spell.what_if}: '{change}' is not a change that is known",
-            "{hint}",
+            _HINT,
             change=text,
-            hint=_HINT,
         )
     if "archive" in found:
         size = int(parse_size(found["archive"]))
@@ -122,7 +125,8 @@ def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s:
     if change.archive:
         return _archived(change, walked, level)
     if change.older_s and walked.old is None:
-        return SurveyWhatIf(change, warnings=("the list of files does not say how old they are",))
+        why = Message("unknown-ages", "the list of files does not say how old they are")
+        return SurveyWhatIf(change, warnings=(why,))
     by_size, where = samples[CAPACITY], change.touches(now_s)
     inside = by_size.share(where, level).estimate
     saved = by_size.mean(lambda piece: 1 - left(change.codec, piece), level, where).times(by_size.mass).estimate
@@ -140,7 +144,7 @@ def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s:
 def _not_met(change: StorageChange, samples: Samples) -> tuple[str, ...]:
     kinds = {one.kind for sample in samples.values() for one in sample.contents if one.kind}
     met = f"; types that were: {', '.join(sorted(kinds))}" if change.kind and change.kind not in kinds else ""
-    return (f"no file of that part was met{met}",)
+    return (Message("no-files-in-part", "no file of that part was met{types}", types=met),)
 
 
 def _rate(per_byte: Estimate | None) -> Estimate | None:
@@ -166,17 +170,19 @@ def _of_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Where, l
     # Of the files that were drawn only those of the part tell: their number is that of the degrees of freedom.
     fewer = t_critical(level, max(1, n - 1)) / t_critical(level, max(1, len(sample.contents) - 1))
     half = max(spread.high - 0.5, 0.5 - spread.low) * scale / inside.value * fewer
-    few = (f"{n} files of the part are few: its interval may be too narrow",) if n < _FEW else ()
+    template = "{n_files} files of the part are few: its interval may be too narrow"
+    few = (Message("too-few-files", template, n_files=n),) if n < _FEW else ()
     return Estimate(mean, mean - half, mean + half, level, n, (*spread.warnings, *few)).within(low=0.0)
 
 
 def _archived(change: StorageChange, walked: WalkSummary, level: float) -> SurveyWhatIf:
     """Exact but for how full the last blocks of members are: between the least and the most that they can be."""
     if "allocated_bytes" not in walked.numbers:
-        return SurveyWhatIf(change, warnings=("the list of files does not say what is allocated",))
+        why = Message("unknown-allocation", "the list of files does not say what is allocated")
+        return SurveyWhatIf(change, warnings=(why,))
     rows = [row for row in walked.sizes if row.up_to is not None and 0 < row.up_to < change.archive]
     files, size, allocated = (sum(getattr(row, name) for row in rows) for name in ("files", "bytes", "allocated_bytes"))
-    named = "a file with several names is one member of an archive: its other names go"
+    named = Message("hard-links-lost", "a file with several names is one member of an archive: its other names go")
     notes = (named,) if walked.numbers.get("hard_links") else ()
     least = size + _TAR_BLOCK * files  # the fill is from 0 to 511 bytes, about half of that on average
     saved = [float(allocated - least - fill * files) for fill in (_TAR_BLOCK / 2, _TAR_BLOCK - 1, 0)]

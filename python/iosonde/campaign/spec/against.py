@@ -11,6 +11,7 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.gate import gate_of
+from iosonde.core.message import Message
 from iosonde.core.problems import Problem
 from iosonde.core.units import parse_share
 from iosonde.core.yaml_text import Document, key_text
@@ -128,62 +129,102 @@ def _levels(given: Any) -> list[Any]:
     return levels if isinstance(levels, list) else [levels]
 
 
-def _of_command(data: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _of_command(data: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[tuple[Message, str]]:
     places = _place(data["steps"])
     if "factor" in asked:
-        yield "a command and a factor: only one of them tells the sides apart", "leave one of them out"
+        yield (
+            Message("conflicting-keys", "a command and a factor: only one of them tells the sides apart"),
+            "leave one of them out",
+        )
         return
     if len(places) != 1:
         hint = (
             f"give each its 'when: {{{FACTOR}: …}}', a factor {FACTOR} of two levels, and against: {{factor: {FACTOR}}}"
         )
-        yield f"it stands in the place of one command, and steps has {len(places)}", hint
+        yield (
+            Message(
+                "not-one-command",
+                "it stands in the place of one command, and steps has {n_commands}",
+                n_commands=len(places),
+            ),
+            hint,
+        )
         return
     if FACTOR in data.get("factors", {}):
-        yield f"there is a factor '{FACTOR}' already", f"rename it, or write against: {{factor: {FACTOR}}}"
+        yield (
+            Message("duplicate-factor", "there is a factor '{factor}' already", factor=FACTOR),
+            f"rename it, or write against: {{factor: {FACTOR}}}",
+        )
     if not asked["command"].strip():
-        yield "the command is empty", "give the command that is compared"
+        yield Message("empty-command", "the command is empty"), "give the command that is compared"
         return
     names = _names(asked, _command_of(data["steps"][places[0]]))
     if names[0] == names[1]:
-        yield f"both sides are called '{names[0]}'", "give them different names: a_name, b_name"
+        yield (
+            Message("duplicate-side", "both sides are called '{side}'", side=names[0]),
+            "give them different names: a_name, b_name",
+        )
         return
     try:
         plain = read_levels(list(names))[0] == names
     except InputError:
         plain = False
     if not plain:
-        yield f"'{names[0]}' and '{names[1]}' read as sizes or times", "give them names: a_name, b_name"
+        yield (
+            Message("ambiguous-side", "'{a}' and '{b}' read as sizes or times", a=names[0], b=names[1]),
+            "give them names: a_name, b_name",
+        )
 
 
-def _of_factor(data: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _of_factor(data: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[tuple[Message, str]]:
     if "factor" not in asked:
-        yield "there is nothing to compare with", "give the command that is B, or a factor of two levels"
+        yield (
+            Message("missing-comparison", "there is nothing to compare with"),
+            "give the command that is B, or a factor of two levels",
+        )
         return
     named = [key for key in ("a_name", "b_name") if key in asked]
     if named:
-        yield f"{named[0]} is for a command", "the levels of the factor are the names"
+        yield (
+            Message("key-not-applicable", "{name} is for a command", name=named[0]),
+            "the levels of the factor are the names",
+        )
     name = asked["factor"]
     given = data.get(name) if name in _SERIES else data.get("factors", {}).get(name)
     if given is None:
-        yield f"there is no factor '{name}'", f"there are: {', '.join(data.get('factors', {})) or 'none'}"
+        yield (
+            Message("unknown-factor", "there is no factor '{factor}'", factor=name),
+            f"there are: {', '.join(data.get('factors', {})) or 'none'}",
+        )
     elif len(_levels(given)) != 2:
-        yield f"'{name}' has {len(_levels(given))} levels", "a pair has two: the first is the base"
+        yield (
+            Message("not-two-levels", "'{factor}' has {n_levels} levels", factor=name, n_levels=len(_levels(given))),
+            "a pair has two: the first is the base",
+        )
 
 
-def _of_plan(data: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _of_plan(data: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[tuple[Message, str]]:
     """What would end or order the pairs in another way."""
     if "until" in data:
-        yield "it ends when the verdict is clear, and until would end it otherwise", "leave until out"
+        yield (
+            Message("conflicting-keys", "it ends when the verdict is clear, and until would end it otherwise"),
+            "leave until out",
+        )
     try:
         _conditions(asked)
     except InputError as error:
-        yield f"fail_if: {error.message}", error.hint
+        yield error.message.prefixed("fail_if"), error.hint
     repetitions = data.get("repetitions", MOST)
     if repetitions < LEAST:
-        yield f"{repetitions} pairs tell nothing", f"allow {LEAST} or more; it ends as soon as the verdict is clear"
+        yield (
+            Message("too-few-pairs", "{pairs} pairs tell nothing", pairs=repetitions),
+            f"allow {LEAST} or more; it ends as soon as the verdict is clear",
+        )
     wanted = _design(data, asked.get("factor", FACTOR))
     if data.get("design", "full") not in ("full", {"kind": "full"}, wanted):
-        yield "pairs have an order of their own", "leave design out"
+        yield Message("conflicting-keys", "pairs have an order of their own"), "leave design out"
     if not asked.get("metric") and any(isinstance(step, dict) and "workload" in step for step in data["steps"]):
-        yield "a native workload has many numbers, and none is named that decides", "write metric: NAME, as write_large"
+        yield (
+            Message("missing-metric", "a native workload has many numbers, and none is named that decides"),
+            "write metric: NAME, as write_large",
+        )

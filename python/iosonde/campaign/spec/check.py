@@ -11,7 +11,7 @@ from typing import Any
 
 from iosonde.campaign.forecast import stated_work
 from iosonde.core.errors import InputError
-from iosonde.core.message import spell
+from iosonde.core.message import Message, restore, spell
 from iosonde.core.problems import Problem, nearest
 from iosonde.core.schema import BRING_UPS, CENTRE, HEALTH, OBSERVED_FACTORS, PROBE_FACTORS, RESULT_COLUMNS
 from iosonde.core.stored import TARGET
@@ -45,7 +45,7 @@ def problems(document: Document, importers: Collection[str]) -> list[Problem]:
     found += _commands(document, importers)
     for place, step in _native(document.data["steps"]):
         if step["workload"] not in workloads.names():
-            what = f"there is no native workload '{step['workload']}'"
+            what = Message("unknown-workload", "there is no native workload '{workload}'", workload=step["workload"])
             found.append(
                 _at(document, ("steps", place, "workload"), what, nearest(step["workload"], workloads.names()))
             )
@@ -79,10 +79,12 @@ def _factors(document: Document) -> Iterator[Problem]:
     for name, given in document.data.get("factors", {}).items():
         path: Key = ("factors", name)
         if not _NAME.fullmatch(name):
-            yield _at(document, path, "this is not a name", "use letters, digits and _, beginning with a letter")
+            what = Message("invalid-name", "this is not a name")
+            yield _at(document, path, what, "use letters, digits and _, beginning with a letter")
         elif name in RESERVED or name in taken:
             hint = "it has a key of its own" if name in ("nodes", "ranks_per_node") else "choose another name"
-            yield _at(document, path, f"'{name}' is a column or a name that every run has already", hint)
+            what = Message("reserved-name", "'{name}' is a column or a name that every run has already", name=name)
+            yield _at(document, path, what, hint)
         try:
             read_levels(given)
         except InputError as error:
@@ -93,11 +95,14 @@ def _factors(document: Document) -> Iterator[Problem]:
 
 def _control(document: Document, path: Key, given: dict[str, Any]) -> Iterator[Problem]:
     if "set" in given and placeholders.LEVEL not in placeholders.names_in(given["set"]):
-        yield _at(document, (*path, "set"), "the command does not say ${LEVEL}", "say where the level stands in it")
+        what = Message("missing-placeholder", "the command does not say ${{{name}}}", name=placeholders.LEVEL)
+        yield _at(document, (*path, "set"), what, "say where the level stands in it")
     if "restore" in given and "set" not in given:
-        yield _at(document, (*path, "restore"), "nothing is set", "give the command that sets it with set")
+        what = Message("key-requires-key", "nothing is set")
+        yield _at(document, (*path, "restore"), what, "give the command that sets it with set")
     if "on" in given and not {"set", "read"} & given.keys():
-        yield _at(document, (*path, "on"), "nothing is set or read", "give a command with set or read")
+        what = Message("key-requires-key", "nothing is set or read")
+        yield _at(document, (*path, "on"), what, "give a command with set or read")
 
 
 def _unused(document: Document) -> Iterator[Problem]:
@@ -107,7 +112,11 @@ def _unused(document: Document) -> Iterator[Problem]:
         levels = given["levels"] if isinstance(given, dict) else given
         controlled = isinstance(given, dict) and "set" in given
         if isinstance(levels, list) and len(levels) > 1 and not controlled and name not in used:
-            what = f"its levels change nothing: no command and no setting says ${{{name}}}"
+            what = Message(
+                "unused-factor",
+                "its levels change nothing: no command and no setting says ${{{factor}}}",
+                factor=name,
+            )
             yield _at(document, ("factors", name), what, "use it, give it a set command, or keep a single level")
 
 
@@ -116,11 +125,10 @@ def _design(document: Document, spec: Spec) -> Iterator[Problem]:
     try:
         design.check(spec.design, spec.factors)
     except InputError as error:
-        key, _, what = error.message.partition(": ")
-        if not re.fullmatch(r"design[\w.\[\]]*", key):
-            key, what = "design", error.message
+        key, _, _ = error.message.partition(": ")
+        key = key if re.fullmatch(r"design[\w.\[\]]*", key) else "design"
         path = tuple(int(part) if part.isdecimal() else part for part in re.findall(r"[^.\[\]]+", key))
-        yield Problem(document.place(path), key, what, error.hint)
+        yield Problem(document.place(path), key, _without_key(error, key), error.hint)
 
 
 def _moves(document: Document, spec: Spec) -> Iterator[Problem]:
@@ -128,7 +136,12 @@ def _moves(document: Document, spec: Spec) -> Iterator[Problem]:
         try:
             stated_work(document.data["moves"], [factor.name for factor in spec.factors], "moves")
         except InputError as error:
-            yield _at(document, ("moves",), error.message.removeprefix("moves: "), error.hint)
+            yield _at(document, ("moves",), _without_key(error, "moves"), error.hint)
+
+
+def _without_key(error: InputError, key: str) -> Message:
+    """Return the message of an error without the key that a Problem names."""
+    return restore(error.code, error.message.removeprefix(f"{key}: "), error.values)
 
 
 def used_names(data: Mapping[str, Any]) -> set[str]:
@@ -153,7 +166,8 @@ def _when(document: Document) -> Iterator[Problem]:
     for path, step in _steps(document.data):
         for factor, level in step.get("when", {}).items() if "workload" not in step else ():
             if factor not in factors:
-                yield _at(document, (*path, "when", factor), f"there is no factor '{factor}'", nearest(factor, factors))
+                what = Message("unknown-factor", "there is no factor '{factor}'", factor=factor)
+                yield _at(document, (*path, "when", factor), what, nearest(factor, factors))
                 continue
             try:
                 level_of(factors[factor], level)
@@ -176,16 +190,19 @@ def _cache(document: Document) -> Iterator[Problem]:
     remounts = given.get("between_trials") == CACHE_REMOUNT
     for key in ("unmount", "mount"):
         if remounts and key not in given:
-            yield _at(document, ("cache",), f"remount needs the command '{key}'", "give both: unmount and mount")
+            what = Message("key-requires-key", "remount needs the command '{missing_key}'", missing_key=key)
+            yield _at(document, ("cache",), what, "give both: unmount and mount")
         if not remounts and key in given:
-            yield _at(document, ("cache", key), "it would never run", "write between_trials: remount")
+            what = Message("unused-command", "it would never run")
+            yield _at(document, ("cache", key), what, "write between_trials: remount")
     if "before_reads" not in given:
         return
     path, native = ("cache", "before_reads"), [step for _, step in _native(document.data["steps"])]
     if not native:
-        yield _at(document, path, "it would not run: no step is a native workload", "make it a step of its own")
+        what = Message("unused-command", "it would not run: no step is a native workload")
+        yield _at(document, path, what, "make it a step of its own")
     elif all(step.get("cache") == "warm" for step in native):
-        what = "it would not run: cache: warm leaves the caches alone"
+        what = Message("unused-command", "it would not run: cache: warm leaves the caches alone")
         yield _at(document, path, what, "leave one of them out")
 
 
@@ -194,11 +211,11 @@ def _target(document: Document) -> Iterator[Problem]:
     if "target" in data or "targets" in data:
         return
     for place, step in _native(data["steps"]):
-        what = f"the workload {step['workload']} needs a target"
+        what = Message("missing-target", "the workload {workload} needs a target", workload=step["workload"])
         yield _at(document, ("steps", place), what, f"give the directory to measure: target, or {spell.target:DIR}")
     for path, text in _texts(data):
         if {"TARGET", "TARGET_ROOT"} & set(placeholders.names_in(text)):
-            what = "${TARGET} stands for nothing: there is no target"
+            what = Message("missing-target", "${{TARGET}} stands for nothing: there is no target")
             yield _at(document, path, what, f"give the directory to measure: target, or {spell.target:DIR}")
 
 
@@ -208,12 +225,13 @@ def _targets(document: Document) -> Iterator[Problem]:
     if "targets" not in data:
         return
     if "target" in data:
-        yield _at(document, ("target",), "there are both target and targets", "keep one of them")
+        what = Message("conflicting-keys", "there are both target and targets")
+        yield _at(document, ("target",), what, "keep one of them")
     if TARGET in data.get("factors", {}):
-        what = "targets makes a factor of this name"
+        what = Message("reserved-name", "targets makes a factor of this name")
         yield _at(document, ("factors", TARGET), what, "choose another name")
     if not all(name.strip() for name in data["targets"]):
-        yield _at(document, ("targets",), "a target has no name", "write each as NAME: DIR")
+        yield _at(document, ("targets",), Message("empty-name", "a target has no name"), "write each as NAME: DIR")
 
 
 def _servers(document: Document) -> Iterator[Problem]:
@@ -225,14 +243,16 @@ def _servers(document: Document) -> Iterator[Problem]:
     ]  # fmt: skip
     if "servers" not in data:
         for stage, place in there:
-            what = "there are no servers for it to run on"
+            what = Message("missing-servers", "there are no servers for it to run on")
             yield _at(document, (stage, place, "on"), what, "name their hosts: servers: [HOST, …]")
         return
     for place, host in enumerate(data["servers"]):
         if not HOST_NAME.fullmatch(host):
-            yield _at(document, ("servers", place), f"'{host}' is not a host name", "write each as ssh takes it")
+            what = Message("invalid-host-name", "'{host}' is not a host name", host=host)
+            yield _at(document, ("servers", place), what, "write each as ssh takes it")
     if not there:
-        yield _at(document, ("servers",), "no step runs on them", "write on: servers in one, or leave the key out")
+        what = Message("unused-servers", "no step runs on them")
+        yield _at(document, ("servers",), what, "write on: servers in one, or leave the key out")
 
 
 def _texts(data: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
@@ -261,7 +281,7 @@ def _commands(document: Document, importers: Collection[str]) -> Iterator[Proble
         except InputError as error:
             yield _at(document, path, error.message, error.hint)
         if slip := _IOZONE_SLIP.search(text):
-            what = f"iozone knows no test {slip[1]}"
+            what = Message("unknown-tool-option", "iozone knows no test {option}", option=slip[1])
             yield _at(
                 document, path, what, "did you mean -i1, with the digit one?" if "l" in slip[1] else "use -i0 … -i12"
             )
@@ -269,7 +289,7 @@ def _commands(document: Document, importers: Collection[str]) -> Iterator[Proble
         for place, step in enumerate(data.get(stage, ())):
             wanted = step.get("parse") if isinstance(step, dict) and "command" in step else None
             if isinstance(wanted, str) and wanted not in ("none", "auto", *importers):
-                what = f"there is no importer '{wanted}'"
+                what = Message("unknown-importer", "there is no importer '{importer}'", importer=wanted)
                 yield _at(document, (stage, place, "parse"), what, nearest(wanted, ("none", "auto", *importers)))
             if isinstance(step, dict) and step.get("on") == MPI and (wrong := mpi_program.why_not_mpi(step["command"])):
                 yield _at(document, (stage, place, "on"), *wrong)
@@ -281,22 +301,27 @@ def _settings(document: Document, path: Key, step: NativeStep, spec: Spec) -> It
     known = [field.name for field in fields(producer.Settings)]
     unknown = [key for key in step.settings if key not in known]
     for key in unknown:
-        yield _at(document, (*path, key), f"{step.workload} has no such setting", nearest(key, known))
+        what = Message("unknown-setting", "{workload} has no such setting", workload=step.workload)
+        yield _at(document, (*path, key), what, nearest(key, known))
     if unknown:
         return
     for values in cells(step, spec):
         try:
             settings_at(step, values)
         except SettingError as error:
-            yield _at(document, (*path, *error.path), error.message + _at_cell(values), error.hint)
+            yield _at(document, (*path, *error.path), _at_cell(error, values), error.hint)
             return
         except InputError as error:
-            yield _at(document, path, error.message + _at_cell(values), error.hint)
+            yield _at(document, path, _at_cell(error, values), error.hint)
             return
 
 
-def _at_cell(values: Mapping[str, Any]) -> str:
-    return f" (at {', '.join(f'{name}={value}' for name, value in values.items())})" if values else ""
+def _at_cell(error: InputError, levels: Mapping[str, Any]) -> Message:
+    """Return the message of an error with the cell that it is about behind it."""
+    if not levels:
+        return error.message
+    cell = ", ".join(f"{name}={level}" for name, level in levels.items())
+    return restore(error.code, f"{error.message} (at {cell})", {**error.values, "cell": cell})
 
 
 def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
@@ -330,6 +355,11 @@ def _operations(document: Document, path: Key, step: NativeStep, spec: Spec, see
         before = spec.steps[seen.get(plan.operation, 0)]
         told_apart = seen.get(plan.operation) != path[1] and getattr(before, "workload", "") == step.workload
         if plan.timed and plan.operation in seen and not told_apart:
-            what = f"the operation '{plan.operation}' is measured twice (steps[{seen[plan.operation]}] too)"
+            what = Message(
+                "duplicate-operation",
+                "the operation '{operation}' is measured twice (steps[{first_step}] too)",
+                operation=plan.operation,
+                first_step=seen[plan.operation],
+            )
             yield _at(document, path, what, "give the phases different names")
         seen.setdefault(plan.operation, int(path[1]))

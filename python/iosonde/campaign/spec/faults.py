@@ -8,6 +8,7 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.faults import NONE
+from iosonde.core.message import Message
 from iosonde.core.problems import Problem, nearest
 from iosonde.core.yaml_text import Document, Key, key_text
 from iosonde.measure import faults, items, placeholders, workloads
@@ -27,7 +28,7 @@ def problems(document: Document) -> list[Problem]:
         return []
     words = {KEY: "only a lab's hosts can be hit", SETTLE: "only a lab's servers can be looked at"}
     hint = "write a section lab: file_system: glusterfs, or leave it out"
-    return [_at(document, (key,), words[key], hint) for key in asked]
+    return [_at(document, (key,), Message("lab-required", words[key]), hint) for key in asked]
 
 
 def whole_problems(document: Document, spec: Spec) -> list[Problem]:
@@ -70,7 +71,11 @@ def _wrong(document: Document, spec: Spec, place: int, one: dict[str, Any]) -> I
         try:
             for planned in faults.planned([one], values):
                 if planned.during and measured and planned.during not in measured:
-                    what = f"nothing that is measured is called '{planned.during}'"
+                    what = Message(
+                        "unknown-operation",
+                        "nothing that is measured is called '{operation}'",
+                        operation=planned.during,
+                    )
                     yield _at(document, (KEY, place, "during"), what, nearest(planned.during, sorted(measured)))
         except InputError as error:
             yield _at(document, (KEY, place), error.message, error.hint)
@@ -87,5 +92,5 @@ def _measured(spec: Spec) -> Iterator[str]:
             yield from (plan.operation for plan in plans if plan.timed)
 
 
-def _at(document: Document, path: Key, what: str, hint: str) -> Problem:
+def _at(document: Document, path: Key, what: Message, hint: str) -> Problem:
     return Problem(document.place(path), key_text(path), what, hint)

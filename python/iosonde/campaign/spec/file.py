@@ -15,6 +15,7 @@ from typing import Any
 from iosonde.core import cluster_nodes, questions
 from iosonde.core.cluster_nodes import ClusterNodes
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.problems import Problem, SpecError
 from iosonde.core.stored import MAXIMUM, TARGET
 from iosonde.core.types import Factor
@@ -231,7 +232,13 @@ def _targets(document: Document, resolve: Callable[[Path], Path]) -> dict[str, P
         with targets.said(name):
             path = resolve(Path(directory))
         if same := next((other for other, known in found.items() if known == path), None):
-            what = f"'{same}' and '{name}' are one directory, {path}"
+            what = Message(
+                "duplicate-target",
+                "'{name}' and '{other_name}' are one directory, {path}",
+                name=same,
+                other_name=name,
+                path=path,
+            )
             _give_up(
                 document, [Problem(document.place(("targets", name)), f"targets.{name}", what, "keep one of them")]
             )

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from iosonde.core.declared_names import name_of_word
+from iosonde.core.message import Message
 from iosonde.core.problems import Problem
 from iosonde.core.yaml_text import Document, Key, key_text
 
@@ -98,25 +99,31 @@ def problems(document: Document) -> list[Problem]:
     return [Problem(document.place(path), key_text(path), what, hint) for path, what, hint in _wrong(document, lab)]
 
 
-def _wrong(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key, str, str]]:
+def _wrong(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key, Message, str]]:
     made: dict[str, Key] = {}
     for path, value in _words(lab):
         if not isinstance(value, list):
             continue
         name = name_of_word(path[-1])
         if name in document.data.get("factors", {}) or name in made:
-            yield (KEY, *path), f"there is a factor '{name}' already", "rename the other one"
+            yield (KEY, *path), _duplicate(name), "rename the other one"
         made[name] = (KEY, *path)
     for name, meant in lab.get(LEVELS, {}).items():
         if name in document.data.get("factors", {}) or name in made:
-            yield (KEY, LEVELS, name), f"there is a factor '{name}' already", "rename the other one"
+            yield (KEY, LEVELS, name), _duplicate(name), "rename the other one"
         made[name] = (KEY, LEVELS, name)
         said = [{*one, *one.get(SET, {})} for one in meant.values()]
         if any(one != said[0] for one in said):
-            yield (KEY, LEVELS, name), "its levels do not say the same words", "let each level say all of them"
+            what = Message("unequal-levels", "its levels do not say the same words")
+            yield (KEY, LEVELS, name), what, "let each level say all of them"
     for key in ("until", "against"):
         if made and key in document.data:
-            yield (key,), "it cannot end a campaign in several labs yet", "give repetitions"
+            what = Message("conflicting-keys", "it cannot end a campaign in several labs yet")
+            yield (key,), what, "give repetitions"
+
+
+def _duplicate(factor: str) -> Message:
+    return Message("duplicate-factor", "there is a factor '{factor}' already", factor=factor)
 
 
 def _words(lab: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -27,12 +27,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", metavar="FILE", help="Keep the model here, as JSON.")
 @click.option("--rules", is_flag=True, help="Print a tree as rules.")
 def command(
-    asked: DataOptions,
-    how: Learning,
-    constraints: tuple[str, ...],
-    output: str | None,
-    rules: bool,
-    draw: Draw,
+    asked: DataOptions, how: Learning, constraints: tuple[str, ...], output: str | None, rules: bool, draw: Draw
 ) -> None:
     """Fit a model that predicts a response from factors.
 

@@ -8,7 +8,7 @@ import click
 
 from iosonde import answers, report
 from iosonde.cli.output import emit, show
-from iosonde.core.errors import DataError
+from iosonde.core.message import restore
 
 
 @click.command(epilog="Example: mdtest -n 1000 -d /mnt/x | iosonde parse -")
@@ -34,10 +34,6 @@ def command(files: tuple[str, ...], form: str | None, columns: str | None, as_js
     if len(errors) == 1:
         raise errors[0]
     if errors:
-        raise DataError(
-            "reraised",
-            "{messages}",
-            "{hint}",
-            messages="; ".join(error.message for error in errors),
-            hint=errors[0].hint,
-        )
+        names = ", ".join(file.name for file in made.files if isinstance(file, answers.parse.NotUnderstood))
+        text = "; ".join(error.message for error in errors)
+        raise errors[0].with_words(restore("several-files-not-understood", text, {"files": names}))

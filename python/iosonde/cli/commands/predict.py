@@ -41,13 +41,12 @@ def command(
     fitted = answers.model_file.read_model(model)
     if bool(settings) == bool(data):
         words = [model, *(f"{name}={value}" for name, value in answers.model_file.example(fitted).items())]
-        raise InputError(
-            "missing-or-conflicting-options",
-            "{problem}",
-            "write iosonde predict {command}",
-            problem="a setting is missing" if not settings else "a setting and --data are both given",
-            command=shlex.join(words),
+        code, problem = (
+            ("conflicting-options", "a setting and {spell.data} are both given")
+            if settings
+            else ("missing-setting", "a setting is missing")
         )
+        raise InputError(code, problem, "write iosonde predict {arguments}", arguments=shlex.join(words))
     if data:
         made = answers.predict.predict_rows(fitted, open_data(data), level)
     else:

@@ -52,8 +52,13 @@ def _token(wanted: bool) -> str | None:
     """A new one, or the one that the environment gives. Raises InputError for one that can be guessed."""
     given = os.environ.get(_VARIABLE, "")
     if given and len(given) < serve.guard.TOKEN_LEAST:
-        hint = f"give {serve.guard.TOKEN_LEAST} characters or more, or none: one is made"
-        raise InputError("token-too-short", "the token in {variable} is short", "{hint}", variable=_VARIABLE, hint=hint)
+        raise InputError(
+            "token-too-short",
+            "the token in {variable} is short",
+            "give {minimum} characters or more, or none: one is made",
+            variable=_VARIABLE,
+            minimum=serve.guard.TOKEN_LEAST,
+        )
     if given and not (given.isascii() and given.replace("-", "").replace("_", "").isalnum()):
         raise InputError(
             "invalid-token",

@@ -122,12 +122,11 @@ def _show(chosen: answers.show.ChosenRuns, form: Form) -> None:
 def _show_printed(chosen: answers.show.ChosenRuns, form: Form) -> None:
     """What commands printed, between lines that a program can find."""
     if chosen.run is None or not form.printed:
-        hint = f"'iosonde show {chosen.store.path}' lists the runs"
         raise InputError(
             "option-requires-option",
             "{spell.printed} needs a run, and {spell.rank} needs {spell.printed}",
-            "{hint}",
-            hint=hint,
+            "'iosonde show {store}' lists the runs",
+            store=chosen.store.path,
         )
     for one in answers.printed.printed(chosen, form.ranks):
         show_printed(f"==> {one.head}, {one.size} bytes <==", one.pieces())

@@ -31,16 +31,14 @@ def check(store: str, as_json: bool) -> None:
     serious, incomplete = made.serious, made.incomplete
     if serious or incomplete:
         raise IncompleteError(
-            "damaged-store",
-            "{store}: {n_damaged} damaged or foreign, {n_incomplete} incomplete of {n_runs}",
-            "{advice}",
+            "damaged-store" if serious else "incomplete-runs",
+            "{store}: {n_damaged} damaged or foreign, {n_incomplete} incomplete of {runs}",
+            "iosonde explain {finding} says what to do" if serious else "iosonde show {store} RUN says more",
             store=store,
             n_damaged=len(serious),
             n_incomplete=len(incomplete),
-            n_runs=report.text.store.count(len(made.runs), "run"),
-            advice=f"iosonde explain {serious[0].code} says what to do"
-            if serious
-            else f"iosonde show {store} RUN says more",
+            runs=report.text.store.count(len(made.runs), "run"),
+            finding=serious[0].code if serious else "",
         )
 
 

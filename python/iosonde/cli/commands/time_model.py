@@ -53,9 +53,8 @@ def command(
     With parts and DATA every row, or every read and write of a store, gets its nearest condition. A store with a path
     study (iosonde run path-study) needs nothing else: its conditions are fitted, and its patterns put to them.
     """
-    flags = {f"--{name.replace('_', '-')}": texts for name, texts in given.items()}
     operation = answers.time_model.OneOperation(
-        [*(answers.time_parts.of_file(parts) if parts else []), *answers.time_parts.of_options(flags)],
+        [*(answers.time_parts.of_file(parts) if parts else []), *answers.time_parts.of_options(given)],
         state,
         split_names(only),
         [parse_size(one.strip()) for one in sizes.split(",")] if sizes else [],

@@ -95,8 +95,8 @@ def data_options(
         @functools.wraps(command)
         def called(**given: Any) -> Any:
             level = check_level(given.pop("level"))
-            if warning(level):
-                talk(warning(level))
+            if low := warning(level):
+                talk(f"warning: {low}")
             asked = DataOptions(
                 given.pop("data"), _names(given.pop("response", None)), _names(given.pop("on", None)),
                 _names(given.pop("by", None)), given.pop("where"), given.pop("clock", LAST_DONE),

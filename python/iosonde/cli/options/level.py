@@ -16,8 +16,8 @@ Command = Callable[..., Any]
 
 def checked_level(level: float) -> float:
     """The level; one that is unusually low is warned about. Raises InputError."""
-    if warning(check_level(level)):
-        talk(warning(level))
+    if low := warning(check_level(level)):
+        talk(f"warning: {low}")
     return level
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase
 from iosonde.core.words import percent
 from iosonde.explain import causes
@@ -156,15 +157,34 @@ class LargeGroup:
 
     def _notes(self) -> list[str]:
         span = self._span
-        said = [f"{span.n:,} operations are more than are held in memory: classes (to a bin of 0.07 %), shares, costs "
-                f"and places are of all of them; what they have in common was looked for in "
-                f"{self._stretches.count} stretches of the run, {self._stretches.operations:,} operations "
-                f"({percent(self._stretches.operations / span.n)}), and in a uniform sample of "
-                f"{min(_SAMPLE, span.n):,} (seed {SEED})"]  # fmt: skip
+        said = [
+            Message(
+                "too-many-operations",
+                "{n:,} operations are more than are held in memory: classes (to a bin of 0.07 %), shares, costs "
+                "and places are of all of them; what they have in common was looked for in {n_stretches} stretches "
+                "of the run, {n_in_stretches:,} operations ({share}), and in a uniform sample of {n_sample:,} "
+                "(seed {seed})",
+                n=span.n,
+                n_stretches=self._stretches.count,
+                n_in_stretches=self._stretches.operations,
+                share=percent(self._stretches.operations / span.n),
+                n_sample=min(_SAMPLE, span.n),
+                seed=SEED,
+            )
+        ]
         if not span.phase.recorded_all:
-            said.append("a sample of the operations was recorded: which was before which is not known")
+            said.append(
+                Message(
+                    "sampled-operations", "a sample of the operations was recorded: which was before which is not known"
+                )
+            )
         if not span.phase.comparable and len(span.counts) > 1:
-            said.append("the clocks of the nodes are not comparable: times are after each rank's own start")
+            said.append(
+                Message(
+                    "clocks-not-comparable",
+                    "the clocks of the nodes are not comparable: times are after each rank's own start",
+                )
+            )
         return said
 
     def _suspects(self) -> dict[int, list[Suspect]]:

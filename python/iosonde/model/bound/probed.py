@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 
 Document = Mapping[str, Any]
 Ends = tuple[float, float, float]  # value, worst, best
@@ -39,7 +39,7 @@ def probed_system(document: Document, operation: str, given: Collection[str]) ->
     if links:
         found["network"] = _slowest(links)
     elif pairs:
-        notes.append(f"the probe saw no network between its ranks: give {spell.net}")
+        notes.append(Message("no-network", "the probe saw no network between its ranks: give {spell.net}"))
     notes += _disks(document, found, words, given)
     if nodes and all(node.get("memory_copy_all_cores") for node in nodes):
         found["memory_copy"] = _slowest([node["memory_copy_all_cores"] for node in nodes])
@@ -50,8 +50,14 @@ def probed_system(document: Document, operation: str, given: Collection[str]) ->
     for name, (value, worst, best) in found.items():
         if worst <= 0:  # an interval of few repetitions, cut at zero: no system has a rate of nothing
             found[name] = (value, value, best)
-            notes.append(f"the probe's interval of {name.replace('_', ' ')} reaches 0 and is left out below its mean: "
-                         f"probe with more {spell.repetitions}")  # fmt: skip
+            notes.append(
+                Message(
+                    "interval-reaches-zero",
+                    "the probe's interval of {field} reaches 0 and is left out below its mean: probe with "
+                    "more {spell.repetitions}",
+                    field=name.replace("_", " "),
+                )
+            )
     _of_clients_alone(found, words, given)
     return ProbedSystem(found, words, tuple(dict.fromkeys(notes)))
 
@@ -77,7 +83,13 @@ def _disks(document: Document, found: dict[str, Ends], words: dict[str, Any], gi
         taken = " and ".join(f"{count} {name if count > 1 else name[:-1]}" for name, count in counted.items()
                              if name not in given)  # fmt: skip
         return (
-            [f"{taken} were probed, and are taken for all: {spell.servers} and {spell.disks} say otherwise"]
+            [
+                Message(
+                    "probed-taken-for-all",
+                    "{parts} were probed, and are taken for all: {spell.servers} and {spell.disks} say otherwise",
+                    parts=taken,
+                )
+            ]
             if taken
             else []
         )
@@ -91,7 +103,11 @@ def _disks(document: Document, found: dict[str, Ends], words: dict[str, Any], gi
     words["disks"] = 1
     if own and not {"network", "client_network", "server_network"} & {*given}:
         words["path"] = "local"
-    return [f"the disk that the probe measured is taken for the only one: {spell.disks} says otherwise"]
+    return [
+        Message(
+            "single-disk", "the disk that the probe measured is taken for the only one: {spell.disks} says otherwise"
+        )
+    ]
 
 
 def _of_clients_alone(found: dict[str, Ends], words: Mapping[str, Any], given: Collection[str]) -> None:

@@ -97,9 +97,9 @@ def with_settings(system: System, settings: Mapping[str, Any]) -> System:
             raise InputError(
                 "unknown-system-field",
                 "a system has no '{field}'",
-                "{hint}",
+                "did you mean {fields}?" if near else "{fields}",
                 field=name,
-                hint=f"did you mean {near[0]}?" if near else ", ".join(FIELDS),
+                fields=near[0] if near else ", ".join(FIELDS),
             )
     return replace(system, **settings) if settings else system
 

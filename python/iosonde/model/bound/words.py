@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.words import listed
 
 from .bound import Ceiling
@@ -36,11 +36,11 @@ NAMES = {
     "metadata": "the metadata servers",
 }  # fmt: skip
 
-# Term that a bound should have → the options that make it known.
+# Term that a bound should have → the options that make it known, as a template.
 _KNOWN_BY = {
-    "network_clients": f"{spell.net}, or iosonde probe {spell.hosts:FILE}",
-    "network_servers": f"{spell.servers} and {spell.net}",
-    "disks": f"{spell.disks} and {spell.disk}, or iosonde probe {spell.servers:HOSTS} {spell.disk_dir:DIR}",
+    "network_clients": "{spell.net}, or iosonde probe {spell.hosts:FILE}",
+    "network_servers": "{spell.servers} and {spell.net}",
+    "disks": "{spell.disks} and {spell.disk}, or iosonde probe {spell.servers:HOSTS} {spell.disk_dir:DIR}",
 }
 
 
@@ -56,41 +56,60 @@ def names(terms: tuple[str, ...]) -> str:
 
 def unknown(made: Ceiling) -> list[str]:
     """What should be known of a system and is not, each with what would tell it: the true bound can only be lower."""
-    return [f"nothing is known of {NAMES[term]}: the true bound may be lower ({_KNOWN_BY[term]})"
-            for term in made.missing]  # fmt: skip
+    return [Message("unknown-term", "nothing is known of {part}: the true bound may be lower (" + _KNOWN_BY[term] + ")",
+                    term=term, part=NAMES[term]) for term in made.missing]  # fmt: skip
 
 
 def assumptions(made: Ceiling) -> list[str]:
     """The four, and what the extensions of this system assume."""
-    system, found = made.system, list(ASSUMPTIONS)
+    system, found = made.system, list[str](ASSUMPTIONS)
     if system.path == "local":
-        found = ["data is processed where the disks are"]
+        found = [Message("local-path", "data is processed where the disks are")]
     elif system.stripe_count is None:
-        found.append(f"load is spread evenly over servers and disks ({spell.stripe} says how it really is)")
+        found.append(
+            Message("even-load", "load is spread evenly over servers and disks ({spell.stripe} says how it really is)")
+        )
     elif system.placement != "round_robin":
-        who = "servers are" if system.placement == "random" else "groups of servers with the same copies are"
-        found.append(f"{who} chosen at random: S is the mean over placements, the busiest server limits")
+        who = "servers" if system.placement == "random" else "groups of servers with the same copies"
+        found.append(
+            Message(
+                "random-placement",
+                "{parts} are chosen at random: S is the mean over placements, the busiest server limits",
+                parts=who,
+            )
+        )
     else:
-        found.append("servers are dealt out in turn: the best case of a stripe")
+        found.append(Message("round-robin", "servers are dealt out in turn: the best case of a stripe"))
     if system.redundancy == "erasure" and system.operation != READ and None in (
         system.chunk_size, system.request_size):  # fmt: skip
-        found.append(f"only full stripes are written ({spell.chunk} and {spell.request} say what they are)")
+        found.append(
+            Message(
+                "full-stripes", "only full stripes are written ({spell.chunk} and {spell.request} say what they are)"
+            )
+        )
     pieces = system.data_chunks + system.parity_chunks if system.redundancy == "erasure" else system.replicas
     if pieces > system.servers and "network_servers" not in made.missing:
-        found.append(f"{pieces:g} chunks or copies share {system.servers:g} servers: one that fails takes several")
+        found.append(
+            Message(
+                "shared-servers",
+                "{pieces:g} chunks or copies share {servers:g} servers: one that fails takes several",
+                pieces=pieces,
+                servers=system.servers,
+            )
+        )
     if system.redundancy != "none":
-        found.append("links are full duplex, disks are not")
+        found.append(Message("full-duplex", "links are full duplex, disks are not"))
     return found
 
 
 def case(system: System) -> str:
     """Which of Cheng's cases this is, from N, M, R and I; also the one that he leaves out."""
     if system.path == "local":
-        return "one machine with its own disks: S depends on them and on its CPU (P·R, N/c)"
+        return Message("local-path", "one machine with its own disks: S depends on them and on its CPU (P·R, N/c)")
     link = system.network if system.network is not None else system.server_network
     rate = system.disk_rate(system.operation)
     if link is None or rate is None:
-        return "cannot be told without a network and a disk"
+        return Message("unknown-case", "cannot be told without a network and a disk")
     one = system.clients == 1 or system.servers == 1
     who = "one client or one server" if one else "several clients and several servers"
     per_server = rate * (system.disks or system.servers) / system.servers

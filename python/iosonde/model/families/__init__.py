@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.model.fit.features import Array, Examples
 
 # From the simplest to what is hardest to understand: of equally good ones the first is taken.
@@ -41,7 +42,19 @@ def limit(name: str) -> int | None:
 def note(name: str, rows: int) -> tuple[str, ...]:
     """What has to be said of a family that does not learn from all of so many rows at once."""
     most = getattr(family(name), "MOST_ROWS", rows)
-    return (f"each tree of {name} learns from {most:,} of {rows:,} rows, drawn at random",) if rows > most else ()
+    return (
+        (
+            Message(
+                "sampled-rows",
+                "each tree of {family} learns from {n:,} of {n_rows:,} rows, drawn at random",
+                family=name,
+                n=most,
+                n_rows=rows,
+            ),
+        )
+        if rows > most
+        else ()
+    )
 
 
 def family(name: str) -> Family:
@@ -63,14 +76,13 @@ def checked(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     known = family(name).OPTIONS
     for option in options:
         if option not in known:
-            has = f"its options: {', '.join(known)}" if known else "it has none"
             raise InputError(
                 "unknown-family-option",
                 "the family {family} has no option '{option}'",
-                "{hint}",
+                "its options: {options}" if known else "it has none",
                 family=name,
                 option=option,
-                hint=has,
+                options=", ".join(known),
             )
         if option in MOST and not 0 < options[option] <= MOST[option]:
             raise InputError(

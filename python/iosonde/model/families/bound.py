@@ -85,21 +85,14 @@ def _read(field: str, text: str) -> Any:
     try:
         return _whole(field, parse(text))
     except InputError as error:
-        raise InputError(
-            "reraised",
-            "bound {field}: {message}",
-            "{hint}, or name a factor",
-            field=field,
-            message=error.message,
-            hint=error.hint,
-        ) from error
+        raise error.with_words(error.message.prefixed(f"bound {field}"), f"{error.hint}, or name a factor") from error
 
 
 def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError("not-a-number", "'{text}' is not a number", "write it like 4", text=text) from None
+        raise InputError("not-a-number", "'{number}' is not a number", "write it like 4", number=text) from None
 
 
 def _whole(field: str, value: Any) -> Any:
@@ -119,12 +112,13 @@ def _unit(examples: Examples, given: str) -> float:
     unit = given or examples.unit
     found = bytes_per_s(unit)
     if not found:
-        said = f"in {unit}, which is" if unit else "without a unit:"
         raise DataError(
             "not-a-rate",
-            "{response} is {fact} no rate of bytes that a bound could be held against",
+            "{response} is "
+            + ("in {unit}, which is" if unit else "without a unit:")
+            + " no rate of bytes that a bound could be held against",
             "say it: {spell.family:'bound … unit=MB/s'}",
             response=examples.response,
-            fact=said,
+            unit=unit,
         )
     return found[0]

@@ -14,6 +14,7 @@ import numpy as np
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import apply
 from iosonde.model.fit.coding import factors_json
@@ -103,8 +104,12 @@ def expand_terms(text: str) -> list[str]:
 def direction(term: str, low: float, high: float, response: str) -> str:
     """What the sign of a coefficient says."""
     if low <= 0 <= high:
-        return f"whether {term} raises or lowers {response} cannot be told"
-    return f"more {term}, {'more' if low > 0 else 'less'} {response}"
+        return Message(
+            "inconclusive", "whether {term} raises or lowers {response} cannot be told", term=term, response=response
+        )
+    return Message(
+        "significant", "more {term}, {way} {response}", term=term, way="more" if low > 0 else "less", response=response
+    )
 
 
 def _parts(factor: formula.TermFactor) -> Sequence[dict[str, Any]]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import t_critical
 
@@ -101,7 +102,16 @@ def choose(
     settings = int(np.unique(examples.cells).size)
     work = _work(candidates, part_folds, folds, len(examples), tell)
     tried = [
-        refused(one, f"{settings:,} settings are too many for it, {most:,} at most", level)
+        refused(
+            one,
+            Message(
+                "too-many-settings",
+                "{settings:,} settings are too many for it, {limit:,} at most",
+                settings=settings,
+                limit=most,
+            ),
+            level,
+        )
         if part is not examples and (most := limit(one.family)) and settings > most
         else _tried(part, [one], group, part_folds, level, seed, work)[0]
         for one in candidates

@@ -78,20 +78,18 @@ def from_text(text: bytes, source: str) -> Model:
         raise DataError(
             "unsupported-version",
             "{source} is a model of version {version}; this iosonde reads {supported_version}",
-            "{hint}",
+            _AGAIN,
             source=source,
             version=version,
             supported_version=VERSION,
-            hint=_AGAIN,
         )
     said = content.pop("sha256", None)
     if not said or said != _hash(content):
         raise DataError(
             "hash-mismatch",
             "{source} was changed after it was fitted: its content does not have its hash",
-            "{hint}",
+            _AGAIN,
             source=source,
-            hint=_AGAIN,
         )
     _check({**content, "sha256": said}, source)
     return _tried(_model(content), source)
@@ -117,13 +115,12 @@ def _parsed(text: bytes, source: str) -> dict[str, Any]:
         raise DataError(
             "invalid-json",
             "{source} is not whole JSON ({position})",
-            "{hint}",
+            _AGAIN,
             source=source,
             position=where,
-            hint=_AGAIN,
         ) from error
     if not isinstance(content, dict):
-        raise DataError("not-a-model", "{source} holds no JSON object", "name a model file", source=source)
+        raise DataError("not-a-json-object", "{source} holds no JSON object", "name a model file", source=source)
     return content
 
 
@@ -155,12 +152,11 @@ def _check(content: Mapping[str, Any], source: str) -> None:
         key = ".".join(str(part) for part in wrong.absolute_path) or "the file"
         raise DataError(
             "damaged-file",
-            "{source}, {key}: {message}",
-            "{hint}",
+            "{source}, {key}: {problem}",
+            _AGAIN,
             source=source,
             key=key,
-            message=wrong.message[:200],
-            hint=_AGAIN,
+            problem=wrong.message[:200],
         )
 
 
@@ -194,19 +190,17 @@ def _tried(model: Model, source: str) -> Model:
         raise DataError(
             "damaged-file",
             "{source} holds no {family} model",
-            "{hint}",
+            _AGAIN,
             source=source,
             family=model.family,
-            hint=_AGAIN,
         ) from error
     if np.shape(said) != (2,):
         raise DataError(
             "damaged-file",
             "{source} holds no {family} model",
-            "{hint}",
+            _AGAIN,
             source=source,
             family=model.family,
-            hint=_AGAIN,
         )
     return model
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.clusters import share_of_members
 from iosonde.stats.estimate.distributions import t_critical
@@ -96,7 +97,9 @@ def grouped_mean(values: Array, group: Rows, level: float) -> Estimate:
     g = numbers.size
     mean = float(values.mean())
     if g < 2:
-        return Estimate(mean, None, None, level, g, ("one group has no spread: measure more settings",))
+        return Estimate(
+            mean, None, None, level, g, (Message("single-group", "one group has no spread: measure more settings"),)
+        )
     half = t_critical(level, g - 1) * standard_error(values, index)
     return Estimate(mean, mean - half, mean + half, level, g).within(low=0.0)
 

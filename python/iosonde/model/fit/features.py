@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Cell, Table, is_number, tidy
 from iosonde.stats.regression import strata
@@ -134,13 +135,14 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     for name, (_, levels) in zip(names, coded, strict=True):
         if len(levels) < 2:
             several = len(table.column(name).codes()[1]) > 1
-            which = f"values of {measured.name} at one level only" if several else "one level"
             raise DataError(
-                "constant-factor",
-                "column '{column}' has {reason}: it cannot explain anything",
+                "single-level-factor",
+                "column '{column}' has "
+                + ("values of {response} at one level only" if several else "one level")
+                + ": it cannot explain anything",
                 "leave it out of {spell.on}",
                 column=name,
-                reason=which,
+                response=measured.name,
             )
     numeric = [column.numeric for column in columns]
     features = tuple(
@@ -155,8 +157,11 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     ).astype(float)
     _, cells = np.unique(x, axis=0, return_inverse=True)
     gone = len(table) - left
-    warnings = [f"{gone} of {len(table)} rows lack a value and are left out"] if gone else []
-    warnings += [text for feature in features if (text := _nearly_numbers(feature))]
+    warnings = (
+        [Message("missing-values", "{n} of {n_rows} rows lack a value and are left out", n=gone, n_rows=len(table))]
+        if gone else []
+    )  # fmt: skip
+    warnings += [message for feature in features if (message := _nearly_numbers(feature))]
     return Examples(features, x, y[kept], cells.reshape(-1).astype(np.intp), measured.name, measured.unit,
                     tuple(warnings), _bring_ups(part, names))  # fmt: skip
 
@@ -167,14 +172,17 @@ def _bring_ups(table: Table, names: Sequence[str]) -> npt.NDArray[np.intp] | Non
     return units[0] if units else None
 
 
-def _nearly_numbers(feature: Feature) -> str:
-    """A text of which most levels are numbers may be a number with a slip of the pen; empty for others."""
+def _nearly_numbers(feature: Feature) -> Message | None:
+    """A text of which most levels are numbers may be a number with a slip of the pen; None for others."""
     if feature.numeric:
-        return ""
+        return None
     odd = [level for level in feature.levels if not is_number(level)]
     if not odd or 2 * len(odd) >= len(feature.levels):  # written as text on purpose, or really one
-        return ""
-    return f"{feature.name} is taken as text with {len(feature.levels)} levels: '{odd[0]}' is not a number"
+        return None
+    return Message(
+        "number-as-text", "{factor} is taken as text with {n_levels} levels: '{level}' is not a number",
+        factor=feature.name, n_levels=len(feature.levels), level=odd[0],
+    )  # fmt: skip
 
 
 def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:
@@ -184,8 +192,14 @@ def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:
     for name in setting:
         if name not in names:
             near = difflib.get_close_matches(name.lower(), {n.lower(): n for n in names}, 1)
-            hint = next((f"did you mean {n}?" for n in names if n.lower() in near), f"its factors: {', '.join(names)}")
-            raise InputError("unknown-factor", "the model has no factor '{factor}'", "{hint}", factor=name, hint=hint)
+            nearest = [n for n in names if n.lower() in near][:1]
+            raise InputError(
+                "unknown-factor",
+                "the model has no factor '{factor}'",
+                "did you mean {factors}?" if nearest else "its factors: {factors}",
+                factor=name,
+                factors=", ".join(nearest or names),
+            )
     row = []
     for feature in features:
         if feature.name not in setting:
@@ -204,15 +218,14 @@ def encode_one(feature: Feature, value: Cell) -> float:
     """One level as a row of ``x`` has it. Raises InputError as :func:`encode`."""
     if feature.numeric:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            unit = f", in {feature.unit}" if feature.unit else ", without a unit"
             raise InputError(
                 "not-a-number",
                 "{factor}={level} is not a number",
-                "tried were {levels}{unit}",
+                "tried were {levels}" + (", in {unit}" if feature.unit else ", without a unit"),
                 factor=feature.name,
                 level=value,
                 levels=_shown(feature),
-                unit=unit,
+                unit=feature.unit,
             )
         return float(value)
     if value in feature.levels:
@@ -227,10 +240,17 @@ def encode_one(feature: Feature, value: Cell) -> float:
     )
 
 
-def outside(features: Sequence[Feature], row: Array) -> list[str]:
+def outside(features: Sequence[Feature], row: Array) -> list[Message]:
     """The factors in which a row lies beyond what was tried, in words; empty if in none."""
     return [
-        f"{feature.name}={tidy(float(value))} is outside {tidy(feature.low)} to {tidy(feature.high)}"
+        Message(
+            "out-of-range",
+            "{factor}={level} is outside {low} to {high}",
+            factor=feature.name,
+            level=tidy(float(value)),
+            low=tidy(feature.low),
+            high=tidy(feature.high),
+        )
         for feature, value in zip(features, row, strict=True)
         if feature.numeric and not feature.low <= value <= feature.high
     ]

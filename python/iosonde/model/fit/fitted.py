@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError, IosondeError
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.table import Cell, tidy
 from iosonde.core.types import Estimate
 
@@ -165,7 +165,11 @@ def _of_neighbours(model: Model, made: Prediction, apart: Sequence[Feature], lev
     if value is None:
         return made
     names = ", ".join(f"{f.name} {low} and {high}" for f, (low, high) in zip(apart, sides, strict=True))
-    why = f"the interval is that of {names} together: it holds if the response only rises or only falls between them"
+    why = Message(
+        "interval-of-neighbours",
+        "the interval is that of {levels} together: it holds if the response only rises or only falls between them",
+        levels=names,
+    )
     whole = Estimate(value, min(*lows, value), max(*highs, value), level, made.value.n, (why,))
     return replace(made, value=whole, between=True)
 
@@ -228,7 +232,12 @@ def _answer(
 def _of_repeats(value: float, own: Repeats, floor: bool, level: float) -> Estimate:
     """The model's value with the interval that the setting's own trials give."""
     low, high = own.interval(level)
-    said = f"the model's value is outside what the {own.n} trials of this setting say: their mean is {own.mean:.4g}"
+    said = Message(
+        "model-off-repeats",
+        "the model's value is outside what the {n} trials of this setting say: their mean is {mean:.4g}",
+        n=own.n,
+        mean=own.mean,
+    )
     made = Estimate(value, low, high, level, own.n, () if low <= value <= high else (said,))
     return made.within(low=0.0 if floor else None)
 
@@ -260,18 +269,34 @@ def _refuse_far(features: Sequence[Feature], row: Array) -> None:
 def _no_interval(model: Model, row: Array, beyond: Sequence[str], level: float) -> tuple[str, ...]:
     """Why there is no interval, with the cure; empty where there is one."""
     if beyond:
-        return ("no interval: errors within what was tried say nothing of what lies beyond; measure there",)
+        return (
+            Message(
+                "extrapolated",
+                "no interval: errors within what was tried say nothing of what lies beyond; measure there",
+            ),
+        )
     if between := [feature.name for feature in _never_tried(model, row)]:
         return (
-            f"no interval: this {' and '.join(between)} was never tried; "
-            f"validate {spell.leave_out:'{between[0]}'} says how wrong models are at such levels",
+            Message(
+                "untested-level",
+                "no interval: this {factors} was never tried; validate {spell.leave_out:'{factor}'} says "
+                "how wrong models are at such levels",
+                factors=" and ".join(between),
+                factor=between[0],
+            ),
         )
     if model.calibration is None:
-        return ("no interval: the model was fitted without validation",)
+        return (Message("not-validated", "no interval: the model was fitted without validation"),)
     needed = groups_needed(level)
     if model.calibration.groups < needed:
         return (
-            f"no interval: {100 * level:g} % needs {needed} settings, and {model.calibration.groups} were measured",
+            Message(
+                "too-few-settings",
+                "no interval: {level:g} % needs {n_needed} settings, and {n} were measured",
+                level=100 * level,
+                n_needed=needed,
+                n=model.calibration.groups,
+            ),
         )
     return ()
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError, IosondeError
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from ..families import checked, classes, family
@@ -127,7 +128,11 @@ def judge(
             if work:
                 work.fitted(candidate.family, fold.train.size)
     except IosondeError as error:
-        return refused(candidate, f"{error.message} (learning from {fold.train.size} of {len(examples)} rows)", level)
+        learned = {"reason": error.message, "n_train": fold.train.size, "n_rows": len(examples)}
+        reason = Message(
+            error.code, "{reason} (learning from {n_train} of {n_rows} rows)", **{**error.values, **learned}
+        )
+        return refused(candidate, reason, level)
     at, predicted = np.concatenate(rows), np.concatenate(said)
     mae = grouped_mean(np.abs(predicted - examples.y[at]), group.independent[at], level)
     seen, apart = examples.y[at], group.independent[at]

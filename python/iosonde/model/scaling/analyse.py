@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.scaling import efficiencies
 from iosonde.stats.estimate.summarise import mean
@@ -132,8 +133,13 @@ def _fitted_law(
     """One law with its intervals. ``of``: the trials, and what was fitted (these, or their means)."""
     points, basis = of
     if fitted is None:
-        there = f"there {'is' if len(points) == 1 else 'are'} {len(points)}"
-        return FittedLaw(law, {}, None, None, None, None, f"{law.least_sizes} sizes or more are needed, {there}")
+        reason = Message(
+            "too-few-sizes",
+            "{least} sizes or more are needed, there " + ("is" if len(points) == 1 else "are") + " {n}",
+            least=law.least_sizes,
+            n=len(points),
+        )
+        return FittedLaw(law, {}, None, None, None, None, reason)
     misfit = points.lack_of_fit_p(sse(fitted, points), law.n_parameters)
     return FittedLaw(law, _parameters(fitted, basis, level), fitted, comparison.criteria[law.name],
                      comparison.deltas[law.name], misfit)  # fmt: skip
@@ -185,14 +191,24 @@ def _warnings(points: Points, trials: Trials, resamples: int) -> list[str]:
     said = []
     if len(points) < LEAST_SIZES:
         said.append(
-            f"with {len(points)} sizes a cliff cannot be told from contention: measure at {LEAST_SIZES} or more"
+            Message(
+                "too-few-sizes",
+                "with {n_sizes} sizes a cliff cannot be told from contention: measure at {least_sizes} or more",
+                n_sizes=len(points),
+                least_sizes=LEAST_SIZES,
+            )
         )
     if not points.spread_df:
         said.append(
-            "one trial a size: the noise is known only from how the sizes miss a law; repeat each, 3 times or more"
+            Message(
+                "single-trial",
+                "one trial a size: the noise is known only from how the sizes miss a law; repeat each, 3 times or more",
+            )
         )
     if resamples and min(map(len, trials.values())) < _LEAST_TO_RESAMPLE:
-        said.append("fewer than 3 trials at some size: profile intervals instead of the bootstrap")
+        said.append(
+            Message("too-few-trials", "fewer than 3 trials at some size: profile intervals instead of the bootstrap")
+        )
     return said
 
 

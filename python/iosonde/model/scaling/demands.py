@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .fitted_laws import Regime
@@ -33,10 +34,10 @@ def demands(regime: Regime, work: float) -> Demands | str:
     """The demands of an operation of so much ``work`` (in the units that the rate counts), or why there are none."""
     law = next((law for law in regime.possible if law.law.name == "queue"), None)
     if law is None:
-        return "the law of one queue is ruled out or cannot be fitted"
+        return Message("law-excluded", "the law of one queue is ruled out or cannot be fitted")
     ceiling, alone = law.parameters[CEILING], law.parameters[LAMBDA]
     if ceiling.value is None or ceiling.low is None or ceiling.high is None or alone.value is None:
-        return "the ceiling is not reached: measure at more"
+        return Message("ceiling-not-reached", "the ceiling is not reached: measure at more")
     server, whole = _seconds(ceiling, work), _seconds(alone, work)
     return Demands(server, whole, max(work / alone.value - work / ceiling.value, 0.0))
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .fitted_laws import Regime
@@ -66,9 +67,13 @@ def _why_no_interval(regime: Regime, kind: str) -> str:
         is_fitted = any(law.fit for law in regime.laws)
         return "no law falls as the rates do" if is_fitted else "no law: measure at more sizes"
     if kind == "scenario":
-        return f"beyond {SCENARIO} times the largest size measured: a scenario, for which no interval is claimed"
+        return Message(
+            "extrapolated",
+            "beyond {scenario} times the largest size measured: a scenario, for which no interval is claimed",
+            scenario=SCENARIO,
+        )
     if kind == "extrapolated" and regime.lacks_fit:
-        return "every law misses the means: beyond what was measured no interval is claimed"
+        return Message("lack-of-fit", "every law misses the means: beyond what was measured no interval is claimed")
     return ""
 
 

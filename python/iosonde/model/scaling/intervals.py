@@ -16,6 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .laws import ALPHA, KAPPA, KNEE, PEAK, SHARE, Law, LawFit, profile, sse
@@ -89,7 +90,7 @@ def _said(low: float | None, high: float | None) -> tuple[str, ...]:
     if low is not None and high is not None:
         return ()
     ends = "its ends are" if low is None and high is None else f"its {'lower' if low is None else 'upper'} end is"
-    return (f"{ends} not bounded by the data: measure at more sizes",)
+    return (Message("unbounded-interval", "{ends} not bounded by the data: measure at more sizes", ends=ends),)
 
 
 def _down(excess: Excess, value: float, bound: float | None) -> float | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from iosonde.core.column_units import TIME_UNITS
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import Message
 from iosonde.core.table import Cell, Table, tidy
 
 _MOST = 10**7
@@ -69,7 +70,18 @@ def series_of(
         )
     known = ~np.isnan(sizes) & ~np.isnan(rates)
     _check(table, sizes, rates, known, column.name, table.column(on).name)
-    warnings = [] if known.all() else [f"{int((~known).sum())} of {len(table)} rows lack a value and are left out"]
+    warnings = (
+        []
+        if known.all()
+        else [
+            Message(
+                "missing-values",
+                "{n_missing} of {n_rows} rows lack a value and are left out",
+                n_missing=int((~known).sum()),
+                n_rows=len(table),
+            )
+        ]
+    )
     values = 1 / rates if of_time else rates
     unit = f"1/{column.unit or column.name}" if of_time else column.unit
     part = table.take(known)

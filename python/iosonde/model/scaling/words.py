@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from iosonde.core.estimate_text import estimate_parts
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import significant
 from iosonde.core.verdict import VerdictState
@@ -23,34 +24,46 @@ TITLES = {"linear": "linear", "amdahl": "Amdahl", "usl": "USL", "min": "min-law"
 
 def sentences(made: Scaling, on: str, rate: Number) -> list[str]:
     """The conclusions: change of regime, fall, law, what is inconclusive. ``rate`` writes an Estimate of a rate."""
-    changes = [_change(change, on) for change in made.changes]
+    changes: list[str] = [_change(change, on) for change in made.changes]
     if changes:
         changes[-1] += " Each side has laws of its own."
-    return [*changes, _conclusion(made, on, rate)]
+    return [*changes, " ".join(_conclusion(made, on, rate))]
 
 
-def _conclusion(made: Scaling, on: str, rate: Number) -> str:
+def messages(made: Scaling, on: str, rate: Number) -> list[Message]:
+    """The same, each sentence with its code."""
+    return [*(_change(change, on) for change in made.changes), *_conclusion(made, on, rate)]
+
+
+def _conclusion(made: Scaling, on: str, rate: Number) -> list[Message]:
     """The conclusion of the last regime; whether it says a limit is the state of ``made.limit``."""
-    return " ".join(part for part in (_seen(made, on), _law(made, on, rate)) if part)
+    limit = _limit(made, on)
+    return [*([] if limit is None else [limit]), *_laws(made, on, rate)]
 
 
-def _seen(made: Scaling, on: str) -> str:
-    """The limit that the rates show by themselves; nothing where the sentence of the best law says it."""
+def _limit(made: Scaling, on: str) -> Message | None:
+    """The limit that the rates show by themselves; None where the sentence of the best law says it."""
     regime, limit = made.regimes[-1], made.limit
     has_peak = bool(regime.possible) and laws.PEAK in regime.possible[0].parameters
     if limit.fall and not has_peak:
         return _fall(limit.fall, on)
     if not limit.is_seen or (regime.is_compared and _is_bent(regime)):
-        return ""
-    return f"A limit is seen: at {limit.size:g} {on} the efficiency is {_share(limit.efficiency)}."
+        return None
+    return Message(
+        "limit", "A limit is seen: at {size:g} {unit} the efficiency is {efficiency}.",
+        size=limit.size, unit=on, efficiency=_share(limit.efficiency),
+    )  # fmt: skip
 
 
-def _fall(fall: Fall, on: str) -> str:
-    ratio = f"{_share(fall.ratio)} times that at {fall.peak:g}"
-    if fall.is_significant:
-        return f"The rate falls beyond {fall.peak:g} {on}: at {fall.last:g} it is {ratio}."
-    return (f"At {fall.last:g} {on} the rate is {ratio}: with one trial a size a fall is neither shown nor "
-            "excluded.")  # fmt: skip
+def _fall(fall: Fall, on: str) -> Message:
+    return Message(
+        "fall" if fall.is_significant else "fall-inconclusive",
+        "The rate falls beyond {peak:g} {unit}: at {last:g} it is {ratio} times that at {peak:g}."
+        if fall.is_significant
+        else "At {last:g} {unit} the rate is {ratio} times that at {peak:g}: with one trial a size a fall is neither "
+        "shown nor excluded.",
+        peak=fall.peak, last=fall.last, ratio=_share(fall.ratio), unit=on,
+    )  # fmt: skip
 
 
 def _is_bent(regime: Regime) -> bool:
@@ -67,91 +80,182 @@ def _is_bent(regime: Regime) -> bool:
     return max(low.get(laws.ALPHA, 0.0), low.get(laws.KAPPA, 0.0)) > 0
 
 
-def _change(change: Change, on: str) -> str:
-    low, high = significant(change.factor_low), significant(change.factor_high)
-    verb = "falls" if change.factor < 1 else "rises"
-    return (
-        f"Between {change.last:g} and {change.first:g} {on} the rate {verb} to {significant(change.factor)} "
-        f"({low}–{high}) of what goes before: a change of regime (data that leave or enter a cache, another network, "
-        "another mount) and no contention."
+def _change(change: Change, on: str) -> Message:
+    return Message(
+        "change-of-regime",
+        "Between {last:g} and {first:g} {unit} the rate "
+        + ("falls" if change.factor < 1 else "rises")
+        + " to {factor} "
+        "({low}–{high}) of what goes before: a change of regime (data that leave or enter a cache, another network, "
+        "another mount) and no contention.",
+        last=change.last,
+        first=change.first,
+        unit=on,
+        factor=significant(change.factor),
+        low=significant(change.factor_low),
+        high=significant(change.factor_high),
     )
 
 
-def _law(made: Scaling, on: str, rate: Number) -> str:
+def _laws(made: Scaling, on: str, rate: Number) -> list[Message]:
     regime = made.regimes[-1]
     span = f"{regime.low:g} to {regime.high:g} {on}"
     if not regime.possible:
         if any(law.fit for law in regime.laws):
-            return "None of the laws falls so."
-        return f"No law can be told from {span}: 3 sizes or more are needed, 5 to look for a cliff."
+            return [Message("no-falling-law", "None of the laws falls so.")]
+        template = "No law can be told from {span}: 3 sizes or more are needed, 5 to look for a cliff."
+        return [Message("too-few-sizes", template, span=span)]
     best, others = regime.possible[0], regime.possible[1:]
     if not regime.is_compared:
-        named = ", ".join(TITLES[law.law.name] for law in regime.possible)
         cure = "measure at more of them" if regime.lacks_fit else "repeat each, or measure at more"
-        return f"From {span} there is too little to compare the laws ({named}): {cure}."
+        return [
+            Message(
+                "laws-not-compared",
+                "From {span} there is too little to compare the laws ({laws}): " + cure + ".",
+                span=span,
+                laws=_titles(regime.possible),
+            )
+        ]
     if best.law.name == LINEAR:
         return _linear(made, on, rate)  # a case of all others: none of them can be ruled out by it
     if made.limit.is_seen and not _is_bent(regime):
-        said = f"Of the laws {TITLES[best.law.name]} fits best."
+        conclusion = Message("best-law", "Of the laws {law} fits best.", law=TITLES[best.law.name])
     else:
-        said = _SAY[best.law.name](best, regime, on, rate)
-    if others:
-        named = ", ".join(TITLES[law.law.name] for law in others)
-        said += f" Not ruled out either: {named}."
-    return said
+        conclusion = _SAY[best.law.name](best, regime, on, rate)
+    if not others:
+        return [conclusion]
+    return [conclusion, Message("other-laws", "Not ruled out either: {laws}.", laws=_titles(others))]
 
 
-def _linear(made: Scaling, on: str, rate: Number) -> str:
+def _titles(laws: Iterable[FittedLaw]) -> str:
+    return ", ".join(TITLES[law.law.name] for law in laws)
+
+
+def _linear(made: Scaling, on: str, rate: Number) -> list[Message]:
     regime, limit = made.regimes[-1], made.limit
     each = rate(regime.possible[0].parameters[laws.LAMBDA])
     amdahl = next((law for law in regime.laws if law.law.name == "amdahl" and law.fit), None)
     contention = _percent(amdahl.parameters[laws.ALPHA].high) if amdahl else "~"
     if limit.state is not VerdictState.EQUAL:
-        return (f"Whether anything limits is inconclusive as far as {regime.high:g} {on}: linear fits best, {each} "
-                f"each, and contention of {contention} is not excluded.")  # fmt: skip
+        return [
+            Message(
+                "limit-inconclusive",
+                "Whether anything limits is inconclusive as far as {high:g} {unit}: linear fits best, {rate} each, and "
+                "contention of {contention} is not excluded.",
+                high=regime.high,
+                unit=on,
+                rate=each,
+                contention=contention,
+            )
+        ]
     other = "no other limit" if made.changes else "no limit"
-    said = f"Linear as far as {regime.high:g} {on}, {each} each: {other} is seen yet."
-    return said if contention == "~" else f"{said} Contention is at most {contention}."
+    no_limit = Message(
+        "no-limit",
+        "Linear as far as {high:g} {unit}, {rate} each: " + other + " is seen yet.",
+        high=regime.high,
+        unit=on,
+        rate=each,
+    )
+    if contention == "~":
+        return [no_limit]
+    return [no_limit, Message("contention-bound", "Contention is at most {contention}.", contention=contention)]
 
 
-def _amdahl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> str:
+def _amdahl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
     alpha = best.parameters[laws.ALPHA]
     if not alpha.low:
-        return f"Whether anything limits cannot be told: contention is between 0 and {_percent(alpha.high)}."
+        return Message(
+            "limit-inconclusive",
+            "Whether anything limits cannot be told: contention is between 0 and {contention}.",
+            contention=_percent(alpha.high),
+        )
+    ceiling = rate(best.parameters[laws.CEILING])
     if alpha.value is not None and alpha.value > _FLAT:
-        return f"More {on} bring next to nothing: the rate stays near {rate(best.parameters[laws.CEILING])} (Amdahl)."
+        return Message(
+            "at-ceiling",
+            "More {unit} bring next to nothing: the rate stays near {ceiling} (Amdahl).",
+            unit=on,
+            ceiling=ceiling,
+        )
     is_alone = len(regime.possible) == 1 and not regime.lacks_fit
-    ceiling = f"so that no number of {on} gets beyond" if is_alone else "with a ceiling of"
-    return (f"Contention: {_percent_of(alpha)} of the work is serial (Amdahl), {ceiling} "
-            f"{rate(best.parameters[laws.CEILING])}.")  # fmt: skip
+    return Message(
+        "contention",
+        "Contention: {share} of the work is serial (Amdahl), "
+        + ("so that no number of {unit} gets beyond" if is_alone else "with a ceiling of")
+        + " {ceiling}.",
+        share=_percent_of(alpha),
+        unit=on,
+        ceiling=ceiling,
+        is_only_law=is_alone,
+    )
 
 
-def _usl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> str:
+def _usl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
     alpha, peak = best.parameters[laws.ALPHA], best.parameters.get(laws.PEAK)
     serial = f"{_percent_of(alpha)} serial" if alpha.low else f"contention at most {_percent(alpha.high)}"
     if peak is None or peak.value is None:
-        return f"The USL fits best ({serial}), and whether pairs of {on} cost anything cannot be told."
-    where = f"{significant(peak.value)} ({_end(peak.low)}–{_end(peak.high)}) {on}"
-    passed = "" if (peak.low or 0.0) <= regime.high else ", beyond what was measured"
-    return f"The more {on}, the more each pair costs (USL; {serial}): the rate peaks at {where}{passed} and then falls."
+        return Message(
+            "coherency-inconclusive",
+            "The USL fits best ({serial}), and whether pairs of {unit} cost anything cannot be told.",
+            serial=serial,
+            unit=on,
+        )
+    return Message(
+        "peak",
+        "The more {unit}, the more each pair costs (USL; {serial}): the rate peaks at {peak} ({low}–{high}) {unit}"
+        + ("" if (peak.low or 0.0) <= regime.high else ", beyond what was measured")
+        + " and then falls.",
+        unit=on,
+        serial=serial,
+        peak=significant(peak.value),
+        low=_end(peak.low),
+        high=_end(peak.high),
+    )
 
 
-def _min(best: FittedLaw, regime: Regime, on: str, rate: Number) -> str:
-    knee = best.parameters[laws.KNEE]
+def _min(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
+    knee, ceiling = best.parameters[laws.KNEE], rate(best.parameters[laws.CEILING])
     if knee.high is None or (knee.value or 0.0) > regime.high:
-        return f"Linear as far as {regime.high:g} {on}: a ceiling, if there is one, is not reached."
+        return _not_reached("Linear", regime, on)
     if (knee.low or 0.0) <= regime.low:
-        return f"More {on} bring next to nothing: the rate is at a ceiling of {rate(best.parameters[laws.CEILING])}."
-    return (f"A ceiling of {rate(best.parameters[laws.CEILING])}, reached at {significant(knee.value or 0.0)} "
-            f"({_end(knee.low)}–{_end(knee.high)}) {on}; up to there linear.")  # fmt: skip
+        return Message(
+            "at-ceiling",
+            "More {unit} bring next to nothing: the rate is at a ceiling of {ceiling}.",
+            unit=on,
+            ceiling=ceiling,
+        )
+    return Message(
+        "ceiling",
+        "A ceiling of {ceiling}, reached at {knee} ({low}–{high}) {unit}; up to there linear.",
+        ceiling=ceiling,
+        knee=significant(knee.value or 0.0),
+        low=_end(knee.low),
+        high=_end(knee.high),
+        unit=on,
+    )
 
 
-def _queue(best: FittedLaw, regime: Regime, on: str, rate: Number) -> str:
-    share = best.parameters[laws.SHARE]
+def _queue(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
     if best.parameters[laws.CEILING].high is None:
-        return f"Nearly linear as far as {regime.high:g} {on}: a ceiling, if there is one, is not reached."
-    return (f"As {on} that wait for one server: its ceiling is {rate(best.parameters[laws.CEILING])}, and one alone "
-            f"keeps it busy for {_percent_of(share)} of the time.")  # fmt: skip
+        return _not_reached("Nearly linear", regime, on)
+    return Message(
+        "queue",
+        "As {unit} that wait for one server: its ceiling is {ceiling}, and one alone keeps it busy for {share} of the "
+        "time.",
+        unit=on,
+        ceiling=rate(best.parameters[laws.CEILING]),
+        share=_percent_of(best.parameters[laws.SHARE]),
+    )
+
+
+def _not_reached(shape: str, regime: Regime, on: str) -> Message:
+    return Message(
+        "ceiling-not-reached",
+        "{shape} as far as {high:g} {unit}: a ceiling, if there is one, is not reached.",
+        shape=shape,
+        high=regime.high,
+        unit=on,
+    )
 
 
 _SAY = {"amdahl": _amdahl, "usl": _usl, "min": _min, "queue": _queue}

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.level_text import level_shown
+from iosonde.core.message import Message
 from iosonde.core.table import Cell, tidy
 from iosonde.core.types import Estimate
 from iosonde.core.words import level_text
@@ -158,13 +159,13 @@ def _turn(levels: list[Level], means: Array, errors: Array, level: float, tests:
         if 0 < top < n - 1:
             lower = sign * (means[top] - means) - z * np.hypot(errors, errors[top])
             if lower[:top].max() > 0 and lower[top + 1 :].max() > 0:
-                return f"{word} at {levels[top].name}"
+                return Message(word, word + " at {level}", level=levels[top].name)
     # An inner peak or valley that is not the extreme of all.
     for top in range(1, n - 1):
-        for sign, word in ((1.0, "rises to"), (-1.0, "falls to")):
+        for sign, word in ((1.0, "rises"), (-1.0, "falls")):
             lower = sign * (means[top] - means) - z * np.hypot(errors, errors[top])
             if lower[:top].max() > 0 and lower[top + 1 :].max() > 0:
-                return f"{word} {levels[top].name} and turns"
+                return Message(word, word + " to {level} and turns", level=levels[top].name)
     return ""
 
 
@@ -181,7 +182,13 @@ def _turn_inside(design: Design, factor: int, levels: list[Level], level: float,
             means, _, errors = _means(design, codes, chosen, noise)
             found = _turn(levels, means, errors, level, tests)
             if found:
-                return f"{found}, where {design.features[other].name} is {_named(design, other, chosen)}"
+                return Message(
+                    "turns-inside",
+                    "{turn}, where {factor} is {levels}",
+                    turn=found,
+                    factor=design.features[other].name,
+                    levels=_named(design, other, chosen),
+                )
     return ""
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .order import interval_text, joined, ranked_text, tied
@@ -20,7 +21,7 @@ from .ranking import FactorRank, Ranking, Slope
 from .types import Shares
 
 _DRAWS = 4000
-_NO_ERRORS = "no interval: the coefficients come without standard errors"
+_NO_ERRORS = Message("no-standard-errors", "no interval: the coefficients come without standard errors")
 
 
 def rank_line(
@@ -151,9 +152,14 @@ def _numbers(shares: Mapping[str, Shares], unsure: bool) -> dict[str, str]:
 
 
 def _warnings(left: Sequence[str], unsure: bool) -> list[str]:
-    found = ["shares of what the line explains, every level equally often; what the line missed is not in them"]
+    found = [
+        Message(
+            "published-line",
+            "shares of what the line explains, every level equally often; what the line missed is not in them",
+        )
+    ]
     if left:
-        found.append(f"without levels, so held fixed: {', '.join(left)}")
+        found.append(Message("fixed-features", "without levels, so held fixed: {features}", features=", ".join(left)))
     if unsure:
-        found.append("a column std_error in the file would give intervals")
+        found.append(Message("no-standard-errors", "a column std_error in the file would give intervals"))
     return found

@@ -14,6 +14,7 @@ import numpy as np
 
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
+from iosonde.core.message import spell
 from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples
 from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, correct
@@ -163,7 +164,7 @@ def rank(
     check_level(level)
     design = design_of(data)
     names = [feature.name for feature in design.features]
-    held: Groups = frozenset(_numbers(fixed, names, "--fixed"))
+    held: Groups = frozenset(_numbers(fixed, names, f"{spell.fixed}"))
     if len(held) == len(names):
         raise InputError(
             "no-free-factor", "every factor is fixed", "leave one out of {spell.fixed}: nothing is left to choose"
@@ -258,7 +259,7 @@ def _numbers(chosen: Sequence[str], names: Sequence[str], option: str) -> list[i
 
 def _blocks(blocks: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[str, list[int]]:
     """Factors by number; those in no block are the last. Raises InputError."""
-    found = {name: _numbers(factors, names, "--block") for name, factors in blocks.items()}
+    found = {name: _numbers(factors, names, f"{spell.block}") for name, factors in blocks.items()}
     placed = [i for factors in found.values() for i in factors]
     for i in placed:
         if placed.count(i) > 1:

@@ -13,6 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.variance_share import NO_NOISE, held_between
 
@@ -48,7 +49,7 @@ def effects_of(design: Design, level: float, rng: np.random.Generator) -> Shaple
     seed = int(rng.integers(2**31))
     closed = {u: max(0.0, out_of_bag(design, sorted(u), seed, _TREES)[1]) if u else 0.0 for u in sets}
     values = _values({u: np.array(c) for u, c in closed.items()}, k)
-    why = "the interval of a forest's Shapley effect is not known"
+    why = Message("unknown-interval", "the interval of a forest's Shapley effect is not known")
     return Shapley([Estimate(float(np.clip(v, 0, 1)), None, None, level, design.n, (why,)) for v in values], "forests")
 
 
@@ -56,11 +57,20 @@ def _by_additive(design: Design, level: float, rng: np.random.Generator) -> Shap
     k = len(design.features)
     made = additive_effects(design, level, rng)
     if made is None:
-        why = f"Shapley effects of these {k} factors need more settings than {design.n_cells}"
+        why = Message(
+            "too-few-settings",
+            "Shapley effects of these {n_factors} factors need more settings than {n_settings}",
+            n_factors=k,
+            n_settings=design.n_cells,
+        )
         return Shapley([Estimate(None, None, None, level, design.n, (why,))] * k, "")
-    name = f"additive model, which leaves {100 * made.left:.0f} % of the variance"
-    if made.error.any():
-        name += f"; permutations drawn, Monte Carlo standard error up to {made.error.max():.2g}"
+    drawn = "; permutations drawn, Monte Carlo standard error up to {error:.2g}" if made.error.any() else ""
+    name = Message(
+        "additive-model",
+        "additive model, which leaves {left:.0f} % of the variance" + drawn,
+        left=100 * made.left,
+        error=made.error.max(),
+    )
     return Shapley([_limited(made, i, level, design.n) for i in range(k)], name)
 
 

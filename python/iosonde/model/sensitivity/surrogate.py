@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .design import Design
@@ -67,8 +68,17 @@ def total_shares(design: Design, level: float, noise: float, rng: np.random.Gene
     open_ = max(0.0, 1 - noise - explained)
     name = f"forest surrogate with pick-freeze; out of the bag it leaves {100 * open_:.0f} % of the variance open"
     if open_ > MOST_UNEXPLAINED:
-        return SurrogateShares({}, name, f"refused: a surrogate leaves {100 * open_:.0f} % of the variance open, "
-                               f"more than {100 * MOST_UNEXPLAINED:.0f} %: measure more settings")  # fmt: skip
+        return SurrogateShares(
+            {},
+            name,
+            Message(
+                "poor-surrogate",
+                "refused: a surrogate leaves {open:.0f} % of the variance open, more than {limit:.0f} %: "
+                "measure more settings",
+                open=100 * open_,
+                limit=100 * MOST_UNEXPLAINED,
+            ),
+        )
     a, b = (_drawn(design, rng) for _ in range(2))
     base = _ask(forest, a)
     own = float(np.concatenate([base, _ask(forest, b)]).var())

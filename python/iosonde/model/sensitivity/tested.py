@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples
 from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, correct
@@ -31,5 +32,5 @@ def effects_of_bins(design: Design, nulls: list[Null], shares: list[Estimate]) -
         for name, null, share in zip(names, nulls, shares, strict=True)
     )
     if all(effect.p is None for effect in effects):
-        return ResponseEffects(names, (), "nothing tells noise from effects", False)
+        return ResponseEffects(names, (), Message("no-error-term", "nothing tells noise from effects"), False)
     return correct([ResponseEffects(names, effects, "", design.df_repeats > 0)])[0]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import f_upper_p
 
@@ -14,8 +15,14 @@ from .design import FACTORIAL, FRACTION, Design
 from .order import WORTH_A_WORD
 from .variances import Groups, Resampled, VarianceShare
 
-_ALIASED = "refused: a fraction of the combinations cannot tell a factor's interactions from other factors' effects"
-_LINKED = "refused: the factors were not varied independently, so ST is not defined; see the Shapley effects"
+_ALIASED = Message(
+    "aliased-fraction",
+    "refused: a fraction of the combinations cannot tell a factor's interactions from other factors' effects",
+)
+_LINKED = Message(
+    "correlated-factors",
+    "refused: the factors were not varied independently, so ST is not defined; see the Shapley effects",
+)
 Total = tuple[Estimate, float | None]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
+from iosonde.core.message import Message, restore
 from iosonde.stats.regression.effect_types import FactorEffect
 from iosonde.stats.regression.effect_verdicts import block_sentences, drift_sentences
 
@@ -20,6 +21,7 @@ _LINEAR = 0.1  # of V(Y) that a straight line misses of the group means
 _NOISE_IN_ST = 0.03
 _MOST_LINKS = 3
 _INTERACTIONS = 0.02  # of V(Y)
+_REFUSALS = ("aliased-fraction", "correlated-factors", "poor-surrogate")  # of ST
 _FEW = 100  # below it, 95 % intervals of scattered settings cover 83 to 95 %
 
 
@@ -144,17 +146,26 @@ def warnings(
 
 def _of_noise(ranking: Ranking, design: Design) -> Iterator[str]:
     if not ranking.intervals:
-        what = "too little tells noise from effects" if ranking.noise_from else "nothing tells noise from effects"
-        yield f"{what}, so there are no intervals: repeat every setting, 3 times or more"
+        yield Message(
+            "no-replication",
+            ("too little" if ranking.noise_from else "nothing")
+            + " tells noise from effects, so there are no intervals: repeat every setting, 3 times or more",
+        )
         if ranking.noise_from:
-            yield "p is against what the main effects leave, in which interactions are"
+            yield Message("lack-of-fit-noise", "p is against what the main effects leave, in which interactions are")
     elif not design.df_repeats:
         st = "ST holds the noise, and " if design.kind == FACTORIAL else ""
         rest = "noise is what the main effects leave, and " if design.kind in (FRACTION, SCATTERED) else ""
-        yield (f"no setting was repeated: {rest}{st}interactions cannot be told from noise; repeat the settings to "
-               "tell them apart")  # fmt: skip
+        yield Message(
+            "no-repeats",
+            f"no setting was repeated: {rest}{st}interactions cannot be told from noise; repeat the settings to "
+            "tell them apart",
+        )
     elif design.ss_within.sum() <= 1e-20 * design.total * design.n:
-        yield "the repeats of every setting are exactly equal: copies, or no noise at all; see iosonde check"
+        yield Message(
+            "identical-repeats",
+            "the repeats of every setting are exactly equal: copies, or no noise at all; see iosonde check",
+        )
 
 
 def _of_fraction(ranking: Ranking, design: Design) -> Iterator[str]:
@@ -162,47 +173,98 @@ def _of_fraction(ranking: Ranking, design: Design) -> Iterator[str]:
     whole = [factor for factor in ranking.factors if any(alias.whole for alias in factor.aliases)]
     for factor in whole[:_MOST_LINKS]:
         found = [alias for alias in factor.aliases if alias.whole]
-        which = "that interaction is" if len(found) == 1 else "these interactions are"
-        yield f"{factor.name} is aliased with {named(found)}: told apart only if {which} absent"
+        yield Message(
+            "aliased-factors",
+            "{factor} is aliased with {interactions}: told apart only if "
+            + ("that interaction is" if len(found) == 1 else "these interactions are")
+            + " absent",
+            factor=factor.name,
+            interactions=named(found),
+        )
     if len(whole) > _MOST_LINKS:
-        yield f"{len(whole) - _MOST_LINKS} more factors are aliased with interactions of two others"
+        yield Message(
+            "aliased-factors",
+            "{n_more} more factors are aliased with interactions of two others",
+            n_more=len(whole) - _MOST_LINKS,
+        )
     if design.kind != FRACTION:
         return
     partly = [factor.name for factor in ranking.factors if factor.aliases and factor not in whole]
     if partly:
-        yield f"partly aliased with interactions of two others: {', '.join(partly)}; the JSON says with which"
+        yield Message(
+            "partly-aliased",
+            "partly aliased with interactions of two others: {factors}; the JSON says with which",
+            factors=", ".join(partly),
+        )
     if not whole and not partly and len(ranking.factors) <= MOST_FACTORS:
-        yield ("a balanced fraction of the combinations: main effects are aliased only with interactions of three "
-               "factors or more, and ST is refused")  # fmt: skip
+        yield Message(
+            "balanced-fraction",
+            "a balanced fraction of the combinations: main effects are aliased only with interactions"
+            " of three factors or more, and ST is refused",
+        )
     else:
-        yield ("a balanced fraction of the combinations: a factor's share may hold interactions of the others "
-               "(aliases), and ST is refused")  # fmt: skip
+        yield Message(
+            "balanced-fraction",
+            "a balanced fraction of the combinations: a factor's share may hold interactions of the "
+            "others (aliases), and ST is refused",
+        )
 
 
 def _of_settings(ranking: Ranking, design: Design) -> Iterator[str]:
     if design.kind == SCATTERED and design.n_cells < _FEW:
-        yield (f"{design.n_cells} scattered settings are few: intervals may be too short; {_FEW} or more are wanted")
+        yield Message(
+            "few-settings",
+            "{n_settings} scattered settings are few: intervals may be too short; {n_needed} or more are wanted",
+            n_settings=design.n_cells,
+            n_needed=_FEW,
+        )
     if design.binned:
-        yield f"in bins of equally many rows: {', '.join(design.binned)}"
+        yield Message("binned-factors", "in bins of equally many rows: {factors}", factors=", ".join(design.binned))
 
 
 def _of_links(ranking: Ranking, design: Design) -> Iterator[str]:
     """Which factors hang together, and what is done about it."""
     for link in ranking.links[:_MOST_LINKS]:
         if link.strength > 0.999:
-            yield f"{link.first} and {link.second} always change together: their effects cannot be told apart"
+            yield Message(
+                "inseparable-factors",
+                "{first} and {second} always change together: their effects cannot be told apart",
+                first=link.first,
+                second=link.second,
+            )
         else:
-            yield (f"{link.first} and {link.second} were not varied independently (strength {link.strength:.2f}): S1 "
-                   "of one holds effects of the other; the Shapley effects share them out")  # fmt: skip
+            yield Message(
+                "correlated-factors",
+                "{first} and {second} were not varied independently (strength {strength:.2f}): S1 of one "
+                "holds effects of the other; the Shapley effects share them out",
+                first=link.first,
+                second=link.second,
+                strength=link.strength,
+            )
     if len(ranking.links) > _MOST_LINKS:
-        yield f"{len(ranking.links) - _MOST_LINKS} more pairs of factors were not varied independently"
+        yield Message(
+            "correlated-factors",
+            "{n_more} more pairs of factors were not varied independently",
+            n_more=len(ranking.links) - _MOST_LINKS,
+        )
     if ranking.by == BY_ADJUSTED:
-        some = "" if ranking.links else f"the settings are not balanced (strength up to {design.imbalance:.2f}): "
-        yield f"{some}ranked by the adjusted share, which is what a factor explains beyond all others"
-    if ranking.shapley_estimator.startswith("additive"):
-        yield f"Shapley effects by an {ranking.shapley_estimator}: interactions are in nobody's effect"
+        unbalanced = "" if ranking.links else "the settings are not balanced (strength up to {imbalance:.2f}): "
+        yield Message(
+            "adjusted-shares",
+            unbalanced + "ranked by the adjusted share, which is what a factor explains beyond all others",
+            imbalance=design.imbalance,
+        )
+    estimator = ranking.shapley_estimator
+    if isinstance(estimator, Message) and estimator.code == "additive-model":
+        yield Message(
+            "additive-shapley",
+            "Shapley effects by an {estimator}: interactions are in nobody's effect",
+            estimator=estimator,
+        )
     if ranking.by != BY_ADJUSTED and ranking.links:
-        yield "too few settings for shares beyond the other factors: the order is that of S1"
+        yield Message(
+            "too-few-settings", "too few settings for shares beyond the other factors: the order is that of S1"
+        )
 
 
 def _of_interactions(ranking: Ranking, beyond: Adjusted | None) -> Iterator[str]:
@@ -210,8 +272,11 @@ def _of_interactions(ranking: Ranking, beyond: Adjusted | None) -> Iterator[str]
     part = None if beyond is None else beyond.interactions
     if part is None or part.p is None or part.p > 1 - ranking.level or (part.share.value or 0.0) <= _INTERACTIONS:
         return
-    yield (f"main effects leave {ranged(part.share)} of the variance to interactions: a factor's share may hold "
-           "some of them")  # fmt: skip
+    yield Message(
+        "interactions",
+        "main effects leave {share} of the variance to interactions: a factor's share may hold some of them",
+        share=ranged(part.share),
+    )
 
 
 def _refusals(ranking: Ranking) -> Iterator[str]:
@@ -219,17 +284,22 @@ def _refusals(ranking: Ranking) -> Iterator[str]:
         w for f in ranking.factors for w in (*f.over_all.st.warnings, *(f.shapley.warnings if f.shapley else ()))
     ]
     for reason in dict.fromkeys(reasons):
-        if reason.startswith("refused"):
-            yield f"ST {reason}"
-        elif reason.startswith("Shapley"):
+        if not isinstance(reason, Message):
+            continue
+        if reason.code in _REFUSALS:
+            yield restore(reason.code, f"ST {reason}", reason.values)
+        elif reason.code == "too-few-settings":
             yield reason
 
 
 def _of_factors(ranking: Ranking) -> Iterator[str]:
     strong = [factor.name for factor in ranking.factors if factor.interacts]
     if strong:
-        yield (f"{joined(strong)}: ST is well above S1: what it does depends on the other factors; look at it within "
-               "their levels")  # fmt: skip
+        yield Message(
+            "interactions",
+            "{factors}: ST is well above S1: what it does depends on the other factors; look at it within their levels",
+            factors=joined(strong),
+        )
     raised = [
         f"{factor.name} {max(0.0, factor.over_all.st_corrected):.2f}"
         for factor in ranking.factors
@@ -237,10 +307,15 @@ def _of_factors(ranking: Ranking) -> Iterator[str]:
         and (factor.over_all.st.value or 0.0) - max(0.0, factor.over_all.st_corrected) > _NOISE_IN_ST
     ]
     if raised:
-        yield f"without what noise adds to it ST is {', '.join(raised)}"
+        yield Message("noise-corrected", "without what noise adds to it ST is {shares}", shares=", ".join(raised))
     for factor in ranking.factors:
         if factor.effects and factor.effects.turns:
-            yield f"{factor.name}: the response is not monotone: {factor.effects.turns}"
+            yield Message(
+                "not-monotone",
+                "{factor}: the response is not monotone: {turns}",
+                factor=factor.name,
+                turns=factor.effects.turns,
+            )
 
 
 def _of_line(ranking: Ranking, r2: float | None) -> Iterator[str]:
@@ -250,5 +325,10 @@ def _of_line(ranking: Ranking, r2: float | None) -> Iterator[str]:
     means = sum(max(f.over_all.s1_corrected or 0.0, 0.0) for f in ranking.factors)
     missed = float(np.clip(means, 0, 1)) - r2
     if missed > _LINEAR and not ranking.links:
-        yield (f"a straight line explains {100 * r2:.0f} %, the factors' levels {100 * means:.0f} %: do not rank by "
-               "coefficients here")  # fmt: skip
+        yield Message(
+            "poor-line",
+            "a straight line explains {line:.0f} %, the factors' levels {levels:.0f} %: do not rank "
+            "by coefficients here",
+            line=100 * r2,
+            levels=100 * means,
+        )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from iosonde.core.message import Message
 from iosonde.foreign.child import OnWait
 from iosonde.ranks import reserve
 
@@ -52,13 +53,15 @@ def _try(check: Check, limit_s: float) -> Ability:
         try:
             answer.append(check())
         except Exception as error:
-            answer.append(Ability(_name(check), False, f"failed: {type(error).__name__}: {error}"))
+            detail = Message("check-crashed", "failed: {type}: {error}", type=type(error).__name__, error=error)
+            answer.append(Ability(_name(check), False, detail))
 
     # A daemon: a check that hangs inside the kernel cannot be ended, only left behind.
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(limit_s)
-    return answer[0] if answer else Ability(_name(check), False, f"failed: no answer within {limit_s:.0f} s")
+    detail = Message("no-response", "failed: no answer within {limit_s:.0f} s", limit_s=limit_s)
+    return answer[0] if answer else Ability(_name(check), False, detail)
 
 
 def _name(check: Check) -> str:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from iosonde.core.errors import InputError, IosondeError, LaunchError
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.ranks import launch, rollcall, temporary, watchdog
 from iosonde.ranks.launch import local, mpiexec, mpirun, slurm
 from iosonde.ranks.machine import reading
@@ -54,7 +54,7 @@ def mpi_ranks() -> Ability:
         return Ability("2 ranks", True, f"started and connected in {outcome.seconds:.1f} s", _MANY)
     reason = (outcome.stderr_tail.strip().splitlines() or [f"exit code {outcome.exit_code}"])[-1]
     if outcome.timed_out:
-        reason = f"no answer within {_START_S:.0f} s"
+        reason = Message("no-response", "no answer within {limit_s:.0f} s", limit_s=_START_S)
     return Ability("2 ranks", False, reason, _MANY, "load one MPI module only, or: pip install 'iosonde[mpich]'")
 
 
@@ -63,19 +63,35 @@ def slurm_job() -> Ability:
     srun = shutil.which("srun")
     needed_for = "ranks on the nodes of a Slurm allocation"
     if not srun:
-        return Ability("slurm", False, "srun is not on PATH", needed_for, "on a cluster with Slurm: load its client")
+        return Ability("slurm", False, _missing("srun"), needed_for, "on a cluster with Slurm: load its client")
     version = (reading.tool([srun, "--version"]) or "").strip() or srun
     types = slurm.mpi_types(srun)
     try:
-        how = f"ranks start with --mpi={slurm.choose_pmi(mpiexec.library().flavour, types)}"
+        pmi = slurm.choose_pmi(mpiexec.library().flavour, types)
+        how = f"ranks start with --mpi={pmi}"
     except LaunchError as error:
-        return Ability("slurm", False, f"{version}: {error.message}", needed_for, error.hint)
+        return Ability("slurm", False, error.message.prefixed(version), needed_for, error.hint)
     nodes = reading.tool(["sinfo", "--noheader", "--Node", "--format=%N"])
     if nodes is None:
-        return Ability("slurm", False, f"{version}: sinfo gets no answer", needed_for, "is slurmctld up? scontrol ping")
+        detail = Message("no-response", "{version}: sinfo gets no answer", version=version)
+        return Ability("slurm", False, detail, needed_for, "is slurmctld up? scontrol ping")
     job = os.environ.get("SLURM_JOB_ID")
-    where = f"inside job {job}" if job else "not inside a job"
-    return Ability("slurm", True, f"{version}; {len(set(nodes.split()))} nodes; {how}; {where}", needed_for)
+    detail = Message(
+        "slurm-job" if job else "slurm",
+        "{version}; {nodes} nodes; {how}; inside job {job}"
+        if job
+        else "{version}; {nodes} nodes; {how}; not inside a job",
+        version=version,
+        nodes=len(set(nodes.split())),
+        how=how,
+        pmi=pmi,
+        job=job,
+    )
+    return Ability("slurm", True, detail, needed_for)
+
+
+def _missing(tool: str) -> Message:
+    return Message("tool-missing", "{tool} is not on PATH", tool=tool)
 
 
 def other_hosts() -> Ability:
@@ -85,27 +101,33 @@ def other_hosts() -> Ability:
     for name, agent in named.items():
         program = agent.split()[0]
         if not shutil.which(program):
-            return Ability("other hosts", False, f"{name} names {program}, which cannot be run", needed_for,
-                           f"mend {name}, or unset it to take ssh")  # fmt: skip
+            detail = Message(
+                "command-not-runnable",
+                "{variable} names {program}, which cannot be run",
+                variable=name,
+                program=program,
+            )
+            return Ability("other hosts", False, detail, needed_for, f"mend {name}, or unset it to take ssh")
     if named:
         return Ability("other hosts", True, "; ".join(f"{name}={agent}" for name, agent in named.items()), needed_for)
     ssh = shutil.which("ssh")
-    return Ability("other hosts", bool(ssh), ssh or "ssh is not on PATH", needed_for, "apt install openssh-client")
+    return Ability("other hosts", bool(ssh), ssh or _missing("ssh"), needed_for, "apt install openssh-client")
 
 
 def pbs_job() -> Ability:
     """PBS: qsub, and whether this is a job."""
     needed_for = "ranks on the nodes of a PBS job"
     if not shutil.which("qsub"):
-        return Ability("pbs", False, "qsub is not on PATH", needed_for, "on a cluster with PBS: load its client")
+        return Ability("pbs", False, _missing("qsub"), needed_for, "on a cluster with PBS: load its client")
     job = os.environ.get("PBS_JOBID")
     if not job:
-        return Ability("pbs", True, "not inside a job", needed_for)
+        return Ability("pbs", True, Message("pbs", "not inside a job"), needed_for)
     try:
         nodes = len(mpirun.scheduler_hosts(os.environ))
     except InputError as error:
-        return Ability("pbs", False, f"inside job {job}: {error.message}", needed_for, error.hint)
-    return Ability("pbs", True, f"inside job {job}; {nodes} nodes", needed_for)
+        return Ability("pbs", False, error.message.prefixed(f"inside job {job}"), needed_for, error.hint)
+    detail = Message("pbs-job", "inside job {job}; {nodes} nodes", job=job, nodes=nodes)
+    return Ability("pbs", True, detail, needed_for)
 
 
 def nodes_of_the_job() -> Ability:
@@ -117,7 +139,10 @@ def nodes_of_the_job() -> Ability:
     except IosondeError as error:
         return Ability("nodes", False, error.message, needed_for, error.hint)
     shown = ", ".join(hosts[:4]) + (f" … {hosts[-1]}" if len(hosts) > 4 else "")
-    return Ability("nodes", True, f"{len(hosts)} answer by {launcher.name}: {shown}", needed_for)
+    detail = Message(
+        "nodes-ready", "{nodes} answer by {launcher}: {hosts}", nodes=len(hosts), launcher=launcher.name, hosts=shown
+    )
+    return Ability("nodes", True, detail, needed_for)
 
 
 CHECKS = [mpi_library, mpi_launcher, mpi_ranks, other_hosts, slurm_job, pbs_job]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 
 from iosonde.core.errors import LaunchError
+from iosonde.core.message import Message
 from iosonde.ranks.launch import local, mpiexec, program
 
 from .ability import Ability
@@ -17,9 +18,8 @@ def mpi_programs() -> Ability:
     """Start two tasks of the MPI that each of them loads, by the launcher that belongs to it."""
     name, there = "mpi programs", [tool for tool in TOOLS if program.path_of(tool)]
     if not there:
-        return Ability(
-            name, False, f"none on PATH: {', '.join(TOOLS)}", _NEEDED_FOR, "build one from github.com/hpc/ior"
-        )
+        detail = Message("tool-missing", "none on PATH: {tools}", tools=", ".join(TOOLS))
+        return Ability(name, False, detail, _NEEDED_FOR, "build one from github.com/hpc/ior")
     said, cure = [], ""
     for library in dict.fromkeys(program.library_of(tool) for tool in there):
         who = ", ".join(tool for tool in there if program.library_of(tool) == library)

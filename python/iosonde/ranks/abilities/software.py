@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 from importlib import metadata
 
+from iosonde.core.message import Message
 from iosonde.core.program_output import run_program
 from iosonde.ranks.machine import reading
 
@@ -48,7 +49,11 @@ def libraries() -> Ability:
             metadata.version(name)
         except metadata.PackageNotFoundError:
             missing.append(name)
-    detail = f"missing: {', '.join(missing)}" if missing else f"all {len(_LIBRARIES)} there"
+    detail = (
+        Message("library-missing", "missing: {libraries}", libraries=", ".join(missing))
+        if missing
+        else Message("libraries", "all {n} there", n=len(_LIBRARIES))
+    )
     return Ability("libraries", not missing, detail, "everything", f"pip install {' '.join(missing)}", required=True)
 
 
@@ -69,7 +74,8 @@ class Tool:
         """Whether it is there, and its version."""
         path = shutil.which(self.name)
         if not path:
-            return Ability(self.name, False, "not on PATH", self.needed_for, self.cure)
+            detail = Message("tool-missing", "not on PATH", tool=self.name)
+            return Ability(self.name, False, detail, self.needed_for, self.cure)
         said = reading.tool([path, *self.version]) if self.version else None
         return Ability(self.name, True, f"{version_in(said or '')} {path}".strip(), self.needed_for)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from iosonde.core.errors import IosondeError, TargetError, TargetFaultError
 from iosonde.core.filesystems import MEMORY_TYPES
+from iosonde.core.message import Message
 from iosonde.core.units import format_size
 from iosonde.foreign.child import LIMIT_S, Child, NoAnswerError, OnWait
 from iosonde.foreign.removal import remove_tree
@@ -31,7 +32,8 @@ def target_mount(target: Path) -> Ability:
     found = mount.of_path(target)
     space = mount.space(target)
     if found is None:
-        return Ability("target", False, f"{target}: no mount found", "measuring it", "look at /proc/self/mountinfo")
+        missing = Message("no-mount", "{target}: no mount found", target=target)
+        return Ability("target", False, missing, "measuring it", "look at /proc/self/mountinfo")
     free = "free space unknown" if space["free_bytes"] is None else f"{format_size(space['free_bytes'])} free"
     detail = f"{found.type} from {found.source}, {free}"
     return Ability("target", found.type not in MEMORY_TYPES, detail, "measuring storage and not memory",
@@ -106,7 +108,8 @@ def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = Non
         try:
             there = child.call("is_directory", whole, f"looking at {whole}", path=whole)
         except TargetFaultError as error:
-            return [Ability("target", False, f"failed: {error.message}", "measuring it", error.hint, required=True)]
+            detail = error.message.prefixed("failed")
+            return [Ability("target", False, detail, "measuring it", error.hint, required=True)]
         if not there:
             raise TargetError(
                 "not-a-directory",
@@ -115,14 +118,14 @@ def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = Non
                 target=target,
             )
         if not whole.isascii() and any(0xD800 <= ord(char) < 0xE000 for char in whole):
-            return [Ability("target", False, f"the name of {target} is not UTF-8", "measuring it",
-                            "rename it, or mount it elsewhere (mount --bind)")]  # fmt: skip
+            detail = Message("not-utf8", "the name of {target} is not UTF-8", target=target)
+            return [Ability("target", False, detail, "measuring it", "rename it, or mount it elsewhere (mount --bind)")]
         for check in CHECKS:
             name = check.__name__.replace("_", " ")
             try:
                 found.append(Ability(**child.call(check.__name__, whole, f"trying '{name}' in {whole}", path=whole)))
             except IosondeError as error:
-                found.append(Ability(name, False, f"failed: {error.message}", "measuring it", error.hint))
+                found.append(Ability(name, False, error.message.prefixed("failed"), "measuring it", error.hint))
                 if isinstance(error, NoAnswerError):
                     break
     finally:

@@ -15,7 +15,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from iosonde.core.errors import LaunchError
+from iosonde.core.errors import LaunchError, error_from_json
 from iosonde.core.program_output import run_program
 
 MPICH, OPEN_MPI, INTEL = "mpich", "openmpi", "intel"
@@ -31,7 +31,7 @@ from iosonde.ranks import mpi
 try:
     answer = {"version": mpi.library_version(), "paths": mpi.loaded_libraries()}
 except LaunchError as error:
-    answer = {"error": error.message}
+    answer = {"error": error.to_json()}
 print(json.dumps(answer))
 """
 
@@ -63,11 +63,10 @@ def library() -> Library:
         done = run_program([sys.executable, "-c", _PROBE], _PROBE_S, environment={**os.environ, "PYTHONPATH": path})
         answer = json.loads(done.stdout)
     except (OSError, subprocess.TimeoutExpired, ValueError) as error:
-        raise LaunchError(
-            "mpi-probe-failed", "the MPI library could not be asked for its version", "{install}", install=INSTALL
-        ) from error
+        raise LaunchError("mpi-probe-failed", "the MPI library could not be asked for its version", INSTALL) from error
     if "error" in answer:
-        raise LaunchError("reraised", "{error}", "{install}", error=answer["error"], install=INSTALL)
+        reported = error_from_json(answer["error"])
+        raise reported.with_words(reported.message, INSTALL)
     return Library(flavour_of(answer["version"]), answer["version"], tuple(answer["paths"]))
 
 
@@ -105,9 +104,8 @@ def _belonging(wanted: Library, who: str, path: str) -> Mpiexec:
     raise LaunchError(
         "tool-missing",
         "there is no mpiexec on PATH for {version}",
-        "{install}",
+        INSTALL,
         version=wanted.version,
-        install=INSTALL,
     )
 
 

@@ -113,26 +113,24 @@ def read_hostfile(path: Path) -> tuple[str, ...]:
         raise InputError(
             "unreadable-file",
             "cannot read the host file {path}: {reason}",
-            "a file with one host name per line, or {alternative}",
+            "a file with one host name per line, or " + _NAMES,
             path=path,
             reason=error.strerror,
-            alternative=_NAMES,
         ) from error
     return _checked(parse_hosts(text), f"the host file {path}", "give one host name per line")
 
 
 def _checked(hosts: tuple[str, ...], where: str, hint: str) -> tuple[str, ...]:
     if not hosts:
-        raise InputError("no-hosts", "{source} names no host", "{hint}", source=where, hint=hint)
+        raise InputError("no-hosts", "{source} names no host", hint, source=where)
     for host in hosts:
         if not HOST_NAME.fullmatch(host):  # launchers pass names on to ssh, which takes "-o…" for an option
             raise InputError(
                 "invalid-host-name",
                 "{source}: '{host}' is not a host name",
-                "{hint}",
+                hint,
                 source=where,
                 host=host,
-                hint=hint,
             )
     return hosts
 

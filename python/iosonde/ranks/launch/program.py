@@ -110,21 +110,19 @@ def check(launcher: Launcher, nodes: int, library: Library, env: Mapping[str, st
         raise LaunchError(
             "launch-failed",
             "{program} does not start a job of {version}: {reason}",
-            "{cure}",
+            _CURE,
             program=started,
             version=library.version,
             reason=why,
-            cure=_CURE,
         )
     if library.paths and tasks != [nodes]:
         raise LaunchError(
             "mpi-mismatch",
             "{program} and {version} do not belong together: of {nodes} tasks each believes to be alone",
-            "{cure}",
+            _CURE,
             program=started,
             version=library.version,
             nodes=nodes,
-            cure=_CURE,
         )
     return outcome.seconds
 

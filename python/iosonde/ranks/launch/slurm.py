@@ -92,12 +92,13 @@ def from_environment(env: Mapping[str, str]) -> Slurm:
     """
     srun = shutil.which("srun", path=env.get("PATH"))
     if not srun or not env.get("SLURM_JOB_ID"):
-        missing = "srun is not on PATH" if not srun else "this is not a Slurm job"
         raise LaunchError(
-            "launcher-unavailable",
-            "the slurm launcher cannot start ranks: {reason}",
+            "no-slurm-job" if srun else "tool-missing",
+            "the slurm launcher cannot start ranks: this is not a Slurm job"
+            if srun
+            else "the slurm launcher cannot start ranks: {tool} is not on PATH",
             "get an allocation first: salloc -N 4, or write the command into an sbatch script",
-            reason=missing,
+            tool="srun",
         )
     return Slurm(srun, job_nodes(env))
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from iosonde.core.filesystems import is_surely_network, servers
+from iosonde.core.message import Message
 
 from . import netlink, traffic
 from .mount import Mount
@@ -71,10 +72,12 @@ def to_servers(found: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> 
     ways = {host: [way for one in addresses(host) if (way := network.way_to(one))] for host in hosts}
     ours = [host for host, several in ways.items() if any(_is_here(way, network) for way in several)]
     if ours:
-        return Route(why=f"a server runs on this node ({ours[0]})", own_server=_by_its_address(ours))
+        why = Message("own-server", "a server runs on this node ({host})", host=ours[0])
+        return Route(why=why, own_server=_by_its_address(ours))
     reached = {way.index for several in ways.values() for way in several}
     if _by_rdma(found):
-        return Route(ports=network.ports, why="" if network.ports else "RDMA passes the kernel, and no port counts it")
+        why = "" if network.ports else Message("rdma-not-counted", "RDMA passes the kernel, and no port counts it")
+        return Route(ports=network.ports, why=why)
     exact = all(ways.values()) and bool(also or (ways and found.type in _ONE_SERVER))
     indexes = once(reached if exact else reached | network.routed, network.links)
     ports = () if exact else network.ports
@@ -82,7 +85,7 @@ def to_servers(found: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> 
         indexes = {index for index in indexes if network.links[index].type != netlink.INFINIBAND}
     assumed = not reached and not is_surely_network(found.type, found.source)
     if not indexes and not ports:
-        return Route(why="no interface of this node has a route to others")
+        return Route(why=Message("no-route", "no interface of this node has a route to others"))
     return Route(tuple(sorted(network.links[index].name for index in indexes)), ports, assumed=assumed)
 
 
@@ -156,7 +159,7 @@ def _virtual(found: Mount) -> str:
     if found.type == "9p" and _options(found).get("trans") == "virtio":
         return _PAST_THE_NETWORK["virtiofs"]
     if any(name.startswith("compress") and value not in ("no", "none", "0") for name, value in _options(found).items()):
-        return "its client compresses what it sends"
+        return Message("compressing-client", "its client compresses what it sends")
     return ""
 
 

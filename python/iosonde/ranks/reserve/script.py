@@ -54,14 +54,12 @@ def _start(words: Sequence[str], nodes: int, out: int, err: int) -> subprocess.P
         return subprocess.Popen([*words, str(nodes)], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                 start_new_session=True)  # fmt: skip
     except OSError as error:
-        hint = f"chmod +x {words[0]}" if isinstance(error, PermissionError) else "look at its path and its first line"
         raise InputError(
             "launch-failed",
             "cannot start the reserve script {script}: {reason}",
-            "{hint}",
+            "chmod +x {script}" if isinstance(error, PermissionError) else "look at its path and its first line",
             script=words[0],
             reason=error.strerror,
-            hint=hint,
         ) from error
 
 
@@ -75,10 +73,9 @@ def _wait(process: subprocess.Popen[bytes], outputs: Sequence[int], said: str, l
             raise InputError(
                 "too-much-output",
                 "{script} printed more than {limit} and was ended",
-                "{prints}",
+                _PRINTS,
                 script=said,
                 limit=format_size(MOST_BYTES),
-                prints=_PRINTS,
             )
         if time.monotonic() > give_up:
             raise LaunchError(
@@ -107,11 +104,10 @@ def _names(text: str, said: str, nodes: int) -> tuple[str, ...]:
                 raise InputError(
                     "invalid-host-name",
                     "{script} printed '{host}' in line {line}, which is not the name of a node",
-                    "{prints}",
+                    _PRINTS,
                     script=said,
                     host=_short(word),
                     line=number,
-                    prints=_PRINTS,
                 )
             if word in names:
                 raise InputError(

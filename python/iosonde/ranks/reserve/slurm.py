@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 
 from iosonde.core import nodelist
 from iosonde.core.errors import InputError, LaunchError
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.parent_death import signal_on_parent_death
 from iosonde.core.program_output import run_program
 from iosonde.ranks.machine import reading
@@ -31,7 +31,7 @@ SUBMIT_S = 60.0
 _HOLD = "env -0; echo; exec cat"
 _END_OF_ENVIRONMENT = b"\0\n"
 _TALK_BYTES = 1 << 16
-_OPTIONS_HINT = f"look at: sinfo; options for Slurm follow the word, as in {spell.reserve:'salloc --partition=long'}"
+_OPTIONS_HINT = "look at: sinfo; options for Slurm follow the word, as in {spell.reserve:'salloc --partition=long'}"
 # Reasons of squeue(1) that waiting does not cure, or that only an administrator does.
 _HOPELESS = {
     "PartitionConfig": "the partition has not so many nodes, or not for so long",
@@ -88,9 +88,8 @@ def submit(options: Sequence[str], nodes: int, command: Sequence[str]) -> str:
         raise LaunchError(
             "launch-failed",
             "sbatch cannot be used: {reason}",
-            "{options_hint}",
+            _OPTIONS_HINT,
             reason=error.strerror,
-            options_hint=_OPTIONS_HINT,
         ) from error
     except subprocess.TimeoutExpired:
         raise LaunchError(
@@ -123,7 +122,15 @@ def _granted(
             if reason in _HOPELESS:
                 raise _hopeless(nodes, reason)
             if on_wait and job:
-                on_wait(f"waiting for {nodes} nodes of Slurm, job {job[1]} ({reason or 'starting'})")
+                on_wait(
+                    Message(
+                        "waiting",
+                        "waiting for {nodes} nodes of Slurm, job {job} ({reason})",
+                        nodes=nodes,
+                        job=job[1],
+                        reason=reason or "starting",
+                    )
+                )
         time.sleep(TICK_S)
     pairs = (os.fsdecode(entry).partition("=") for entry in told.split(b"\0"))
     granted = {name: value for name, _, value in pairs if name.startswith("SLURM_")}
@@ -162,10 +169,9 @@ def _refused(nodes: int, talk: str) -> LaunchError:
     return LaunchError(
         "allocation-refused",
         "Slurm gives no {nodes} nodes: {reason}",
-        "{options_hint}",
+        _OPTIONS_HINT,
         nodes=nodes,
         reason=why,
-        options_hint=_OPTIONS_HINT,
     )
 
 
@@ -173,11 +179,10 @@ def _hopeless(nodes: int, reason: str) -> LaunchError:
     return LaunchError(
         "allocation-refused",
         "Slurm gives no {nodes} nodes: {explanation} ({reason})",
-        "{options_hint}",
+        _OPTIONS_HINT,
         nodes=nodes,
         explanation=_HOPELESS[reason],
         reason=reason,
-        options_hint=_OPTIONS_HINT,
     )
 
 

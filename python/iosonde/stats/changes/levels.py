@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import t_critical
 from iosonde.stats.estimate.ratio import Moments, ratio_of_means, side
@@ -40,7 +41,7 @@ def _widened(of: Moments, correlation: float) -> Moments:
 
 def _mean(of: Moments, level: float) -> Estimate:
     if of.n < 2:
-        return Estimate(of.mean, None, None, level, of.n, ("one trial shows no spread",))
+        return Estimate(of.mean, None, None, level, of.n, (Message("single-trial", "one trial shows no spread"),))
     half = t_critical(level, of.n - 1) * of.sd / math.sqrt(of.n)
     return Estimate(of.mean, of.mean - half, of.mean + half, level, of.n).within(
         low=0.0 if of.log_mean is not None else None

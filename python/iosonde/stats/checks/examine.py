@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
@@ -121,13 +121,21 @@ def _unseen(subject: checks.Subject, sizes: Sequence[int]) -> list[str]:
     most, found = max(sizes, default=0), []
     repeated = sum(size for size in sizes if size >= 3)
     if most < 2:
-        return ["one trial a setting: spread, drift, dependence and outliers cannot be seen"] + _unbounded(subject)
+        return [
+            Message("no-replication", "one trial a setting: spread, drift, dependence and outliers cannot be seen")
+        ] + _unbounded(subject)
     if repeated < autocorrelation.LEAST:
-        found.append(f"drift and dependence need at least {autocorrelation.LEAST} repeated trials")
+        found.append(
+            Message(
+                "too-few-trials",
+                "drift and dependence need at least {least} repeated trials",
+                least=autocorrelation.LEAST,
+            )
+        )
     if most < outliers.LEAST:
-        found.append(f"outliers need at least {outliers.LEAST} trials in a cell")
+        found.append(Message("too-few-trials", "outliers need at least {least} trials in a cell", least=outliers.LEAST))
     if most < modes.LEAST:
-        found.append(f"two modes need at least {modes.LEAST} trials in a cell")
+        found.append(Message("too-few-trials", "two modes need at least {least} trials in a cell", least=modes.LEAST))
     return found + _unbounded(subject)
 
 
@@ -135,12 +143,12 @@ def _unbounded(subject: checks.Subject) -> list[str]:
     found = (
         []
         if (subject.bound, subject.limit) != (None, None) or subject.probes
-        else [f"values above what the hardware can carry need {spell.bound}"]
+        else [Message("missing-bound", "values above what the hardware can carry need {spell.bound}")]
     )
     if not subject.runs:
-        found.append("caches, loads and clocks of a table's machines are not known")
+        found.append(Message("unknown-machines", "caches, loads and clocks of a table's machines are not known"))
     if why := wire.unknown(subject.runs):
-        found.append(f"what came over the network: {why}")
+        found.append(Message("unknown-traffic", "what came over the network: {reason}", reason=why))
     return found
 
 

@@ -26,6 +26,7 @@ What to do
 
 from __future__ import annotations
 
+from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.trend import trend
@@ -54,8 +55,15 @@ def check(subject: Subject) -> list[Finding]:
             Finding(
                 CODE,
                 Severity.WARNING,
-                f"{name} {way} by {100 * abs(seen.relative_change):.3g} % of its mean from the first to the "
-                f"last {unit} (p={seen.p:.2g})",
+                Message(
+                    "drift",
+                    "{metric} {direction} by {percent:.3g} % of its mean from the first to the last {unit} (p={p:.2g})",
+                    metric=name,
+                    direction=way,
+                    percent=100 * abs(seen.relative_change),
+                    unit=unit,
+                    p=seen.p,
+                ),
                 {
                     "operation": operation,
                     "metric": metric,
@@ -66,6 +74,6 @@ def check(subject: Subject) -> list[Finding]:
                     "cells": [cell.name for cell in cells][:SHOWN],
                 },
                 "find what changes over time, or measure after it has settled",
-            )  # fmt: skip
+            )
         )
     return found

@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_rate, format_size
 
@@ -52,7 +53,12 @@ def check(subject: Subject) -> list[Finding]:
             Finding(
                 CODE,
                 Severity.WARNING,
-                f"cache may have served {', '.join(named)}: {operations[named[0]]}",
+                Message(
+                    "cached-reads",
+                    "cache may have served {operations}: {reason}",
+                    operations=", ".join(named),
+                    reason=operations[named[0]],
+                ),
                 {"reason": reason, "operations": dict(list(operations.items())[:SHOWN])},
                 "drop the caches, or read more than the memory that could hold it",
             )
@@ -72,16 +78,28 @@ def reasons(facts: Mapping[str, Any]) -> dict[str, str]:
     found = {}
     resident, size, memory = (facts.get(key) for key in ("resident_bytes", "bytes", "memory_bytes"))
     if facts.get("in_memory"):
-        return {"in_memory": "the target lies in memory"}
+        return {"in_memory": Message("in-memory", "the target lies in memory")}
     if resident and size:
-        found["resident"] = f"{100 * resident / size:.0f} % of the files was in the page cache when the read began"
+        found["resident"] = Message(
+            "in-page-cache",
+            "{percent:.0f} % of the files was in the page cache when the read began",
+            percent=100 * resident / size,
+        )
     elif facts.get("state") == "cold-requested" and size and memory and size < memory:
-        found["unverified"] = (
-            f"the files ({format_size(size)}) fit the node's memory ({format_size(memory)}), "
-            "and that they left the cache could not be verified"
+        found["unverified"] = Message(
+            "unverified-cache",
+            "the files ({size}) fit the node's memory ({memory}), and that they left the cache could not be verified",
+            size=format_size(size),
+            memory=format_size(memory),
         )
     rate, limit = facts.get("rate_bytes_per_s"), facts.get("limit_bytes_per_s")
     if rate and limit and rate > limit:
         name = facts.get("limit") or "limit"
-        found["too_fast"] = f"{format_rate(rate, 'bytes/s')} is above the {name}'s {format_rate(limit, 'bytes/s')}"
+        found["too_fast"] = Message(
+            "too-fast",
+            "{rate} is above the {limit_of}'s {limit}",
+            rate=format_rate(rate, "bytes/s"),
+            limit_of=name,
+            limit=format_rate(limit, "bytes/s"),
+        )
     return found

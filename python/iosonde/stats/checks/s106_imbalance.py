@@ -33,6 +33,7 @@ from dataclasses import replace
 from math import fsum
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Estimate, Finding, Severity
 from iosonde.core.words import percent_interval
@@ -67,14 +68,21 @@ def check(subject: Subject) -> list[Finding]:
         Finding(
             CODE,
             Severity.INFO,
-            f"the slowest rank takes {_above_even(index)} longer than the average in "
-            f"{worst}{always}{_to_do(work_of_worst)}{more}",
+            Message(
+                "slow-rank",
+                "the slowest rank takes {excess} longer than the average in {phase}{rank}{work}{more}",
+                excess=_above_even(index),
+                phase=worst,
+                rank=always,
+                work=_to_do(work_of_worst),
+                more=more,
+            ),
             {
                 "tasks": [_flat(name, *told[:2]) for name, told in list(found.items())[:SHOWN]],
                 "always_last": {name: who for name, (_, _, who) in found.items() if who},
             },
             "look at the timeline: is it always the same rank?",
-        )  # fmt: skip
+        )
     ]
 
 

@@ -25,6 +25,7 @@ What to do
 
 from __future__ import annotations
 
+from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject
@@ -56,8 +57,15 @@ def check(subject: Subject) -> list[Finding]:
             Finding(
                 CODE,
                 Severity.WARNING,
-                f"{_SHARES[key]} up to {100 * share:.0f} % of the CPU of {host} "
-                f"({n_runs} of {len(subject.runs)} trials)",
+                Message(
+                    "background-load",
+                    "{subject} up to {percent:.0f} % of the CPU of {host} ({n} of {n_trials} trials)",
+                    subject=_SHARES[key],
+                    percent=100 * share,
+                    host=host,
+                    n=n_runs,
+                    n_trials=len(subject.runs),
+                ),
                 {"share": share, "host": host, "runs": list(dict.fromkeys(ids))[:SHOWN], "kind": key},
                 "measure on idle nodes, or keep the order random and the repetitions many",
             )

@@ -21,7 +21,7 @@ What to do
 
 from __future__ import annotations
 
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject, some
@@ -39,7 +39,12 @@ def check(subject: Subject) -> list[Finding]:
         Finding(
             CODE,
             Severity.WARNING,
-            f"trials of one cell differ in {', '.join(columns)} ({some(cells)})",
+            Message(
+                "hidden-factors",
+                "trials of one cell differ in {columns} ({cells})",
+                columns=", ".join(columns),
+                cells=some(cells),
+            ),
             {"columns": columns[:SHOWN], "cells": {name: cells[:SHOWN] for name, cells in subject.hidden.items()}},
             f"hold it fixed with {spell.where}, or make it a factor with {spell.by}",
         )

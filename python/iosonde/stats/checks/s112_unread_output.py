@@ -22,7 +22,7 @@ What to do
 
 from __future__ import annotations
 
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject
@@ -51,7 +51,15 @@ def check(subject: Subject) -> list[Finding]:
         Finding(
             CODE,
             Severity.WARNING if partly else Severity.INFO,
-            f"of {first} only the time is known in {unread[first]} of {trials[first]} trials: {why[first]}{more}",
+            Message(
+                "unread-output",
+                "of {operation} only the time is known in {n} of {n_trials} trials: {reason}{more}",
+                operation=first,
+                n=unread[first],
+                n_trials=trials[first],
+                reason=why[first],
+                more=more,
+            ),
             {"trials": dict(list(unread.items())[:SHOWN])},
             f"name its tool with parse: TOOL, or say parse: none; iosonde show STORE RUN {spell.printed} shows the "
             "output",

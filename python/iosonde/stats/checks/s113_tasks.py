@@ -26,6 +26,7 @@ What to do
 
 from __future__ import annotations
 
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Finding, Severity
 
@@ -54,7 +55,14 @@ def check(subject: Subject) -> list[Finding]:
         Finding(
             CODE,
             Severity.WARNING,
-            f"{why[first]} ({wrong[first]} of {trials[first]} trials{more})",
+            Message(
+                "wrong-tasks",
+                "{reason} ({n} of {n_trials} trials{more})",
+                reason=why[first],
+                n=wrong[first],
+                n_trials=trials[first],
+                more=more,
+            ),
             {"trials": dict(list(wrong.items())[:SHOWN])},
             "write on: mpi and leave mpiexec out: one job over all ranks, by the launcher of its MPI",
         )
@@ -68,14 +76,33 @@ def _wrong(phase: StoredPhase, run: StoredRun) -> str:
         return ""
     ranks, alone = run.factors.get("ranks"), len(tasks) > 1 and set(tasks) <= {1, None}
     if phase.on_all_ranks and alone:
-        return f"{phase.operation} is {len(tasks)} copies of {tool}, not one job of {ranks} tasks; meant was on: mpi?"
+        return Message(
+            "copies-of-tool",
+            "{operation} is {n_tasks} copies of {tool}, not one job of {ranks} tasks; meant was on: mpi?",
+            operation=phase.operation,
+            n_tasks=len(tasks),
+            tool=tool,
+            ranks=ranks,
+        )
     if phase.on_all_ranks:
         return ""
     if alone:
-        return (
-            f"{phase.operation} was {len(tasks)} jobs of {tool} with one task each, not one of "
-            f"{expected or len(tasks)}: its launcher is of another MPI; on: mpi takes the right one"
+        return Message(
+            "separate-jobs",
+            "{operation} was {n_tasks} jobs of {tool} with one task each, not one of {expected}: its "
+            "launcher is of another MPI; on: mpi takes the right one",
+            operation=phase.operation,
+            n_tasks=len(tasks),
+            tool=tool,
+            expected=expected or len(tasks),
         )
     if expected and any(count not in (expected, None) for count in tasks):
-        return f"{tool} in {phase.operation} says it had {tasks[0]} tasks where the trial has {ranks} ranks"
+        return Message(
+            "wrong-task-count",
+            "{tool} in {operation} says it had {n_tasks} tasks where the trial has {ranks} ranks",
+            tool=tool,
+            operation=phase.operation,
+            n_tasks=tasks[0],
+            ranks=ranks,
+        )
     return ""

@@ -21,7 +21,7 @@ What to do
 
 from __future__ import annotations
 
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject, some
@@ -44,8 +44,15 @@ def check(subject: Subject) -> list[Finding]:
         Finding(
             CODE,
             Severity.INFO,
-            f"{some(sorted(trials))} {'are' if len(trials) > 1 else 'is'} of each rank alone in {most} of {len(runs)} "
-            "trials: percentiles of several ranks cannot be combined",
+            Message(
+                "single-ranks",
+                "{metrics} {are} of each rank alone in {n} of {n_trials} trials: percentiles of several "
+                "ranks cannot be combined",
+                metrics=some(sorted(trials)),
+                are="are" if len(trials) > 1 else "is",
+                n=most,
+                n_trials=len(runs),
+            ),
             {"trials": dict(sorted(trials.items())[:SHOWN])},
             f"iosonde show STORE {spell.export} csv writes them with a column rank; or let the tool start its own jobs",
         )

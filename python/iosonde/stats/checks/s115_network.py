@@ -35,6 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_size
@@ -74,8 +75,13 @@ def _cached(of: Phases) -> Iterator[Finding]:
         yield Finding(
             CODE,
             Severity.WARNING,
-            f"a cache of the client served {some(list(of))}: {_range(every, 'share_received')} of what was read came "
-            f"over the network{_early(every)}",
+            Message(
+                "cached-reads",
+                "a cache of the client served {operations}: {share} of what was read came over the network{early}",
+                operations=some(list(of)),
+                share=_range(every, "share_received"),
+                early=_early(every),
+            ),
             {"operations": _evidence(of, "share_received")},
             "remount before the reads, or turn the client's cache off; else say that these are reads of a cache",
         )
@@ -87,8 +93,14 @@ def _held(of: Phases) -> Iterator[Finding]:
         yield Finding(
             CODE,
             Severity.INFO,
-            f"the client still held data of {some(list(of))} when the clock stopped: {_range(every, 'share_sent')} of "
-            f"what was written had been sent{_flushed(every)}",
+            Message(
+                "buffered-writes",
+                "the client still held data of {operations} when the clock stopped: {share} of what was "
+                "written had been sent{flushed}",
+                operations=some(list(of)),
+                share=_range(every, "share_sent"),
+                flushed=_flushed(every),
+            ),
             {"operations": _evidence(of, "share_sent")},
             "take the numbers with fsync inside for what the servers can do",
         )
@@ -100,8 +112,13 @@ def _quiet(of: Phases) -> Iterator[Finding]:
         yield Finding(
             CODE,
             Severity.INFO,
-            f"the client answered {some(list(of))} by itself: at most {most:.2g} packets an operation went over the "
-            "network",
+            Message(
+                "cached-metadata",
+                "the client answered {operations} by itself: at most {packets:.2g} packets an operation "
+                "went over the network",
+                operations=some(list(of)),
+                packets=most,
+            ),
             {"operations": _evidence(of, "packets_per_operation")},
             "take these rates for the client's, and no server's",
         )

@@ -25,7 +25,7 @@ What to do
 
 from __future__ import annotations
 
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.core.schema import HEALTH, WELL
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
@@ -54,8 +54,14 @@ def check(subject: Subject) -> list[Finding]:
         Finding(
             CODE,
             Severity.WARNING,
-            f"the file system was not well in {n_runs} of {len(asked)} trials: "
-            f"{'; '.join(said[:_MOST_SENTENCES])}{more}",
+            Message(
+                "unhealthy",
+                "the file system was not well in {n} of {n_trials} trials: {trials}{more}",
+                n=n_runs,
+                n_trials=len(asked),
+                trials="; ".join(said[:_MOST_SENTENCES]),
+                more=more,
+            ),
             {
                 "health": {level: [run.id for run in runs][:SHOWN] for level, runs in troubled.items()},
                 "at": {run.id: _times(run) for runs in troubled.values() for run in runs[:SHOWN]},

@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from iosonde.core.emulated import off_rates
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 
@@ -49,9 +49,19 @@ def check(subject: Subject) -> list[Finding]:
                               {"warnings": list(off)[:SHOWN]}))  # fmt: skip
     busy = {run.id: share for run, _ in labs if (share := _busy(run.facts.get("loads") or ())) > BUSY}
     if busy:
-        found.append(_finding(f"up to {max(busy.values()):.0%} of the CPUs that all hosts of the emulated cluster "
-                              f"share were busy ({len(busy)} of {len(labs)} trials): they may set the rates",
-                              {"share": max(busy.values()), "runs": list(busy)[:SHOWN]}))  # fmt: skip
+        found.append(
+            _finding(
+                Message(
+                    "busy-cpus",
+                    "up to {share:.0%} of the CPUs that all hosts of the emulated cluster share were busy "
+                    "({n} of {n_trials} trials): they may set the rates",
+                    share=max(busy.values()),
+                    n=len(busy),
+                    n_trials=len(labs),
+                ),
+                {"share": max(busy.values()), "runs": list(busy)[:SHOWN]},
+            )
+        )
     return found
 
 

@@ -21,6 +21,7 @@ What to do
 from __future__ import annotations
 
 from iosonde.core.filesystems import WRITTEN_ONCE
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Finding, Severity
 
@@ -42,12 +43,19 @@ def check(subject: Subject) -> list[Finding]:
     names = list(found)
     return [
         Finding(
-            CODE, Severity.WARNING,
-            f"{next(iter(found.values()))} takes a file from beginning to end, once: what {some(names)} wrote inside "
-            "one may have been dropped without a word",
-            {"operations": names}, "a file for each rank, written in order; read back what was written (verify: true)",
+            CODE,
+            Severity.WARNING,
+            Message(
+                "written-once",
+                "{filesystem} takes a file from beginning to end, once: what {operations} wrote inside "
+                "one may have been dropped without a word",
+                filesystem=next(iter(found.values())),
+                operations=some(names),
+            ),
+            {"operations": names},
+            "a file for each rank, written in order; read back what was written (verify: true)",
         )
-    ]  # fmt: skip
+    ]
 
 
 def _may_write_inside(phase: StoredPhase) -> bool:

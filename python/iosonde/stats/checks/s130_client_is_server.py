@@ -22,7 +22,7 @@ What to do
 
 from __future__ import annotations
 
-from iosonde.core.message import spell
+from iosonde.core.message import Message, spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 from iosonde.core.words import counted
@@ -50,8 +50,14 @@ def check(subject: Subject) -> list[Finding]:
         Finding(
             CODE,
             Severity.WARNING,
-            f"{len(both)} of {counted(len(nodes), 'client node')} also served the file system: {named}; what was "
-            "written and read there need not have gone over the network",
+            Message(
+                "client-is-server",
+                "{n} of {clients} also served the file system: {nodes}; what was written and read there "
+                "need not have gone over the network",
+                n=len(both),
+                clients=counted(len(nodes), "client node"),
+                nodes=named,
+            ),
             {"nodes": {name: several[:SHOWN] for name, several in both.items()}, "n_runs": len(runs)},
             f"run the ranks on nodes that serve nothing ({spell.hosts}), or make it a factor and compare",
         )

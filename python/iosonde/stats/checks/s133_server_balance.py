@@ -23,6 +23,7 @@ What to do
 from __future__ import annotations
 
 from iosonde.core.estimate_text import estimate_text
+from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 from iosonde.core.words import percent_interval
 
@@ -49,19 +50,34 @@ def check(subject: Subject) -> list[Finding]:
         Finding(
             CODE,
             Severity.INFO,
-            f"the busiest of {worst.n_servers} servers{who}, took {estimate_text(worst.index, '')} times the mean of "
-            f"what was {worst.what}{at}: where servers limit, that costs {percent_interval(worst.lost)} of the "
-            f"rate{more}",
+            Message(
+                "uneven-servers",
+                "the busiest of {n_servers} servers{busiest}, took {index} times the mean of what was "
+                "{direction}{setting}: where servers limit, that costs {lost} of the rate{more}",
+                n_servers=worst.n_servers,
+                busiest=who,
+                index=estimate_text(worst.index, ""),
+                direction=worst.what,
+                setting=at,
+                lost=percent_interval(worst.lost),
+                more=more,
+            ),
             {
                 "balance": [
-                    {"what": one.what, "setting": one.setting, "servers": one.n_servers, **one.index.flat("index"),
-                     **one.lost.flat("lost"), "busiest": dict(one.busiest)}
+                    {
+                        "what": one.what,
+                        "setting": one.setting,
+                        "servers": one.n_servers,
+                        **one.index.flat("index"),
+                        **one.lost.flat("lost"),
+                        "busiest": dict(one.busiest),
+                    }
                     for one in found[:SHOWN]
                 ],
             },
             "more files, stripes or pieces than servers; another placement",
         )
-    ]  # fmt: skip
+    ]
 
 
 def _is_uneven(one: ServerBalance) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase
 
 OPEN, FSYNC, CLOSE = "open", "fsync", "close"
@@ -145,7 +145,9 @@ def work_of(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[st
 def why_not(phase: StoredPhase) -> str:
     """Why nothing can be recomputed for this phase; empty where it can."""
     if not phase.recorded_all:
-        return f"not every operation was recorded (see {spell.max_operations} of 'iosonde run')"
+        return Message(
+            "sampled-operations", "not every operation was recorded (see {spell.max_operations} of 'iosonde run')"
+        )
     return ""
 
 

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from . import summarise
@@ -23,7 +24,7 @@ from .variance_share import LEAST_DF, SumOfSquares, Variation
 
 Array = npt.NDArray[np.float64]
 
-_FEW = "one cluster shows no spread between clusters"
+_FEW = Message("single-cluster", "one cluster shows no spread between clusters")
 _ROUNDING = 1e-12  # of a share: a standard error below has no digit that was not rounded away
 _DECIDES = 0.5  # a leverage above: one cluster has more of the line than all others
 
@@ -75,7 +76,13 @@ class Clustered:
         value = self._at(p)
         needed = summarise.least_n_for_quantile(p, level)
         if self.n < needed:
-            said = f"needs at least {needed} clusters for a {100 * level:g} % interval, has {self.n}"
+            said = Message(
+                "too-few-clusters",
+                "needs at least {needed} clusters for a {level:g} % interval, has {n}",
+                needed=needed,
+                level=100 * level,
+                n=self.n,
+            )
             return Estimate(value, None, None, level, self.n, (said,))
         below = _means((self.values < value) + 0.5 * (self.values == value), self.clusters)
         low, high = self._wilson(p, float(below.var(ddof=1)) / self.n, level)
@@ -156,7 +163,11 @@ def _line(xs: Array, ys: Array, level: float) -> Explained:
     n, spread = len(ys), float(np.sum((xs - xs.mean()) ** 2))
     total = float(np.sum((ys - ys.mean()) ** 2))
     if n < 3 or not spread > 0 or not total > 0:
-        return Explained(Estimate(None, None, None, level, n, ("needs three clusters that differ",)), None, n)
+        return Explained(
+            Estimate(None, None, None, level, n, (Message("too-few-clusters", "needs three clusters that differ"),)),
+            None,
+            n,
+        )
     slope = float(np.sum((xs - xs.mean()) * (ys - ys.mean()))) / spread
     rest = max(0.0, total - slope**2 * spread)
     share = Variation(total, SumOfSquares(rest, n - 2), n).explained_by(SumOfSquares(total - rest, 1), level)
@@ -177,12 +188,14 @@ def explained_by_levels(values: Clustered, levels: npt.NDArray[np.intp], level: 
     n, k = len(np.unique(cluster[kept])), int(np.sum(sizes >= least))
     df = n - k
     if k < 2 or df < LEAST_DF:
-        said = f"needs two levels of {least} clusters each"
+        said = Message("too-few-clusters", "needs two levels of {least} clusters each", least=least)
         return Explained(Estimate(None, None, None, level, n, (said,)), None, k)
     y, place = y[kept], place[kept]
     total = float(np.sum((y - y.mean()) ** 2))
     if not total > 0:
-        return Explained(Estimate(None, None, None, level, n, ("all values are equal",)), None, k)
+        return Explained(
+            Estimate(None, None, None, level, n, (Message("equal-values", "all values are equal"),)), None, k
+        )
     inside = sum(float(np.sum((y[place == i] - y[place == i].mean()) ** 2)) for i in np.unique(place))
     share = Variation(total, SumOfSquares(inside, df), n).explained_by(SumOfSquares(total - inside, k - 1), level)
     return Explained(share, None, k)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import significant
 
@@ -53,7 +54,11 @@ def half_ticks(samples: Sequence[Array], sds: Sequence[float]) -> list[float]:
 
 def coarse_text(step: float) -> str:
     """What is said of a clock that is coarser than the spread."""
-    return f"the values are steps of {significant(step)}, as large as their spread: half a step is in the interval"
+    return Message(
+        "coarse-clock",
+        "the values are steps of {step}, as large as their spread: half a step is in the interval",
+        step=significant(step),
+    )
 
 
 def wider_ratio(estimate: Estimate, slack_a: float, slack_b: float) -> Estimate:
@@ -61,7 +66,7 @@ def wider_ratio(estimate: Estimate, slack_a: float, slack_b: float) -> Estimate:
     if estimate.low is None or estimate.high is None or not (slack_a or slack_b):
         return estimate
     if slack_a >= 1:
-        why = "half a tick of the clock is as large as a mean"
+        why = Message("coarse-clock", "half a tick of the clock is as large as a mean")
         return replace(estimate, low=None, high=None, warnings=(*estimate.warnings, why))
     low = estimate.low * max(0.0, 1 - slack_b) / (1 + slack_a)
     return replace(estimate, low=low, high=estimate.high * (1 + slack_b) / (1 - slack_a))

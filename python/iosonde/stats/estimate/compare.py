@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.levels import check_level
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .coarse import coarse_text, rounding, wider, wider_ratio
@@ -32,7 +33,7 @@ NEGLIGIBLE = "different but negligible"
 EQUAL = "practically equal"
 CANNOT_TELL = "cannot tell"
 BY_CHANCE = "chance alone may show this difference"
-NO_SPREAD = "neither side varies at all: is the clock too coarse?"
+NO_SPREAD = Message("no-spread", "neither side varies at all: is the clock too coarse?")
 
 LEVELS = (0.90, 0.95, 0.99)  # at which a verdict is told besides the level that was asked for
 
@@ -321,7 +322,15 @@ def with_holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
         said = one.warnings
         lost = p is not None and one.verdict in (DIFFERENT, NEGLIGIBLE) and p > 1 - one.decided.level
         if lost and len(comparisons) > 1:
-            said += (f"among {len(comparisons)} comparisons {BY_CHANCE} (Holm's p = {p:.2g})",)
+            said += (
+                Message(
+                    "not-significant",
+                    "among {n_comparisons} comparisons {reason} (Holm's p = {p:.2g})",
+                    n_comparisons=len(comparisons),
+                    reason=BY_CHANCE,
+                    p=p,
+                ),
+            )
         adjusted.append(replace(one, p_holm=p, by_chance=lost and len(comparisons) > 1, warnings=said))
     return adjusted
 
@@ -376,10 +385,18 @@ def _disagreeing(made: Comparison) -> Iterator[str]:
     at_the_edge = nothing in (made.decided.low, made.decided.high)
     few = few_trials(made.a.side.n, made.b.side.n)
     if made.p is not None and (made.p < alpha) != decided and not at_the_edge:
-        yield f"{'the paired' if made.paired else 'Welch'} t test disagrees (p = {made.p:.2g})"
+        yield Message(
+            "tests-disagree", "{test} t test disagrees (p = {p:.2g})", test="the paired" if made.paired else "Welch",
+            p=made.p,
+        )  # fmt: skip
     rank = made.rank_test
     if rank is not None and (rank.p < alpha) != decided and _can_reject(made, alpha) and not few:
-        yield f"the {rank.name} test disagrees (p = {rank.p:.2g}): look at the shape of the trials"
+        yield Message(
+            "tests-disagree",
+            "the {test} test disagrees (p = {p:.2g}): look at the shape of the trials",
+            test=rank.name,
+            p=rank.p,
+        )
 
 
 def _doubts(made: Comparison) -> tuple[str, ...]:
@@ -396,8 +413,13 @@ def _half_tick(made: Comparison) -> float:
 
 def few_trials_text(n_a: int, n_b: int) -> str:
     """What is said of two or three trials against many."""
-    return (f"{min(n_a, n_b)} trials stand against {max(n_a, n_b)}: the spread of so few is hardly known, and the "
-            "interval is as wide as theirs alone would make it")  # fmt: skip
+    return Message(
+        "few-trials",
+        "{n_few} trials stand against {n_many}: the spread of so few is hardly known, and the "
+        "interval is as wide as theirs alone would make it",
+        n_few=min(n_a, n_b),
+        n_many=max(n_a, n_b),
+    )
 
 
 def _can_reject(made: Comparison, alpha: float) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 LARGEST_LOG = 700.0  # exp of more is infinite
-TOO_FAR = "the trials spread so far that no interval can be computed"
+TOO_FAR = Message("spread-too-large", "the trials spread so far that no interval can be computed")
 
 
 def exp_of(logs: Estimate) -> Estimate:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
+from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 
@@ -147,7 +148,14 @@ def _random_splits(samples: Sequence[Array], level: float) -> Estimate:
 
 def _share(hits: Sequence[bool], level: float) -> Estimate:
     if not hits:
-        return Estimate(None, None, None, level, 0, (f"needs cells of at least {LEAST} trials",))
+        return Estimate(
+            None,
+            None,
+            None,
+            level,
+            0,
+            (Message("too-few-trials", "needs cells of at least {least} trials", least=LEAST),),
+        )
     low, high = binomial_interval(sum(hits), len(hits), level)
     return Estimate(sum(hits) / len(hits), low, high, level, len(hits))
 

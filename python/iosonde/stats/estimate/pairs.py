@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from iosonde.core.deciding import Name, deciding
 from iosonde.core.gate import Threshold, gate_of
+from iosonde.core.message import Message
 from iosonde.core.metrics import metric_of
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.types import Better, Estimate, Factor, FactorValue, level_text
@@ -220,7 +221,9 @@ def _verdict(
     values = list(_values(name, pairs, rule))
     a, b = (np.array([pair[side] for pair in values], dtype=float) for side in (0, 1))
     if a.size and min(a.min(), b.min()) <= 0:
-        ratio = Estimate(None, None, None, level, int(a.size), ("values of 0 or below have no ratio",))
+        ratio = Estimate(
+            None, None, None, level, int(a.size), (Message("nonpositive-value", "values of 0 or below have no ratio"),)
+        )
     else:
         ratio = sequential.interval(np.log(b) - np.log(a), level, rule.most)
     return PairVerdict(dict(cell), name, primary, rule, a, b, ratio, alone)

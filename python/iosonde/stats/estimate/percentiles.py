@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .summarise import geometric_mean, least_n_for_quantile
@@ -96,8 +97,12 @@ def over_trials(trials: Iterable[TrialPercentiles], percentile: float, level: fl
     if len(seen) < len(values) or not values:
         least = least_n_for_quantile(percentile, level)
         fewest = min((trial.n_operations for trial in members), default=0)
-        warning = (
-            f"needs at least {least} operations a trial to see p{100 * percentile:g}, the shortest trial has {fewest}"
+        warning = Message(
+            "too-few-operations",
+            "needs at least {least} operations a trial to see p{percentile:g}, the shortest trial has {fewest}",
+            least=least,
+            percentile=100 * percentile,
+            fewest=fewest,
         )
         return Estimate(None, None, None, level, len(members), (warning,))
     # A duration of 0 ns is below the clock's resolution; 0.5 ns stands for it so that its log exists.

@@ -6,6 +6,7 @@ import math
 
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .distributions import chi2_quantile, t_critical
@@ -51,6 +52,6 @@ def smallest_difference(sd_log: float, df: int, n: int, level: float, power: flo
     effect = detectable_effect(n, level, power)
     low, high = (sd_log * math.sqrt(df / chi2_quantile(p, df)) for p in (0.5 + level / 2, 0.5 - level / 2))
     if effect * high > _LARGEST_LOG:
-        return Estimate(None, None, None, level, df + 1, ("the trials differ too much",))
+        return Estimate(None, None, None, level, df + 1, (Message("spread-too-large", "the trials differ too much"),))
     value, least, most = (math.expm1(effect * s) for s in (sd_log, low, high))
     return Estimate(value, least, most, level, df + 1)

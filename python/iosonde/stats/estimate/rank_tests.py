@@ -10,6 +10,7 @@ from math import comb, erfc, nan, sqrt
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .distributions import normal_quantile, normal_two_sided_p, t_two_sided_p
@@ -162,7 +163,9 @@ def _shift(pick: Callable[[int], float], count: int, rank: int, level: float, n:
     """The median of ``count`` values, of which ``pick(k)`` gives the k-th smallest (from 1), with its interval."""
     center = (pick((count + 1) // 2) + pick(count // 2 + 1)) / 2
     if rank < 1:
-        return Estimate(center, None, None, level, n, ("too few trials for an interval of the shift",))
+        return Estimate(
+            center, None, None, level, n, (Message("too-few-trials", "too few trials for an interval of the shift"),)
+        )
     return Estimate(center, pick(rank), pick(count + 1 - rank), level, n)
 
 

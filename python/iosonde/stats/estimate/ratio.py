@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iosonde.core.levels import check_level
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .distributions import t_critical
@@ -68,10 +69,10 @@ def ratio_and_method(numerator: Moments, denominator: Moments, level: float) -> 
     check_level(level)
     n = min(numerator.n, denominator.n)
     if denominator.mean == 0:
-        return Estimate(None, None, None, level, n, ("the mean below the line is 0",)), ""
+        return Estimate(None, None, None, level, n, (Message("denominator-zero", "the mean below the line is 0"),)), ""
     value = numerator.mean / denominator.mean
     if n < 2:
-        few = "one trial shows no spread: repeat it, 6 times or more"
+        few = Message("single-trial", "one trial shows no spread: repeat it, 6 times or more")
         return Estimate(value, None, None, level, n, (few,)), ""
     positive = numerator.log_sd is not None and denominator.log_sd is not None
     if n < FIELLER_FROM and positive:
@@ -88,7 +89,9 @@ def ratio_of_geometric_means(numerator: Moments, denominator: Moments, level: fl
     check_level(level)
     n = min(numerator.n, denominator.n)
     if numerator.log_mean is None or denominator.log_mean is None:
-        return Estimate(None, None, None, level, n, ("a value is not above 0, and has no logarithm",))
+        return Estimate(
+            None, None, None, level, n, (Message("nonpositive-value", "a value is not above 0, and has no logarithm"),)
+        )
     center = numerator.log_mean - denominator.log_mean
     if n < 2:
         return exp_of(Estimate(center, None, None, level, n))
@@ -132,7 +135,11 @@ def _on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Esti
         return Estimate(value, None, None, level, n, (TOO_FAR,))
     outside = value < typical.low * (1 - 1e-12) or value > typical.high * (1 + 1e-12)
     said = (
-        "the trials are so skewed that their means and their typical values (geometric means) tell different ratios",
+        Message(
+            "skewed-trials",
+            "the trials are so skewed that their means and their typical values (geometric means) "
+            "tell different ratios",
+        ),
     )
     low, high = min(value * math.exp(-half), typical.low), max(value * math.exp(half), typical.high)
     return Estimate(value, low, high, level, n, said if outside else ())
@@ -150,7 +157,9 @@ def _fieller(a: Moments, b: Moments, value: float, level: float, n: int) -> Esti
     t = t_critical(level, welch_df(a.sd**2, a.n, value**2 * b.sd**2, b.n))
     g = t * t * variance_b / b.mean**2
     if g >= 1:
-        warning = "the mean below the line cannot be told from 0: more trials are needed"
+        warning = Message(
+            "denominator-near-zero", "the mean below the line cannot be told from 0: more trials are needed"
+        )
         return Estimate(value, None, None, level, n, (warning,))
     root = math.sqrt(max(0.0, variance_a * (1 - g) + value**2 * variance_b))
     half = t / abs(b.mean) * root / (1 - g)

@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .logs import exp_of
@@ -63,10 +64,19 @@ def interval(logs: Values, level: float, most: int = MOST) -> Estimate:
     value = math.exp(float(np.mean(x))) if n else None
     if n < LEAST:
         pairs = "1 pair is" if n == 1 else f"{n} pairs are"
-        return Estimate(value, None, None, level, n, (f"{pairs} not enough: at least {LEAST} are needed",))
+        return Estimate(
+            value,
+            None,
+            None,
+            level,
+            n,
+            (Message("too-few-pairs", "{pairs} not enough: at least {least} are needed", pairs=pairs, least=LEAST),),
+        )
     half = critical(n, level, most) * standard_deviation(x) / math.sqrt(n)
     if not math.isfinite(half):
-        return Estimate(value, None, None, level, n, ("so few pairs cannot tell at this level",))
+        return Estimate(
+            value, None, None, level, n, (Message("too-few-pairs", "so few pairs cannot tell at this level"),)
+        )
     center = float(np.mean(x))
     return exp_of(Estimate(center, center - half, center + half, level, n))
 

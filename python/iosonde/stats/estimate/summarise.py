@@ -16,6 +16,7 @@ import numpy.typing as npt
 from iosonde.core.arrays import middle
 from iosonde.core.errors import DataError
 from iosonde.core.levels import check_level
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .distributions import binomial_cdf, chi2_quantile, t_critical
@@ -69,7 +70,13 @@ def median(values: Values, level: float) -> Estimate:
         return _without_interval(x, level, None)
     center, least = middle(x), least_trials_for_median(level)
     if x.size < least:
-        warning = f"needs at least {least} trials for a {100 * level:g} % interval of the median, has {x.size}"
+        warning = Message(
+            "too-few-trials",
+            "needs at least {least} trials for a {level:g} % interval of the median, has {n}",
+            least=least,
+            level=100 * level,
+            n=x.size,
+        )
         return Estimate(center, None, None, level, x.size, (warning,))
     ranks = range(1, x.size // 2 + 1)
     k = bisect_right(ranks, (1 - level) / 2 + 1e-12, key=lambda rank: binomial_cdf(rank - 1, x.size, 0.5))
@@ -86,7 +93,14 @@ def quantile(values: Values, p: float, level: float) -> Estimate:
     x = np.sort(_finite(values, level))
     least = least_n_for_quantile(p, level)
     if x.size < least:
-        warning = f"needs at least {least} trials for the {100 * p:g} % quantile at {100 * level:g} %, has {x.size}"
+        warning = Message(
+            "too-few-trials",
+            "needs at least {least} trials for the {percentile:g} % quantile at {level:g} %, has {n}",
+            least=least,
+            percentile=100 * p,
+            level=100 * level,
+            n=x.size,
+        )
         return Estimate(None, None, None, level, x.size, (warning,))
     below = np.array([binomial_cdf(rank, x.size, p) for rank in range(x.size)])  # F(0) … F(n - 1)
     tail = min((1 - level) / 2, float(below[-1]) - level)
@@ -154,16 +168,27 @@ def coefficient_of_variation(values: Values, level: float) -> Estimate:
         return _without_interval(x, level, None)
     center, n, df = abs(_mean(x)), x.size, x.size - 1
     if center == 0:
-        return Estimate(None, None, None, level, n, ("a mean of 0 has no coefficient of variation",))
+        return Estimate(
+            None, None, None, level, n, (Message("zero-mean", "a mean of 0 has no coefficient of variation"),)
+        )
     k = standard_deviation(x) / center
     if k >= 1 / 3:
-        return Estimate(k, None, None, level, n, ("varies too much for an interval (above 1/3)",))
+        return Estimate(
+            k, None, None, level, n, (Message("spread-too-large", "varies too much for an interval (above 1/3)"),)
+        )
     bounds = []
     for p in (0.5 + level / 2, 0.5 - level / 2):
         u = chi2_quantile(p, df)
         squared = ((u + 2) / n - 1) * k * k + u / df
         if squared <= 0:  # the approximation has no upper bound for few trials that vary much
-            return Estimate(k, None, None, level, n, ("too few trials for an interval of so large a variation",))
+            return Estimate(
+                k,
+                None,
+                None,
+                level,
+                n,
+                (Message("too-few-trials", "too few trials for an interval of so large a variation"),),
+            )
         bounds.append(k / math.sqrt(squared))
     return Estimate(k, bounds[0], bounds[1], level, n)
 
@@ -191,9 +216,23 @@ def _finite(values: Values, level: float) -> npt.NDArray[np.float64]:
 
 def _without_interval(x: npt.NDArray[np.float64], level: float, value: float | None) -> Estimate:
     if x.size == 0:
-        return Estimate(None, None, None, level, 0, ("no values",))
-    return Estimate(value, None, None, level, x.size, ("one trial shows no spread: repeat it, 6 times or more",))
+        return Estimate(None, None, None, level, 0, (Message("no-values", "no values"),))
+    return Estimate(
+        value,
+        None,
+        None,
+        level,
+        x.size,
+        (Message("single-trial", "one trial shows no spread: repeat it, 6 times or more"),),
+    )
 
 
 def _not_positive(x: npt.NDArray[np.float64], level: float, name: str) -> Estimate:
-    return Estimate(None, None, None, level, x.size, (f"a {name} mean needs values above 0",))
+    return Estimate(
+        None,
+        None,
+        None,
+        level,
+        x.size,
+        (Message("nonpositive-value", "a {mean} mean needs values above 0", mean=name),),
+    )

@@ -16,12 +16,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .distributions import chi2_quantile, normal_quantile, t_critical
 
 LEAST_DF = 4  # of noise
-NO_NOISE = "no interval: nothing tells noise from effects; repeat every setting, 3 times or more"
+NO_NOISE = Message(
+    "no-replication", "no interval: nothing tells noise from effects; repeat every setting, 3 times or more"
+)
 _LARGE = 2_000.0  # of χ'²: beyond it √χ'² is normal to all digits that matter
 _LARGE_F = 500.0
 _HALVINGS = 48  # of an interval, down to the rounding of its ends

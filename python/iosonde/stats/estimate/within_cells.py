@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.message import spell
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .coarse import Rounding, coarse_text, rounding
@@ -64,7 +64,7 @@ class CellEffect:
     def interval(self, level: float, n: int) -> Estimate:
         """The mean with its t interval."""
         if self.df < 1:
-            few = "one trial a side in one cell shows no spread: repeat the cells"
+            few = Message("single-trial", "one trial a side in one cell shows no spread: repeat the cells")
             return Estimate(self.value, None, None, level, n, (few,))
         half = t_critical(level, self.df) * self.error + self.slack
         return Estimate(self.value, self.value - half, self.value + half, level, n)
@@ -276,6 +276,12 @@ def _unlike(made: CellEffect, logs: bool) -> tuple[str, ...]:
     low, high = (f"{math.exp(x) if logs else x:.3g}" for x in made.spread)
     what = "ratio" if logs else "difference"
     return (
-        f"the {what} is not the same in all cells ({low} to {high}, p = {made.p_same:.2g}): compare each with "
-        f"{spell.by}",
+        Message(
+            "cells-differ",
+            "the {effect} is not the same in all cells ({low} to {high}, p = {p:.2g}): compare each with {spell.by}",
+            effect=what,
+            low=low,
+            high=high,
+            p=made.p_same,
+        ),
     )

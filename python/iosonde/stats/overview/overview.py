@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.column_units import is_rate
+from iosonde.core.message import Message
 from iosonde.core.metrics import lowest
 from iosonde.core.no_scaling import without_efficiency
 from iosonde.core.schema import BRING_UPS, READ_FACTORS
@@ -51,7 +52,16 @@ def of_table(
         absent = missing_values(table, response)
         if absent:
             where = f"{absent[0]}{' and others' if len(absent) > 1 else ''}"
-            warnings.append(f"column '{response}' has {len(absent)} missing of {len(table)} values ({where}): left out")
+            warnings.append(
+                Message(
+                    "missing-values",
+                    "column '{column}' has {n_missing} missing of {n_values} values ({rows}): left out",
+                    column=response,
+                    n_missing=len(absent),
+                    n_values=len(table),
+                    rows=where,
+                )
+            )
     subject = checks.Subject(cells, level, (), table, _hidden(table, cells, ()))
     columns = [table.column(name) for name in by]
     units = {column.name: "bytes" for column in columns if column.level_unit == "bytes"}
@@ -115,7 +125,10 @@ def _overview(
     findings = checks.run(subject, checks.SUMMARY)
     averaged = any(cell.independent.size < cell.values.size for cell in cells)
     if averaged:
-        warnings = [*warnings, "n counts bring-ups: the trials of a cell that share one are averaged first"]
+        warnings = [
+            *warnings,
+            Message("bring-ups-averaged", "n counts bring-ups: the trials of a cell that share one are averaged first"),
+        ]
     sentence = words.closing(rows, efficiency, units or {})
     return Overview(rows, tuple(latency), efficiency, tuple(findings), sentence, level, tuple(by), tuple(warnings),
                     dict(units or {}), "bring-up" if averaged else "trial")  # fmt: skip
@@ -158,7 +171,11 @@ def _of_trials(estimate: Estimate, cell: TrialCell) -> Estimate:
     """Of iterations inside one run the interval holds for that run alone, and counts as one trial."""
     if not cell.within_run:
         return estimate
-    said = f"within one run: {cell.values.size} iterations of one execution say nothing of another execution"
+    said = Message(
+        "within-run",
+        "within one run: {n} iterations of one execution say nothing of another execution",
+        n=cell.values.size,
+    )
     return replace(estimate, n=1, warnings=(said, *estimate.warnings))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from iosonde.core.cluster_nodes import CLUSTER, SERVERS, ClusterNodes, some_of
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 
 
@@ -19,7 +20,18 @@ def without_ranks(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> list[str]
     """A sentence where no rank ran on some of its clients, if it is known where ranks ran."""
     hosts = _hosts(runs)
     absent = cluster.absent(hosts) if hosts else []
-    return [f"no rank ran on {some_of(absent)} of the clients in {cluster.file}"] if absent else []
+    return (
+        [
+            Message(
+                "client-without-ranks",
+                "no rank ran on {nodes} of the clients in {file}",
+                nodes=some_of(absent),
+                file=cluster.file,
+            )
+        ]
+        if absent
+        else []
+    )
 
 
 def unlike(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> Iterator[str]:
@@ -30,11 +42,25 @@ def unlike(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> Iterator[str]:
     told = _each(_machine(run, "filesystem").get("servers") or () for run in runs)
     mounted = _each(str(_machine(run, "mount").get("server") or "").split(",") for run in runs)
     if others := cluster.no_servers([*told, *mounted]):
-        yield (f"{some_of(others)} {'serves' if len(others) == 1 else 'serve'} the file system, and "
-               f"{_are(others, 'no server')} in {cluster.file} (address: names a server as a mount does)")  # fmt: skip
+        yield Message(
+            "unlisted-server",
+            "{servers} "
+            + ("serves" if len(others) == 1 else "serve")
+            + " the file system, and {are} in {file} (address: names a server as a mount does)",
+            servers=some_of(others),
+            are=_are(others, "no server"),
+            file=cluster.file,
+        )
     if told and (missing := cluster.absent(told, ("server",))):
-        hold = "holds" if len(missing) == 1 else "hold"
-        yield (f"{some_of(missing)} {_are(missing, 'server')} in {cluster.file} and {hold} nothing of the file system")
+        yield Message(
+            "idle-server",
+            "{servers} {are} in {file} and "
+            + ("holds" if len(missing) == 1 else "hold")
+            + " nothing of the file system",
+            servers=some_of(missing),
+            are=_are(missing, "server"),
+            file=cluster.file,
+        )
 
 
 def _hosts(runs: Sequence[StoredRun]) -> list[str]:

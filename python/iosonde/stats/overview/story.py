@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.level_text import setting_text
+from iosonde.core.message import Message
 from iosonde.core.metrics import metric_of
 from iosonde.core.types import Better
 from iosonde.core.units import percent
@@ -117,8 +118,8 @@ def _with_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: fl
 def sentences(told: Sequence[ResponseStory], units: Mapping[str, str]) -> tuple[str, ...]:
     """One sentence for each of the first responses with a significant effect, one for all others."""
     sure = [one for one in told if one.is_told]
-    said = [f"{_extremes(story, units)}; {_matters(story.effects)}." for story in sure[:_MOST]]
-    more = [f"{len(sure) - _MOST} more: see the table."] if len(sure) > _MOST else []
+    said = [_significant(story, units) for story in sure[:_MOST]]
+    more = [Message("more-responses", "{n} more: see the table.", n=len(sure) - _MOST)] if len(sure) > _MOST else []
     missing = [f"{story.title}: {story.missing}." for story in told if story.missing]
     drifts = [f"{story.title}: {text}." for story in told for text in drift_sentences(story.effects)]
     open_ = [story for story in told if not story.is_told and not story.effects.drifting]
@@ -165,20 +166,25 @@ def _unsure(unsure: Sequence[ResponseStory]) -> Iterator[str]:
         named, factors = f"{', '.join(titles[:_MOST])}{more}", _any(list(some[0].best.by))
         if untested:
             on = named if more else listed(titles)
-            yield f"The effect of {factors} on {on} is not tested: {untested}."
-        elif repeated:
-            yield f"Of {named} no effect of {factors} can be told from chance."
+            template = "The effect of {factors} on {responses} is not tested: {reason}."
+            yield Message("not-tested", template, factors=factors, responses=on, reason=untested)
         else:
-            yield (f"Of {named} no effect of {factors} can be told from what their main effects leave: one trial a "
-                   "setting.")  # fmt: skip
+            yield Message(
+                "not-significant",
+                "Of {responses} no effect of {factors} can be told from "
+                + ("chance." if repeated else "what their main effects leave: one trial a setting."),
+                responses=named,
+                factors=factors,
+            )
 
 
 def _any(factors: Sequence[str]) -> str:
     return " or ".join(factors) if len(factors) <= _MOST_FACTORS else f"any of {len(factors)} factors"
 
 
-def _matters(effects: ResponseEffects) -> str:
+def _significant(story: ResponseStory, units: Mapping[str, str]) -> Message:
     """The factor that matters most, with those whose intervals reach as far up, then the others."""
+    effects = story.effects
     told = effects.significant
     low = told[0].explained.low
     first = [one for one in told if low is not None and (one.explained.high or 0.0) >= low] or told[:1]
@@ -190,7 +196,15 @@ def _matters(effects: ResponseEffects) -> str:
     said = f"{listed([one.name for one in first])} {verb}: {listed([one.text for one in first])} of the variation"
     rest = ", ".join(f"{one.name} {one.text}" for one in told[len(first) :])
     said += f", then {rest}" if rest else ""
-    return "; ".join([said, *block_sentences(told), *([_open(open_)] if open_ else [])])
+    return Message(
+        "significant",
+        "{extremes}; {effects}.",
+        extremes=_extremes(story, units),
+        effects="; ".join([said, *block_sentences(told), *([_open(open_)] if open_ else [])]),
+        factors=[one.name for one in first],
+        matters_most=most,
+        untested=[one.name for one in open_],
+    )
 
 
 def _open(untold: Sequence[FactorEffect]) -> str:

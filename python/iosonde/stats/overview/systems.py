@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
@@ -163,7 +164,11 @@ class Systems:
         known = ~column.missing[at]
         part = Clustered(made.values[known], made.clusters[known])
         if not known.any():
-            return Explained(Estimate(None, None, None, self.level, 0, (f"no run says {name}",)), None, 0)
+            return Explained(
+                Estimate(None, None, None, self.level, 0, (Message("missing-fact", "no run says {fact}", fact=name),)),
+                None,
+                0,
+            )
         if column.numeric:
             return explained_by_number(part, _scaled(column.values[at][known].astype(float)), self.level)
         return explained_by_levels(part, column.codes()[0][at][known], self.level, LEAST)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.level_text import level_texts
+from iosonde.core.message import Message
 from iosonde.core.table import Table
 
 from ..estimate.missing import fisher_exact
@@ -38,5 +39,12 @@ def uneven_missing(table: Table, values: npt.NDArray[np.float64], by: Sequence[s
     if p * tests >= _ALPHA:
         return ""
     setting = ", ".join(level_texts(dict(zip(by, key, strict=True)), table.level_units(by)))
-    return (f"{int(gone[rows].sum())} of {rows.size} values are missing at {setting}, more than elsewhere (Fisher's "
-            f"p = {min(1.0, p * tests):.2g}): the rest may be the lucky ones")  # fmt: skip
+    return Message(
+        "missing-values",
+        "{n_missing} of {n_values} values are missing at {setting}, more than elsewhere (Fisher's"
+        " p = {p:.2g}): the rest may be the lucky ones",
+        n_missing=int(gone[rows].sum()),
+        n_values=rows.size,
+        setting=setting,
+        p=min(1.0, p * tests),
+    )

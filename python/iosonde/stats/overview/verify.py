@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core import decision
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate, Experiment
@@ -80,7 +81,7 @@ def of_store(
         name = run.experiment
         first_trial[name] = min(first_trial.get(name, run.started_at), run.started_at)
         if not run.counts:
-            _untold(made, "runs that are incomplete", 1)
+            _untold(made, Message("incomplete-runs", "runs that are incomplete"), 1)
             continue
         made.n_runs += 1
         computed = rates(run, operations, kinds)
@@ -115,9 +116,9 @@ def _why_not(run: StoredRun, key: Key) -> str:
     phases = {phase.operation: phase for phase in run.phases}
     phase = phases.get(key[0]) or phases.get(key[0].replace("write_buffered", "write", 1).removesuffix("_buffered"))
     if phase is None or phase.is_command:
-        return "numbers that came from another tool"
-    return "rates of which no operations back them" if phase.recorded_all else (
-        "rates of which only a sample of the operations was kept")  # fmt: skip
+        return Message("foreign-numbers", "numbers that came from another tool")
+    return Message("rates-without-operations", "rates of which no operations back them") if phase.recorded_all else (
+        Message("sampled-operations", "rates of which only a sample of the operations was kept"))  # fmt: skip
 
 
 def _summary(

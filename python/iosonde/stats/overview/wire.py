@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.wire import UNKNOWN
 
@@ -24,12 +25,20 @@ def words(runs: Sequence[StoredRun]) -> str:
     """One sentence or more about all runs; '' where the target has no server, or nobody counted."""
     said = []
     if text := _shares(runs, "received"):
-        said.append(f"{text} of what was read came over the network.")
+        said.append(Message("read-over-network", "{share} of what was read came over the network.", share=text))
     if text := _shares(runs, "sent"):
-        said.append(f"{text} of what was written had been sent when the clock stopped.")
+        said.append(
+            Message("sent-before-end", "{share} of what was written had been sent when the clock stopped.", share=text)
+        )
     known = [*said, SERVERS] if said else []
     if why := unknown(runs):
-        known.append(f"What went over the network is not known{' of all phases' if said else ''}: {why}.")
+        known.append(
+            Message(
+                "unknown-traffic",
+                "What went over the network is not known" + (" of all phases" if said else "") + ": {reason}.",
+                reason=why,
+            )
+        )
     return " ".join(known)
 
 

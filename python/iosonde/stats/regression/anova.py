@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.levels import check_level
+from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate, Finding
 
@@ -185,7 +186,18 @@ class _Asked:
     def left_out(self, n_rows: int) -> list[str]:
         """What to say where some of all rows are not taken."""
         lost = n_rows - self.rows.size
-        return [f"{lost} of {n_rows} rows with a missing value are left out"] if lost else []
+        return (
+            [
+                Message(
+                    "missing-values",
+                    "{n_missing} of {n_rows} rows with a missing value are left out",
+                    n_missing=lost,
+                    n_rows=n_rows,
+                )
+            ]
+            if lost
+            else []
+        )
 
 
 @dataclass(frozen=True)
@@ -341,11 +353,23 @@ def _balance(data: CellMeans, factors: Mapping[str, TermFactor], kind: int) -> t
     cells = math.prod(len(factor.levels or ()) for factor in factors.values())
     if len(data.counts) == cells and np.ptp(data.counts) == 0:
         return True, []
-    said = [f"the cells are not equally filled: sums of squares of type {'I' * kind}, shares do not add up to 1"]
+    warnings: list[str] = [
+        Message(
+            "unbalanced-cells",
+            "the cells are not equally filled: sums of squares of type {type}, shares do not add up to 1",
+            type="I" * kind,
+        )
+    ]
     if len(data.counts) < cells:
-        absent = f"{cells - len(data.counts)} of {cells} combinations of levels were never measured"
-        said.append(absent + (": sums of type III depend on which" if kind == 3 else ""))
-    return False, said
+        absent = Message(
+            "empty-cells",
+            "{n_missing} of {n_cells} combinations of levels were never measured"
+            + (": sums of type III depend on which" if kind == 3 else ""),
+            n_missing=cells - len(data.counts),
+            n_cells=cells,
+        )
+        warnings.append(absent)
+    return False, warnings
 
 
 def _source(

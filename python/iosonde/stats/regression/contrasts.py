@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 
@@ -20,7 +21,7 @@ from .formula import Term, TermFactor
 
 Array = npt.NDArray[np.float64]
 
-_NO_ERROR = "no error is left to hold it against"
+_NO_ERROR = Message("no-error-term", "no error is left to hold it against")
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def contrast(
     judged = judge(row, factors[name])
     if judged is None:
         beta = np.linalg.pinv(data.matrix(terms), rcond=1e-10) @ data.means
-        why = f"{name} was set once at each level: more repetitions tell"
+        why = Message("single-bring-up", "{factor} was set once at each level: more repetitions tell", factor=name)
         return Contrast(text, Estimate(float(row @ beta), None, None, level, data.n, (why,)), None, None, None)
     value, error = judged.value, judged.error
     if error <= 0:

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from ..estimate.distributions import f_upper_p
@@ -28,10 +29,10 @@ from .effect_types import NEGLIGIBLE_SHARE, FactorEffect, ResponseEffects
 Array = npt.NDArray[np.float64]
 Units = npt.NDArray[np.intp]
 
-ONE_TRIAL = "one trial a setting"
-ONE_RUN = "one run a setting"
-FEW_REPEATS = "the few repeats are exactly equal"
-NOTHING_LEFT = "no degrees of freedom are left"
+ONE_TRIAL = Message("single-trial", "one trial a setting")
+ONE_RUN = Message("single-run", "one run a setting")
+FEW_REPEATS = Message("identical-repeats", "the few repeats are exactly equal")
+NOTHING_LEFT = Message("no-degrees-of-freedom", "no degrees of freedom are left")
 _MOST_CELLS = 100  # for a model of all settings in strata
 _NOTHING = 1e-12  # of the variation: a noise that is rounding
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from ..estimate.distributions import f_quantile, f_upper_p, t_critical, t_two_sided_p
@@ -204,7 +205,7 @@ def ratio(model: Fit, numerator: Array, denominator: Array) -> Estimate:
                   ((numerator, numerator), (numerator, denominator), (denominator, denominator)))  # fmt: skip
     square = b * b - t2 * bb
     if square <= 0:
-        why = "the denominator may be 0: its interval holds it"
+        why = Message("denominator-near-zero", "the denominator may be 0: its interval holds it")
         return Estimate(a / b if b else None, None, None, model.level, model.n, (why,))
     middle = a * b - t2 * ab
     half = math.sqrt(max(0.0, middle * middle - square * (a * a - t2 * aa)))

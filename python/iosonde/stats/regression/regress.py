@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.transforms import TRANSFORMS, apply
 from iosonde.core.types import Estimate, Finding
@@ -133,7 +134,14 @@ def fit_table(
         keep &= ~table.column(name).missing
     rows = np.flatnonzero(keep)
     left_out = (
-        [f"{len(table) - rows.size} of {len(table)} rows with a missing value are left out"]
+        [
+            Message(
+                "missing-values",
+                "{n_missing} of {n_rows} rows with a missing value are left out",
+                n_missing=len(table) - rows.size,
+                n_rows=len(table),
+            )
+        ]
         if rows.size < len(table)
         else []
     )

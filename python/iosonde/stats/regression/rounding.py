@@ -9,9 +9,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
+
 Array = npt.NDArray[np.float64]
 
-NO_ERROR = "the terms leave nothing over but rounding: there is no error to hold them against, and F and p are not told"
+NO_ERROR = Message(
+    "no-residual",
+    "the terms leave nothing over but rounding: there is no error to hold them against, and F and p are not told",
+)
 _ROUNDING = 2e-15  # of the largest number: some times its last bit
 
 

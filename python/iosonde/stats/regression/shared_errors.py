@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
+from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Table
 
@@ -84,4 +85,9 @@ def unequal(made: Strata) -> list[str]:
     """What has to be said where bring-ups do not hold as many trials."""
     if all(np.ptp(np.bincount(of)) == 0 for of in made.units):
         return []
-    return ["bring-ups hold unequal numbers of trials: F by REML, its degrees of freedom by Satterthwaite"]
+    return [
+        Message(
+            "unequal-bring-ups",
+            "bring-ups hold unequal numbers of trials: F by REML, its degrees of freedom by Satterthwaite",
+        )
+    ]

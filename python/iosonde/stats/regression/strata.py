@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import InputError
 from iosonde.core.level_text import level_shown
+from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
@@ -31,7 +32,10 @@ from .rounding import beyond_rounding
 Array = npt.NDArray[np.float64]
 Units = npt.NDArray[np.intp]
 
-LESS = "bring-ups differ less than their trials would by chance: a term may be missing, as an interaction"
+LESS = Message(
+    "negative-variance",
+    "bring-ups differ less than their trials would by chance: a term may be missing, as an interaction",
+)
 
 _RANK = 1e-9
 _EXPERIMENT = "experiment"

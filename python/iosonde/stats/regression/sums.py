@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import Message
 from iosonde.core.types import Finding
 
 from .. import checks
@@ -57,7 +58,9 @@ def regress_sums(
     points = tuple(_point(fit, name, point, lowered, m, source) for point in at)
     warnings = _doubts(beta[1] ** 2 * sxx, ssr)
     if points and points[0].extrapolated is None:
-        warnings.append("whether a point lies outside the data is not known: give x_min and x_max")
+        warnings.append(
+            Message("unknown-range", "whether a point lies outside the data is not known: give x_min and x_max")
+        )
     findings: list[Finding] = checks.run_fit(FitSubject(fit, None, level, points, response))
     return Regression(response, (name,), fit, points, None, tuple(findings), tuple(warnings))
 
@@ -65,7 +68,14 @@ def regress_sums(
 def _doubts(explained: float, ssr: float) -> list[str]:
     if abs(explained - ssr) <= _ROUNDING * max(ssr, explained):
         return []
-    return [f"the printed figures contradict each other: b1²·Sxx = {explained:.6g}, but SSR = {ssr:.6g}"]
+    return [
+        Message(
+            "inconsistent-sums",
+            "the printed figures contradict each other: b1²·Sxx = {explained:.6g}, but SSR = {ssr:.6g}",
+            explained=explained,
+            ssr=ssr,
+        )
+    ]
 
 
 def _point(fit: ols.Fit, name: str, at: Mapping[str, str], given: Mapping[str, Any], m: int, source: str) -> Point:
@@ -95,14 +105,13 @@ def _point(fit: ols.Fit, name: str, at: Mapping[str, str], given: Mapping[str, A
 def _number(given: Mapping[str, Any], key: str, source: str) -> float:
     value = given.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
-        what = "is missing" if value is None else f"is {value!r} and not a number"
         raise InputError(
-            "invalid-number",
-            "{source}: {key} {problem}",
+            "missing-number" if value is None else "not-a-number",
+            "{source}: {key} is missing" if value is None else "{source}: {key} is {value!r} and not a number",
             "needed: {needed}",
             source=source,
             key=key,
-            problem=what,
+            value=value,
             needed=", ".join(_NEEDED),
         )
     return float(value)

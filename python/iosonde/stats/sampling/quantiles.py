@@ -14,12 +14,13 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .shares import OfWhole
 
-_NOTHING = "nothing was drawn"
-_BEYOND = "an end of the interval lies beyond all that was drawn"
+_NOTHING = Message("empty-sample", "nothing was drawn")
+_BEYOND = Message("interval-beyond-sample", "an end of the interval lies beyond all that was drawn")
 
 
 def quantile(

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval
 
@@ -207,7 +208,11 @@ def _mean(
     down, up = (end / split.mass for end in cut.reach(level, max(1, len(split.values) - 1), bounded))
     below, above = math.hypot(part * (split.mean - low), down), math.hypot(part * (high - split.mean), up)
     few = 0 < len(split.values) < _FEW
-    warnings = (f"{len(split.values)} files drawn at random are few for an interval of a mean",) if few else ()
+    warnings = (
+        (Message("small-sample", "{n} files drawn at random are few for an interval of a mean", n=len(split.values)),)
+        if few
+        else ()
+    )
     found = Estimate(split.value, split.value - below, split.value + above, level, n, warnings).within(low=0.0)
     variance = inner + spread * part**2
     return OfWhole(found, design_effect_of(variance, float(np.var(numbers[mask])) if n > 1 else 0.0, n), *bounds)
@@ -246,9 +251,9 @@ def within_of_drawn(sample: DrawnSample, within: Values, answered: npt.NDArray[n
     return float(sample.chances[drawn] @ within[drawn]) / n**2 if n else 0.0
 
 
-MOSTLY_MISSING = "more than half of it could not be looked at"
-_NOBODY = "nothing that was drawn could be looked at"
-_ONE = "one file drawn at random has no spread: draw more"
+MOSTLY_MISSING = Message("unreadable-files", "more than half of it could not be looked at")
+_NOBODY = Message("unreadable-files", "nothing that was drawn could be looked at")
+_ONE = Message("single-file", "one file drawn at random has no spread: draw more")
 
 
 def answers_of(

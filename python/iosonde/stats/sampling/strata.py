@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval, t_critical
 
@@ -35,7 +36,7 @@ from .shares import (
 )
 
 _WORST = 0.25  # the largest variance that a value from 0 to 1 has: of a stratum with one draw none is known
-_NOBODY = "nothing that was drawn could be looked at"
+_NOBODY = Message("unreadable-files", "nothing that was drawn could be looked at")
 
 
 @dataclass(frozen=True)

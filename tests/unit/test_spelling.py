@@ -1,0 +1,145 @@
+"""Messages name keywords as Python spells them: when a function raises or warns, and when an answer shows itself."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pickle
+import threading
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from test_api_incomplete import stored
+
+import iosonde
+from iosonde.api.spelling import ELSEWHERE, KEYWORDS, KEYWORDS_OF, PythonSpelling, python_spelling
+from iosonde.cli.group import cli
+from iosonde.core.message import current_spelling, spell, spelled, terminal_spelling
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "python" / "iosonde"
+CP = ROOT / "tests" / "golden" / "data" / "cp_raw.csv"
+FUNCTIONS = [name for name in iosonde.__all__ if name[0].islower()]
+# Commands without a function, or whose functions take arguments in place of options.
+TERMINAL_ALONE = {"lab", "serve", "store"}
+
+
+def parameters(function: str) -> set[str]:
+    return set(inspect.signature(getattr(iosonde, function)).parameters)
+
+
+@pytest.mark.parametrize(
+    ("function", "option", "value", "text"),
+    [
+        ("", "where", "'fs=nfs'", "where='fs=nfs'"), ("", "where", "fs=nfs", "where='fs=nfs'"),
+        ("", "robust", "", "robust=True"),
+        ("", "level", "0.95", "level=0.95"), ("", "hosts", "FILE", "hosts=FILE"), ("", "until", "2%", "until='2%'"),
+        ("", "nodes", "1,2", "nodes=[1, 2]"), ("", "on", "fs,size", "on=['fs', 'size']"),
+        ("rank", "block", "hw=net,disk", "blocks={'hw': ['net', 'disk']}"), ("anova", "block", "", "block="),
+        ("rank_published", "levels", "'Network=0,1'", "levels={'Network': [0, 1]}"),
+        ("regress", "at", "size=4096", "at={'size': 4096}"), ("scale", "at", "1,64", "at=[1, 64]"),
+        ("advise", "for", "fs=nfs,n=2", "workload={'fs': 'nfs', 'n': 2}"),
+        ("survey_tree", "for", "10min", "seconds='10min'"),
+        ("bound", "data", "3GB", "amount='3GB'"), ("plan", "as", "iozone", "as_tool='iozone'"),
+        ("run", "set", "n=1,4", "set={'n': [1, 4]}"), ("run", "target", "NAME=DIR", "target={'NAME': DIR}"),
+        ("fit", "family", "'tree depth=4'", "families='tree depth=4'"),
+        ("summary", "json", "", ".to_dict()"), ("show", "export", "", "iosonde.export()"),
+    ],
+)  # fmt: skip
+def test_an_option_is_written_as_the_function_takes_it(function, option, value, text):
+    assert PythonSpelling(function)(option, value) == text
+
+
+def options(
+    command: click.Command, context: click.Context, names: tuple[str, ...] = ()
+) -> Iterator[tuple[str, str, bool]]:
+    """(command, option, whether it is a switch) of the whole command line."""
+    for option in command.params:
+        if isinstance(option, click.Option) and option.name not in ("version", "help", "as_json"):
+            word = max(option.opts, key=len)
+            if word.startswith("--"):
+                yield " ".join(names), word[2:].replace("-", "_"), option.is_flag
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            yield from options(command.get_command(context, name), context, (*names, name))
+
+
+def test_every_option_of_a_command_that_has_a_function_is_a_keyword_or_stands_elsewhere():
+    every = set().union(*map(parameters, FUNCTIONS))
+    for command, option, is_switch in options(cli, click.Context(cli)):
+        if command.split()[0] in TERMINAL_ALONE or option in ELSEWHERE:
+            continue
+        keyword = python_spelling(option, "").partition("=")[0]
+        known = keyword in every or any(option in special for special in KEYWORDS_OF.values())
+        assert known or option in ("schema", "thesis_json"), option
+        if is_switch and option in every:
+            assert python_spelling(option, "") == f"{option}=True"
+
+
+def test_keywords_that_differ_are_keywords_of_functions():
+    every = set().union(*map(parameters, FUNCTIONS))
+    assert set(KEYWORDS.values()) <= every
+    for function, special in KEYWORDS_OF.items():
+        assert set(special.values()) <= parameters(function)
+
+
+def test_every_option_in_a_template_is_one():
+    """A spelled name that no front end has is a mistake, or a part of another program's flag."""
+    known = {option for _, option, _ in options(cli, click.Context(cli))} | {"json"}
+    unknown = []
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "spell":
+                unknown += [f"{path.relative_to(ROOT)}:{node.lineno} {node.attr}"] * (node.attr not in known)
+    assert not unknown
+
+
+def test_an_error_names_the_keyword_of_the_function_that_was_called():
+    with pytest.raises(iosonde.IosondeError) as error:
+        iosonde.queue("disk=2ms")
+    assert "at=[1, 64, 10000]" in error.value.hint and "--" not in error.value.hint
+
+
+def test_an_answer_that_shows_itself_later_names_keywords(tmp_path):
+    answer = iosonde.summary(stored(tmp_path / "s", lacking=set(range(12))))
+    for text in (str(answer), answer.to_dict()["sentence"]):
+        assert "incomplete=True" in text and "--incomplete" not in text
+
+
+def test_a_thread_of_a_python_program_names_keywords():
+    spellings = []
+    iosonde.explain_finding()
+    thread = threading.Thread(target=lambda: spellings.append(f"{spell.where}"))
+    thread.start()
+    thread.join()
+    assert spellings == ["where="]
+
+
+def test_a_warning_knows_its_code():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        iosonde.summary(CP, "real_s", level=0.5)
+    (warning,) = caught
+    assert warning.message.code == "low-confidence-level" and warning.message.values["level"] == 0.5
+    assert iosonde.IosondeWarning("text").code == "" and iosonde.IosondeWarning("text").values == {}
+
+
+def test_a_command_in_the_same_process_names_options(tmp_path):
+    place = stored(tmp_path / "s", lacking=set(range(12)))
+    iosonde.summary(place)
+    assert f"{spell.where}" == "where="
+    assert "--incomplete" in CliRunner().invoke(cli, ["summary", str(place)]).stdout
+    with spelled(terminal_spelling):  # who chose a spelling keeps it
+        assert "--incomplete" in str(iosonde.summary(place))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_goes_to_other_processes_and_is_named_after_the_package(name):
+    function = getattr(iosonde, name)
+    assert pickle.loads(pickle.dumps(function)) is function
+    assert (function.__module__, function.__qualname__) == ("iosonde", name)
+    assert pickle.loads(pickle.dumps(current_spelling())) == current_spelling()
