@@ -1,11 +1,13 @@
-"""Names and messages in the field's English (docs/development.md): what was reached is kept. The figures may only fall."""
+"""Names and messages in the field's English (docs/development.md): what was reached is kept. The figures may only "
+"fall."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import house
 import pytest
+
+import house
 
 # Identifiers of 1,000 that hold a word of the old dialect.
 DIALECT_PER_1000 = {}

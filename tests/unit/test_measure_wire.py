@@ -305,5 +305,5 @@ def test_what_is_both_or_says_nothing_is_not_guessed(file):
 def test_a_mount_is_known_by_an_id_that_is_given_once(tmp_path, monkeypatch):
     assert mounted.here(tmp_path) == mounted.here(tmp_path)
     assert mounted.here(Path("/proc"))[0] != mounted.here(Path("/sys"))[0]
-    monkeypatch.setattr(mounted, "_unique", lambda _: "")  # before Linux 6.8
+    monkeypatch.setattr(mounted, "_read_unique_id", lambda _: "")  # before Linux 6.8
     assert mounted.here(Path("/proc"))[0].isdigit()

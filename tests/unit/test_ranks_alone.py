@@ -68,7 +68,7 @@ class FakeWorld(mpi._OneRank):
 
 @pytest.mark.parametrize("found", [1, 2])
 def test_another_size_than_expected_is_refused_with_both_counts(monkeypatch, found):
-    monkeypatch.setattr(mpi, "_world", lambda: FakeWorld(found))
+    monkeypatch.setattr(mpi, "_get_world", lambda: FakeWorld(found))
     monkeypatch.setattr(mpi, "library_version", lambda: "Open MPI v5")
     with pytest.raises(LaunchError) as caught:
         mpi.connect(4)

@@ -53,7 +53,7 @@ def test_its_cpu_time_is_a_share_of_its_own(faulty):
 
 
 def test_who_may_not_look_at_others_knows_it_by_its_name_and_the_mount_point(tmp_path, monkeypatch):
-    monkeypatch.setattr(daemon, "_connections", lambda _: [])
+    monkeypatch.setattr(daemon, "_list_connections", lambda _: [])
     with (
         process_named("glusterfs", GLUSTER.mount_point, tmp_path=tmp_path) as pid,
         process_named("glusterfsd", GLUSTER.mount_point, tmp_path=tmp_path),

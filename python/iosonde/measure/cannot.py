@@ -29,9 +29,9 @@ def why_not(plan: PhasePlan, file_system: str, nodes: int) -> str:
         )
     if can_all(file_system) or not isinstance(plan.phase, Phase):
         return ""
-    writes = [one for step in plan.phase.steps for one in _each(step) if one.kind == "write"]
-    made = any(step.kind in _MAKES for step in plan.phase.steps)
-    if writes and not (made and all(one.offsets in _IN_ORDER and not one.base for one in writes)):
+    writes = [part for step in plan.phase.steps for part in _each(step) if part.kind == "write"]
+    makes_files = any(step.kind in _MAKES for step in plan.phase.steps)
+    if writes and not (makes_files and all(write.offsets in _IN_ORDER and not write.base for write in writes)):
         return Message(
             "written-once",
             "{file_system} takes a file from beginning to end, once, and this writes inside one",

@@ -19,15 +19,15 @@ def facts(before: TargetCondition | None, after: TargetCondition | None, sets: b
     """What is kept of both looks. ``sets``: the trial itself sets something, so that what was there before is no level
     of it."""
     looks = {"before": before, "after": after}
-    told = {when: {"at": one["at"], "health": one["health"]} if one else None for when, one in looks.items()}
-    return {**told, "options": _options(before, after, sets)}
+    states = {when: {"at": look["at"], "health": look["health"]} if look else None for when, look in looks.items()}
+    return {**states, "options": _options(before, after, sets)}
 
 
 def health(before: TargetCondition | None, after: TargetCondition | None) -> str | None:
     """The level of the trial: ``ok``, ``n2 down``, ``ok, then n2 down``; None where neither look knows it. Where one
     does, nothing else is known."""
-    known = [_level(one["health"]) for one in (before, after) if one and one["health"] is not None]
-    return ", then ".join(dict.fromkeys(known)) or None
+    levels = [_level(look["health"]) for look in (before, after) if look and look["health"] is not None]
+    return ", then ".join(dict.fromkeys(levels)) or None
 
 
 def _level(troubles: list[str]) -> str:
@@ -35,13 +35,14 @@ def _level(troubles: list[str]) -> str:
 
 
 def _options(before: TargetCondition | None, after: TargetCondition | None, sets: bool) -> dict[str, str]:
-    first, last = (one["options"] if one else {} for one in (before, after))
+    first, last = (condition["options"] if condition else {} for condition in (before, after))
     if sets or not first or not last:
         return last or first
     return {
-        name: _then(first.get(name), last.get(name)) for name in (*last, *(name for name in first if name not in last))
+        name: _join_levels(first.get(name), last.get(name))
+        for name in (*last, *(name for name in first if name not in last))
     }
 
 
-def _then(first: str | None, last: str | None) -> str:
+def _join_levels(first: str | None, last: str | None) -> str:
     return str(last) if first == last else f"{first or 'unset'}, then {last or 'unset'}"

@@ -54,42 +54,44 @@ class LabAnswer:
         """What a run keeps."""
         settled = {"settled": self.settled.to_dict()} if self.settled else {}
         waited = {} if self.waited_s is None else {WAITED: self.waited_s}
-        return ({"faults": [one.to_dict() for one in self.done]} if self.done else {}) | settled | waited
+        return ({"faults": [fault.to_dict() for fault in self.done]} if self.done else {}) | settled | waited
 
     @property
     def missing(self) -> list[str]:
         """Faults that were never in force: the trial is not what was asked for."""
         never = [
-            Message("fault-not-active", "the fault {fault}: {reason}", fault=one.name, reason=one.why)
-            for one in self.done
-            if one.in_force_ns is None
+            Message("fault-not-active", "the fault {fault}: {reason}", fault=fault.name, reason=fault.why)
+            for fault in self.done
+            if fault.in_force_ns is None
         ]
         return [*never, *([self.why] if self.why else [])]
 
     def observations(self, repetition: int) -> list[Observation]:
         """What can be counted of it; of several faults each under its name."""
         rows = []
-        for one in self.done:
-            cpu = sum(one.cpu_s.values()) if one.heal_s is not None and one.cpu_s else None
-            rows += _rows(one.name, {HEAL: one.heal_s, HEAL_CPU: cpu}, repetition)
+        for fault in self.done:
+            cpu = sum(fault.cpu_s.values()) if fault.heal_s is not None and fault.cpu_s else None
+            rows += _rows(fault.name, {HEAL: fault.heal_s, HEAL_CPU: cpu}, repetition)
         if self.settled:
-            found = self.settled
-            known = {SPACE_BACK: found.space_back_s, AGREE: found.agree_s, SETTLE_CPU: found.cpu_s}
-            rows += _rows(SETTLING, known, repetition)
+            settled = self.settled
+            values = {SPACE_BACK: settled.space_back_s, AGREE: settled.agree_s, SETTLE_CPU: settled.cpu_s}
+            rows += _rows(SETTLING, values, repetition)
         return rows
 
 
 def planned(faults: Sequence[Mapping[str, Any]], values: Mapping[str, FactorValue]) -> list[PlannedFault]:
     """The faults of a trial at these levels of its factors. Raises InputError."""
-    found = []
-    for one in faults:
-        filled = placeholders.fill_typed(dict(one), values)
+    planned_faults = []
+    for fault in faults:
+        filled = placeholders.fill_typed(dict(fault), values)
         kind = str(filled["fault"])
-        if kind != one["fault"] and not KINDS.get(kind, True):  # a factor of kinds: the rate is for those that take one
+        if kind != fault["fault"] and not KINDS.get(
+            kind, True
+        ):  # a factor of kinds: the rate is for those that take one
             filled.pop("rate", None)
         if kind != NONE:
-            found.append(_one(filled))
-    return found
+            planned_faults.append(_one(filled))
+    return planned_faults
 
 
 def _one(filled: Mapping[str, Any]) -> PlannedFault:
@@ -127,12 +129,12 @@ class TrialFaults:
     def __init__(self, orders: LabOrders | None, name: str, values: Mapping[str, FactorValue]) -> None:
         """Have them attended to. Raises SystemFaultError where nobody is there."""
         self._exchange: Exchange | None = None
-        wanted = planned(orders.faults, values) if orders else []
-        if orders is None or not (wanted or orders.settle_s):
+        planned_faults = planned(orders.faults, values) if orders else []
+        if orders is None or not (planned_faults or orders.settle_s):
             return
         exchange = Exchange(orders.directory / f"{name}-{time.monotonic_ns()}")
         self._orders = orders
-        exchange.order(wanted, orders.settle_s)
+        exchange.order(planned_faults, orders.settle_s)
         self._wait(lambda: exchange.taken, time.monotonic() + _TAKEN_S)
         self._exchange = exchange
 
@@ -171,5 +173,8 @@ class TrialFaults:
 
 
 def _rows(operation: str, values: Mapping[str, float | None], repetition: int) -> list[Observation]:
-    return [Observation(operation, metric, value, "s", None, repetition)
-            for metric, value in values.items() if value is not None]  # fmt: skip
+    return [
+        Observation(operation, metric, value, "s", None, repetition)
+        for metric, value in values.items()
+        if value is not None
+    ]

@@ -36,14 +36,16 @@ def items(
 ) -> list[Item]:
     """All steps of one trial, without those for other levels of its factors; settings of native workloads are filled
     in, commands are filled in by each rank."""
-    made = []
+    trial_items = []
     for stage, group in ((SET_UP, set_up), (STEP, steps), (TEAR_DOWN, tear_down)):
-        made += [_item(stage, number, step, values) for number, step in enumerate(group, 1) if _is_for(step, values)]
-    wanted = [item["label"] for item in made]
-    for place, item in enumerate(made):
-        if wanted.count(item["label"]) > 1:
-            item["label"] = f"{item['label']}-{wanted[: place + 1].count(item['label']):02d}"
-    return made
+        trial_items += [
+            _item(stage, number, step, values) for number, step in enumerate(group, 1) if _is_for(step, values)
+        ]
+    labels = [item["label"] for item in trial_items]
+    for place, item in enumerate(trial_items):
+        if labels.count(item["label"]) > 1:
+            item["label"] = f"{item['label']}-{labels[: place + 1].count(item['label']):02d}"
+    return trial_items
 
 
 def _is_for(step: Step, values: Mapping[str, FactorValue]) -> bool:
@@ -71,10 +73,11 @@ def layout(trial_items: Iterable[Item], rank: int, ranks: int, shift: int) -> li
         plans: list[PhasePlan] = []
         if item["kind"] == NATIVE:
             producer = workloads.find(item["workload"])
-            asked = producer.plan(producer.Settings(**item["settings"]), rank, ranks, shift)
-            skip = item.get("skip") or [""] * len(asked)
+            phase_plans = producer.plan(producer.Settings(**item["settings"]), rank, ranks, shift)
+            skip = item.get("skip") or [""] * len(phase_plans)
             plans = [
-                replace(one, phase=None, skipped=why) if why else one for one, why in zip(asked, skip, strict=True)
+                replace(plan, phase=None, skipped=why) if why else plan
+                for plan, why in zip(phase_plans, skip, strict=True)
             ]
         parts.append(Part(item, first, plans))
         first += 1 if item["kind"] == COMMAND else len(plans)
@@ -85,14 +88,14 @@ def skipping(made: Sequence[Item], ranks: int, file_system: str, nodes: int) -> 
     """The items of a trial; those with phases to ``skip`` say of each of their phases why ('': it is done). Skipped is
     what a file system of this type cannot do as the first rank does it, or the last, which may begin inside a file; and
     what needs more ``nodes``."""
-    found = []
+    marked_items = []
     both = [layout(made, rank, ranks, 0) for rank in dict.fromkeys((0, ranks - 1))]
     for parts in zip(*both, strict=True):
         places = zip(*(part.plans for part in parts), strict=True)
         reasons = [[cannot.why_not(plan, file_system, nodes) for plan in plans] for plans in places]
-        said = [next(filter(None, one), "") for one in reasons]
-        found.append(parts[0].item | {"skip": said} if any(said) else parts[0].item)
-    return found
+        skip_reasons = [next(filter(None, reason), "") for reason in reasons]
+        marked_items.append(parts[0].item | {"skip": skip_reasons} if any(skip_reasons) else parts[0].item)
+    return marked_items
 
 
 def timed_phases(parts: Iterable[Part]) -> int:

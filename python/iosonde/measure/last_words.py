@@ -27,12 +27,14 @@ def leave(folder: Path, error: Exception) -> None:
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"error-{host}-{os.getpid()}.json"
-        beside = path.with_suffix(".tmp")  # another rank's abort ends this one at any moment: half a file says nothing
+        temporary_path = path.with_suffix(
+            ".tmp"
+        )  # another rank's abort ends this one at any moment: half a file says nothing
         with contextlib.suppress(OSError):
-            beside.write_text(json.dumps({**failure, "trace": traceback.format_exc()}))
-        beside.rename(path)  # what a full disk cut, too: that is said
+            temporary_path.write_text(json.dumps({**failure, "trace": traceback.format_exc()}))
+        temporary_path.rename(path)  # what a full disk cut, too: that is said
     here = f"on {host}: "
-    sentence = " ".join(_sentence(message if message.startswith(here) else here + message, hint).split())
+    sentence = " ".join(_join_sentence(message if message.startswith(here) else here + message, hint).split())
     with contextlib.suppress(OSError):
         os.write(2, f"{watchdog.SAID}{sentence}\n".encode(errors="replace"))
 
@@ -68,14 +70,14 @@ def ranks_failed(outcome: watchdog.Outcome) -> Message:
 def _read(path: Path) -> Message:
     try:
         error = json.loads(path.read_text())
-        return restore(error["code"], _sentence(error["message"], error["hint"]), error["values"])
+        return restore(error["code"], _join_sentence(error["message"], error["hint"]), error["values"])
     except ValueError:
         return Message(
             "unreadable-failure", "a rank failed and could not say why: is {path} full?", path=path.parent.parent
         )
 
 
-def _sentence(message: str, hint: str) -> str:
+def _join_sentence(message: str, hint: str) -> str:
     return f"{message}. {hint}".strip()
 
 

@@ -59,18 +59,18 @@ class NodeLevel:
 def run(task: LevelsTask, ranks: mpi.Ranks) -> dict[str, list[NodeLevel]] | None:
     """Factor by factor, on all nodes at once; the result on rank 0, None elsewhere."""
     here = placeholders.of_node(task.values, ranks.rank, ranks.hosts[ranks.rank].name)
-    found: dict[str, NodeLevel] = {}
-    for control in (Control(**one) for one in task.controls):
+    level_by_factor: dict[str, NodeLevel] = {}
+    for control in (Control(**fields) for fields in task.controls):
         mine = ranks.rank == 0 if control.on == SINGLE else ranks.local_rank == 0
         if mine:
-            wanted = task.levels.get(control.factor, [])
+            targets = task.levels.get(control.factor, [])
             place = 0 if control.on == SINGLE else ranks.node
-            found[control.factor] = _one(control, here, wanted[place] if place < len(wanted) else None)
-    everywhere = ranks.gather(found)
+            level_by_factor[control.factor] = _one(control, here, targets[place] if place < len(targets) else None)
+    everywhere = ranks.gather(level_by_factor)
     if everywhere is None:
         return None
-    names = dict.fromkeys(name for one in everywhere for name in one)
-    return {name: [one[name] for one in everywhere if name in one] for name in names}
+    names = dict.fromkeys(name for node_levels in everywhere for name in node_levels)
+    return {name: [node_levels[name] for node_levels in everywhere if name in node_levels] for name in names}
 
 
 def _one(control: Control, known: Mapping[str, FactorValue], wanted: str | None) -> NodeLevel:
@@ -106,9 +106,9 @@ def _call(command: str, names: dict[str, FactorValue], control: Control) -> str:
 def main() -> None:
     """Entry point of a node."""
     task = LevelsTask.from_word(sys.argv[1])
-    found = run(task, mpi.connect(task.ranks))
-    if found is not None:
-        plain = {name: [asdict(one) for one in levels] for name, levels in found.items()}
+    results = run(task, mpi.connect(task.ranks))
+    if results is not None:
+        plain = {name: [asdict(level) for level in levels] for name, levels in results.items()}
         (Path(task.folder) / RESULT).write_text(json.dumps(plain))
 
 

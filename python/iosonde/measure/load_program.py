@@ -34,18 +34,18 @@ IN_TRIAL = "target"  # the load works in the trial's own directory
 START_S, END_S = 60.0, 10.0
 _LOOK_S = 0.05
 _STOPPED = "stopped"  # the code of the end that was asked for
-_STATE, _ENDED, _SAID = "load.json", "load-ended.json", "load.txt"
+_STATE, _ENDED, _OUTPUT = "load.json", "load-ended.json", "load.txt"
 
 
 def start(place: Path, where: str, command: str, at_most_s: float) -> None:
     """Start the load of this rank, whose directory is ``place``. Raises SystemFaultError if it does not come up."""
     words = ["--place", str(place), "--where", where, "--at-most", str(at_most_s), "--command", command]
-    with (place / _SAID).open("wb") as said:
+    with (place / _OUTPUT).open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "iosonde.measure.load_program", "run", *words],
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             start_new_session=True,  # it outlives this step, and is ended as a whole
         )
     give_up = time.monotonic() + START_S
@@ -78,7 +78,7 @@ def stop(place: Path) -> dict[str, Any]:
         os.kill(state["pid"], signal.SIGTERM)
         _wait_until_gone(state)
     if state["workspace"]:
-        _workspace(Path(state["workspace"]), state["name"]).remove()
+        _open_workspace(Path(state["workspace"]), state["name"]).remove()
     try:
         ended: dict[str, Any] = json.loads((place / _ENDED).read_text())
     except FileNotFoundError:
@@ -98,23 +98,23 @@ def stop(place: Path) -> dict[str, Any]:
 
 def run(place: Path, where: str, command: str, at_most_s: float) -> None:
     """The load itself, in a process and session of its own."""
-    asked: list[int] = []
-    signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
+    stop_signals: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: stop_signals.append(number))
     name = f"load-{place.parent.parent.name}-{place.name}"
-    workspace = _workspace(Path(where), name) if where != IN_TRIAL else None
+    workspace = _open_workspace(Path(where), name) if where != IN_TRIAL else None
     room = Workspace.create(Path(where), name).path if workspace else place / "load"
     room.mkdir(exist_ok=True)
     try:
         subprocess.run(["cp", "-R", *_needed(place), str(room)], check=True)
         state = {"pid": os.getpid(), "identity": processes.identity(), "workspace": where if workspace else "",
                  "name": name}  # fmt: skip
-        _put(place / _STATE, state)
+        _write_json(place / _STATE, state)
         started, passes, why = time.monotonic(), 0, None
         while why is None:
-            why = _one_pass(command, room, lambda: _end(asked, place, started, at_most_s))
+            why = _run_pass(command, room, lambda: _end(stop_signals, place, started, at_most_s))
             passes += 0 if why else 1
         if place.exists():
-            _put(
+            _write_json(
                 place / _ENDED, {"why": why, "code": why.code, "passes": passes, "seconds": time.monotonic() - started}
             )
     finally:
@@ -124,10 +124,10 @@ def run(place: Path, where: str, command: str, at_most_s: float) -> None:
 
 def _needed(place: Path) -> list[str]:
     """The tree, and what benchmarks on it need: what is known of it, where another node has it."""
-    return [str(place / "tree"), *(str(place / one) for one in ("known", "away") if (place / one).exists())]
+    return [str(place / "tree"), *(str(place / name) for name in ("known", "away") if (place / name).exists())]
 
 
-def _one_pass(command: str, room: Path, end: Callable[[], Message | None]) -> Message | None:
+def _run_pass(command: str, room: Path, end: Callable[[], Message | None]) -> Message | None:
     """Why the load is over; None if the command ended well."""
     process = subprocess.Popen(["/bin/sh", "-c", command], cwd=room, stdin=subprocess.DEVNULL)
     while True:
@@ -174,20 +174,20 @@ def _wait_until_gone(state: dict[str, Any]) -> None:
         time.sleep(_LOOK_S)
 
 
-def _workspace(where: Path, name: str) -> Workspace:
+def _open_workspace(where: Path, name: str) -> Workspace:
     return Workspace(where / f"iosonde-{name}", name)
 
 
-def _put(path: Path, content: dict[str, Any]) -> None:
+def _write_json(path: Path, content: dict[str, Any]) -> None:
     """Whole or not at all."""
-    beside = path.with_suffix(".new")
-    beside.write_text(json.dumps(content))
-    beside.rename(path)
+    temporary = path.with_suffix(".new")
+    temporary.write_text(json.dumps(content))
+    temporary.rename(path)
 
 
 def _last_line(place: Path) -> str:
     with suppress(OSError):
-        lines = (place / _SAID).read_text(errors="replace").strip().splitlines()
+        lines = (place / _OUTPUT).read_text(errors="replace").strip().splitlines()
         return lines[-1] if lines else "it said nothing"
     return "it left nothing"
 
@@ -204,23 +204,23 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--at-most", type=float, default=4 * 3600.0)
     parser.add_argument("--command", default="")
     parser.add_argument("--remote", default="")
-    asked = parser.parse_args(words)
-    if asked.level not in LEVELS:
+    options = parser.parse_args(words)
+    if options.level not in LEVELS:
         raise InputError(
             "unknown-load",
             "there is no load '{level}'",
             "take one of: {levels}",
-            level=asked.level,
+            level=options.level,
             levels=", ".join(LEVELS),
         )
-    if asked.level == OFF or asked.rank < asked.victims:
+    if options.level == OFF or options.rank < options.victims:
         return
-    if asked.what == "stop":
-        ended = stop(asked.place)
+    if options.what == "stop":
+        ended = stop(options.place)
         os.write(1, f"load: {ended['passes']} passes in {ended['seconds']:.1f} s\n".encode())
     else:
-        command = asked.command or (in_turn(asked.remote) if asked.level == ALL else COMMAND)
-        {"start": start, "run": run}[asked.what](asked.place, asked.where, command, asked.at_most)
+        command = options.command or (in_turn(options.remote) if options.level == ALL else COMMAND)
+        {"start": start, "run": run}[options.what](options.place, options.where, command, options.at_most)
 
 
 if __name__ == "__main__":

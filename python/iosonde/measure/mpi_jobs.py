@@ -17,9 +17,9 @@ from .spec import MPI, CommandStep, Step
 
 def word(step: CommandStep, values: Mapping[str, FactorValue]) -> str:
     """The program of a step, with its names filled in."""
-    found = mpi_program.first(step.command)
-    known = dict.fromkeys((*placeholders.TRIAL, *placeholders.RANK), "0")
-    return placeholders.fill(found.word, known | dict(values)) if found else ""
+    first_program = mpi_program.first(step.command)
+    defaults = dict.fromkeys((*placeholders.TRIAL, *placeholders.RANK), "0")
+    return placeholders.fill(first_program.word, defaults | dict(values)) if first_program else ""
 
 
 def jobs(steps: Iterable[Step]) -> list[CommandStep]:
@@ -33,20 +33,24 @@ def launch(
     """The words that start the program of ``command`` as one job, and the library that they are for. Raises
     LaunchError."""
     step = CommandStep(command, MPI)
-    library, found = program.library_of(word(step, values)), mpi_program.first(command)
-    told = (TRIAL_VARIABLE, *placeholders.as_environment(values), *(found.assigned if found else ()))
-    return launcher.job(nodes, per_node, library, told), library
+    library, first_program = program.library_of(word(step, values)), mpi_program.first(command)
+    variables = (
+        TRIAL_VARIABLE,
+        *placeholders.as_environment(values),
+        *(first_program.assigned if first_program else ()),
+    )
+    return launcher.job(nodes, per_node, library, variables), library
 
 
 def prepared(made: list[Item], launcher: Launcher, values: Mapping[str, FactorValue]) -> list[Item]:
     """The items of a trial, each MPI job with the words that start it (``launch``) and the place in its command before
     which they stand (``at``). Raises LaunchError."""
     for item in made:
-        found = mpi_program.first(item["command"]) if item.get("on") == MPI else None
-        if found:
+        first_program = mpi_program.first(item["command"]) if item.get("on") == MPI else None
+        if first_program:
             nodes, per_node = int(str(values["NODES"])), int(str(values["RANKS_PER_NODE"]))
             words, _ = launch(launcher, item["command"], nodes, per_node, values)
-            item |= {"launch": words, "at": found.at}
+            item |= {"launch": words, "at": first_program.at}
     return made
 
 

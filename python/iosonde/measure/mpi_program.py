@@ -23,8 +23,7 @@ TOOLS = ("ior", "mdtest", "md-workbench", "io500")
 LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun", "srun", "aprun", "jsrun")
 # Programs that run another one, which stands among their words.
 _KEYWORDS = ("if", "then", "else", "elif", "for", "while", "until", "do", "case", "{", "!")
-_WRAPPERS = (*_KEYWORDS, "env", "exec", "time", "timeout", "nice", "ionice", "numactl", "taskset", "stdbuf",
-             "sudo")  # fmt: skip
+_WRAPPERS = (*_KEYWORDS, "env", "exec", "time", "timeout", "nice", "ionice", "numactl", "taskset", "stdbuf", "sudo")
 
 _WORD = r"""(?:[^\s;&|()<>"'\\$`]|\\.|"(?:[^"\\]|\\.)*"|'[^']*'|\$\{[^}]*\}|\$\([^()]*\)|`[^`]*`|\$)+"""
 _TOKEN = re.compile(
@@ -68,10 +67,10 @@ class Program:
 def programs(command: str) -> list[Program]:
     """The programs that a command runs, in order of its text; what stands in ``$(…)`` is not looked at."""
     lists, ends = _simple_commands(command)
-    found = [program for words in lists if (program := _program(words))]
+    candidates = [program for words in lists if (program := _parse_program(words))]
     only_pipes = set(ends[:-1]) <= {"|"} and ends[-1] in ("", ";", "\n")
-    alone = only_pipes and found[:1] != [] and found[0].word not in _KEYWORDS
-    return [replace(one, alone=alone) for one in found]
+    alone = only_pipes and candidates[:1] != [] and candidates[0].word not in _KEYWORDS
+    return [replace(candidate, alone=alone) for candidate in candidates]
 
 
 def first(command: str) -> Program | None:
@@ -83,7 +82,7 @@ def creates_only(command: str) -> bool:
     """Whether it runs mdtest with ``-C`` and no other phase: ``-T`` (stat), ``-E`` (read), ``-r`` (remove)."""
     for program in programs(command):
         phases = {word for word in program.words if word in ("-C", "-T", "-E", "-r")}
-        names = (one.rpartition("/")[2] for one in (program.word, *program.words))
+        names = (path.rpartition("/")[2] for path in (program.word, *program.words))
         if "mdtest" in names and phases == {"-C"}:
             return True
     return False
@@ -111,17 +110,17 @@ def differs(command: str) -> bool:
 
 def tools_in(command: str) -> list[str]:
     """The known MPI programs that a command runs without a launcher, also through ``env``, ``timeout`` and the like."""
-    return list(dict.fromkeys(_named(command, TOOLS, _WRAPPERS)))
+    return list(dict.fromkeys(_match_tools(command, TOOLS, _WRAPPERS)))
 
 
 def runs_one_of(command: str, tools: Collection[str]) -> bool:
     """Whether a command runs one of these programs, also by a launcher of ranks or through ``env`` and the like."""
-    return any(_named(command, tools, (*_WRAPPERS, *LAUNCHERS)))
+    return any(_match_tools(command, tools, (*_WRAPPERS, *LAUNCHERS)))
 
 
-def _named(command: str, tools: Collection[str], starters: Collection[str]) -> Iterator[str]:
-    for one in programs(command):
-        words = [one.word, *one.words] if one.name.partition(".")[0] in starters else [one.word]
+def _match_tools(command: str, tools: Collection[str], starters: Collection[str]) -> Iterator[str]:
+    for program in programs(command):
+        words = [program.word, *program.words] if program.name.partition(".")[0] in starters else [program.word]
         yield from (name for word in words if (name := word.rpartition("/")[2]) in tools)
 
 
@@ -158,7 +157,7 @@ def _simple_commands(command: str) -> tuple[list[list[tuple[int, str]]], list[st
     lists: list[list[tuple[int, str]]] = []
     ends: list[str] = []
     words: list[tuple[int, str]] = []
-    for kind, at, text in [*_tokens(command), ("operator", len(command), "")]:
+    for kind, at, text in [*_split_tokens(command), ("operator", len(command), "")]:
         if kind in ("word", "other"):
             words.append((at, text))
         elif kind == "operator" and (words or text not in ("", "\n")):
@@ -168,22 +167,27 @@ def _simple_commands(command: str) -> tuple[list[list[tuple[int, str]]], list[st
     return lists, ends or [""]
 
 
-def _tokens(command: str) -> Iterator[tuple[str, int, str]]:
-    for found in _TOKEN.finditer(command):
-        yield str(found.lastgroup), found.start(), found.group()
+def _split_tokens(command: str) -> Iterator[tuple[str, int, str]]:
+    for match in _TOKEN.finditer(command):
+        yield str(match.lastgroup), match.start(), match.group()
 
 
-def _program(words: Sequence[tuple[int, str]]) -> Program | None:
+def _parse_program(words: Sequence[tuple[int, str]]) -> Program | None:
     assigned = []
     for place, (at, word) in enumerate(words):
         if name := _ASSIGNMENT.match(word):
             assigned.append(name.group(1))
             continue
-        return Program(_plain(word), at, tuple(assigned), tuple(_plain(one) for _, one in words[place + 1 :]))
+        return Program(
+            _strip_quotes(word),
+            at,
+            tuple(assigned),
+            tuple(_strip_quotes(argument) for _, argument in words[place + 1 :]),
+        )
     return None
 
 
-def _plain(word: str) -> str:
+def _strip_quotes(word: str) -> str:
     """A word without the shell's quotes."""
     try:
         return "".join(shlex.split(word, comments=False)) or word

@@ -18,7 +18,7 @@ from .spec import SERVERS
 SERVER = "IOSONDE_SERVER"
 # No question can be answered, and a host that is down must not take minutes.
 _SSH = "ssh -n -o BatchMode=yes -o ConnectTimeout=15"
-_ONE = """(
+_SERVER_SCRIPT = """(
   said=$({ssh} {host} {command} 2>&1); code=$?
   [ -z "$said" ] || printf '%s\\n' "$said" | sed 's/^/{host}: /'
   [ $code -eq 0 ] || echo "{host}: the command ended with exit code $code" >&2
@@ -37,7 +37,7 @@ def script(command: str, servers: Sequence[str], known: Mapping[str, FactorValue
     parts = ["pids=\n"]
     for host in servers:
         names = placeholders.as_environment(known) | {SERVER: host}
-        told = " ".join(f"{name}={shlex.quote(value)}" for name, value in names.items())
-        remote = shlex.quote(f"export {told}; {command}")
-        parts.append(_ONE.format(ssh=_SSH, host=host, command=remote))
+        exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in names.items())
+        remote = shlex.quote(f"export {exports}; {command}")
+        parts.append(_SERVER_SCRIPT.format(ssh=_SSH, host=host, command=remote))
     return "".join(parts) + "worst=0\nfor pid in $pids; do wait $pid || worst=$?; done\nexit $worst"

@@ -13,11 +13,11 @@ def for_errors() -> None:
     """From now on an uncaught IosondeError or OSError is one line on stderr, and exit code 1, without a traceback."""
     before = sys.excepthook
 
-    def told(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def report_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if not isinstance(error, (IosondeError, OSError)):
             before(kind, error, trace)
             return
         message = f"{error.message}; {error.hint}" if isinstance(error, IosondeError) and error.hint else str(error)
         os.write(2, f"{message}\n".encode(errors="replace"))
 
-    sys.excepthook = told
+    sys.excepthook = report_error

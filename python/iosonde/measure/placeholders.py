@@ -36,18 +36,18 @@ _OURS = re.compile(r"\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 def fill(text: str, values: Mapping[str, FactorValue]) -> str:
     """``text`` with every ``${NAME}`` replaced by its value. Raises InputError, naming the nearest, for an unknown."""
 
-    def value(found: re.Match[str]) -> str:
-        if found.group().startswith("$$"):
-            return found.group()[1:]
-        return level_text(_known(found.group(1), values))
+    def substitute(match: re.Match[str]) -> str:
+        if match.group().startswith("$$"):
+            return match.group()[1:]
+        return level_text(_known(match.group(1), values))
 
-    return _OURS.sub(value, text)
+    return _OURS.sub(substitute, text)
 
 
 def names_in(text: str) -> list[str]:
     """The names that ``text`` asks us for, in order, each once."""
-    found = (one.group(1) for one in _OURS.finditer(text) if not one.group().startswith("$$"))
-    return list(dict.fromkeys(found))
+    names = (match.group(1) for match in _OURS.finditer(text) if not match.group().startswith("$$"))
+    return list(dict.fromkeys(names))
 
 
 def check(text: str, known: Iterable[str], where: str = "") -> None:
@@ -93,9 +93,9 @@ def fill_typed(value: Any, values: Mapping[str, FactorValue]) -> Any:
     A value that is nothing but ``${record_size}`` becomes the level itself, with its type; inside other text, text.
     """
     if isinstance(value, str):
-        whole = _OURS.fullmatch(value)
-        if whole and not value.startswith("$$"):
-            return _known(whole.group(1), values)
+        match = _OURS.fullmatch(value)
+        if match and not value.startswith("$$"):
+            return _known(match.group(1), values)
         return fill(value, values)
     if isinstance(value, dict):
         return {key: fill_typed(item, values) for key, item in value.items()}
@@ -140,7 +140,7 @@ def _known(name: str, values: Mapping[str, FactorValue]) -> FactorValue:
     if name in values:
         return values[name]
     near = difflib.get_close_matches(name, values, n=1, cutoff=0.5) or [
-        known for known in values if known.lower() == name.lower()
+        candidate for candidate in values if candidate.lower() == name.lower()
     ]
     raise InputError(
         "unknown-placeholder",

@@ -57,23 +57,23 @@ def stays(control: Control, spec: Spec) -> str:
 def of_trial(text: str, known: Collection[str]) -> list[str]:
     """The names in a command that sets or reads a factor which only a trial has: neither ``known`` nor the level."""
     # In a shell's variable the names are in capitals.
-    named = {*placeholders.names_in(text), *(name for name in _VARIABLE.findall(text) if name in _OF_TRIALS)}
-    return sorted(named - {placeholders.LEVEL, *placeholders.OF_NODE, *known})
+    names = {*placeholders.names_in(text), *(name for name in _VARIABLE.findall(text) if name in _OF_TRIALS)}
+    return sorted(names - {placeholders.LEVEL, *placeholders.OF_NODE, *known})
 
 
 def values_of(spec: Spec) -> dict[str, FactorValue]:
     """What names stand for in all trials alike: factors of one level, and the target where there is one."""
-    found: dict[str, FactorValue] = {
+    values: dict[str, FactorValue] = {
         factor.name: factor.levels[0] for factor in spec.factors if len(factor.levels) == 1
     }
     if len(spec.targets) == 1:
-        found["TARGET_ROOT"] = str(next(iter(spec.targets.values())))
-    return found
+        values["TARGET_ROOT"] = str(next(iter(spec.targets.values())))
+    return values
 
 
 def controls_of(spec: Spec) -> tuple[Control, ...]:
     """Those that are set back."""
-    return tuple(one for one in spec.controls if one.set and not stays(one, spec))
+    return tuple(control for control in spec.controls if control.set and not stays(control, spec))
 
 
 @contextmanager
@@ -83,23 +83,23 @@ def kept(settings: SystemSettings, say: Callable[[str], None]) -> Iterator[dict[
     if not settings.controls:
         yield {}
         return
-    found = _found(settings, say)
+    levels = _found(settings, say)
     try:
-        yield found
+        yield levels
     finally:
-        if found:
-            _put_back(settings, found, say)
+        if levels:
+            _put_back(settings, levels, say)
             settings.remember.unlink(missing_ok=True)
 
 
 def _found(settings: SystemSettings, say: Callable[[str], None]) -> dict[str, list[str]]:
     with suppress(OSError, ValueError):  # what a killed campaign had found: the system has its levels now
-        known: dict[str, list[str]] = json.loads(settings.remember.read_text())
-        return known
-    found, why = _asked(settings, settings.controls, {})
+        recorded: dict[str, list[str]] = json.loads(settings.remember.read_text())
+        return recorded
+    answers, why = _asked(settings, settings.controls, {})
     for control in settings.controls:
-        faults = [one.fault for one in found.get(control.factor, ()) if one.fault]
-        if faults or control.factor not in found:
+        faults = [node_level.fault for node_level in answers.get(control.factor, ()) if node_level.fault]
+        if faults or control.factor not in answers:
             say(
                 Message(
                     "not-restorable",
@@ -108,24 +108,24 @@ def _found(settings: SystemSettings, say: Callable[[str], None]) -> dict[str, li
                     reason=(faults or [why])[0],
                 )
             )
-            found.pop(control.factor, None)
-    levels = {name: [one.level for one in nodes] for name, nodes in found.items()}
+            answers.pop(control.factor, None)
+    levels = {name: [node_level.level for node_level in nodes] for name, nodes in answers.items()}
     if levels:
-        beside = settings.remember.with_suffix(".tmp")
-        beside.write_text(json.dumps(levels))
-        beside.rename(settings.remember)
+        temporary_path = settings.remember.with_suffix(".tmp")
+        temporary_path.write_text(json.dumps(levels))
+        temporary_path.rename(settings.remember)
     return levels
 
 
-def _put_back(settings: SystemSettings, found: Mapping[str, list[str]], say: Callable[[str], None]) -> None:
-    mine = tuple(one for one in settings.controls if one.factor in found)
-    now, why = _asked(settings, mine, found)
+def _put_back(settings: SystemSettings, original: Mapping[str, list[str]], say: Callable[[str], None]) -> None:
+    mine = tuple(candidate for candidate in settings.controls if candidate.factor in original)
+    now, why = _asked(settings, mine, original)
     for control in mine:
-        levels = found[control.factor]
+        levels = original[control.factor]
         words = ", ".join(dict.fromkeys(levels))
-        faults = [one.fault for one in now.get(control.factor, ()) if one.fault]
+        faults = [node_level.fault for node_level in now.get(control.factor, ()) if node_level.fault]
         if faults or control.factor not in now:
-            set_ = placeholders.fill(control.set, _named(control, levels[0], settings))
+            set_ = placeholders.fill(control.set, _build_names(control, levels[0], settings))
             say(
                 Message(
                     "not-restored",
@@ -140,7 +140,7 @@ def _put_back(settings: SystemSettings, found: Mapping[str, list[str]], say: Cal
             say(Message("restored", "{factor} is {level} again", factor=control.factor, level=words))
 
 
-def _named(control: Control, level: str, settings: SystemSettings) -> dict[str, FactorValue]:
+def _build_names(control: Control, level: str, settings: SystemSettings) -> dict[str, FactorValue]:
     """Names as far as they are known here; those of a node stand for themselves."""
     itself: dict[str, FactorValue] = {name: f"${{{name}}}" for name in placeholders.OF_NODE}
     return itself | dict(settings.values) | {placeholders.LEVEL: level, control.factor: level}
@@ -150,15 +150,17 @@ def _asked(
     settings: SystemSettings, controls: tuple[Control, ...], levels: Mapping[str, list[str]]
 ) -> tuple[dict[str, list[NodeLevel]], str]:
     """What the nodes say of these factors, and why nothing was said where it was not."""
-    nodes = settings.nodes if any(one.on == EACH for one in controls) else 1
+    nodes = settings.nodes if any(control.on == EACH for control in controls) else 1
     with temporary.directory("levels", settings.spool) as folder:
-        task = LevelsTask(nodes, str(folder), [asdict(one) for one in controls], dict(settings.values), dict(levels))
+        task = LevelsTask(
+            nodes, str(folder), [asdict(control) for control in controls], dict(settings.values), dict(levels)
+        )
         program = [sys.executable, "-m", "iosonde.measure.levels_program", task.to_word()]
         limits = watchdog.TimeLimits(LIMIT_S, grace_s=0.5)
         command = settings.launcher.command(nodes, 1, program)
         ended = watchdog.watch(command, heartbeat_dir=folder, limits=limits, ranks=nodes)
         try:
-            told: dict[str, list[dict[str, Any]]] = json.loads((folder / RESULT).read_text())
+            answers: dict[str, list[dict[str, Any]]] = json.loads((folder / RESULT).read_text())
         except (OSError, ValueError):
             return {}, f"no answer within {LIMIT_S:.0f} s" if ended.timed_out else ended.last_words() or "no answer"
-    return {name: [NodeLevel(**one) for one in found] for name, found in told.items()}, ""
+    return {name: [NodeLevel(**fields) for fields in node_levels] for name, node_levels in answers.items()}, ""

@@ -22,10 +22,10 @@ def written_by_all(command: str, nodes: int, per_node: int) -> str | None:
         return None
     for program in programs(command):
         name = _file_of(program)
-        if name is None or not _writes(program) or name.startswith("/dev/") or _OF_THE_SHELL.search(name):
+        if name is None or not _can_write(program) or name.startswith("/dev/") or _OF_THE_SHELL.search(name):
             continue
         moved = not name.startswith(("/", "${TARGET")) and differs(command)  # perhaps each is in a directory of its own
-        if not moved and not _told_apart(name, nodes, per_node):
+        if not moved and not _has_unique_name(name, nodes, per_node):
             return name
     return None
 
@@ -42,7 +42,7 @@ def _file_of(program: Program) -> str | None:
     return None
 
 
-def _writes(program: Program) -> bool:
+def _can_write(program: Program) -> bool:
     words = program.words
     if program.name == "ior":
         return "-w" in words or "-r" not in words
@@ -51,15 +51,15 @@ def _writes(program: Program) -> bool:
         return any("write" in kind or kind.endswith("rw") for kind in kinds)
     if program.name == "iozone":
         tests = [word for word in words if word.startswith("-i")]
-        return not tests or "-i0" in tests or _follows(words, "-i", "0")
+        return not tests or "-i0" in tests or _has_option_value(words, "-i", "0")
     return True
 
 
-def _follows(words: Sequence[str], option: str, value: str) -> bool:
+def _has_option_value(words: Sequence[str], option: str, value: str) -> bool:
     return any(pair == (option, value) for pair in zip(words, words[1:], strict=False))
 
 
-def _told_apart(name: str, nodes: int, per_node: int) -> bool:
+def _has_unique_name(name: str, nodes: int, per_node: int) -> bool:
     """Whether every copy has a name of its own."""
     names = set(names_in(name))
     by_node, by_rank_of_it = bool(names & _OF_A_NODE), "LOCAL_RANK" in names

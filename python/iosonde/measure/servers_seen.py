@@ -52,11 +52,11 @@ class ServersOfTrial:
     raw: dict[str, bytes | Path] = field(default_factory=dict)
     observations: list[Observation] = field(default_factory=list)
 
-    def look(self, when: str, seen_by_client: TargetCondition | None) -> TargetCondition | None:
+    def look(self, when: str, client_condition: TargetCondition | None) -> TargetCondition | None:
         """The states ``when`` (before, after), and the condition with what troubles the servers where the client knows
         of no trouble. Where all serve they are asked for more than that."""
         if self.hands is None:
-            return seen_by_client
+            return client_condition
         try:
             states = self.hands.states()
             troubles = [f"{host}: {says}" for host, (says, well) in states.items() if not well]
@@ -68,11 +68,11 @@ class ServersOfTrial:
             self.facts.setdefault("complaints", {})[when] = complaints
             troubles = list(dict.fromkeys(map(without_counts, complaints)))
         if not states and not troubles:
-            return seen_by_client
+            return client_condition
         self.facts[when] = {host: says for host, (says, _) in states.items()}
-        if seen_by_client is None:
+        if client_condition is None:
             return condition(troubles)
-        return {**seen_by_client, "health": seen_by_client["health"] or troubles}
+        return {**client_condition, "health": client_condition["health"] or troubles}
 
     def count(self) -> None:
         """Have them count, where that is asked for."""
@@ -87,13 +87,13 @@ class ServersOfTrial:
         if not self.hands or not self.hands.counted or "profile" in self.facts:
             return
         try:
-            found = self.hands.counted()
+            counts = self.hands.counted()
         except IosondeError as error:
             self.facts["profile"] = {"why_not": error.message}
             return
-        self.raw[RAW] = json.dumps(found, indent=1).encode()
-        self.facts["profile"] = found["together"]
+        self.raw[RAW] = json.dumps(counts, indent=1).encode()
+        self.facts["profile"] = counts["together"]
         self.observations += [
-            Observation(OPERATION, name, float(found["together"][name]), unit, repetition=repetition)
+            Observation(OPERATION, name, float(counts["together"][name]), unit, repetition=repetition)
             for name, unit in _TOGETHER.items()
         ]

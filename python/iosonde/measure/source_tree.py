@@ -95,28 +95,28 @@ class SourceTree:
         self._texts = round(files * TEXTS)
         self._sources = files - self._headers - self._texts
         draw = self._draws("lines", 0)
-        self._remarks, self._statements = _remarks(draw, _POOL), _statements(draw, _POOL)
+        self._remarks, self._statements = _draw_remarks(draw, _POOL), _draw_statements(draw, _POOL)
 
     @cached_property
     def contents(self) -> dict[str, bytes]:
         """Path relative to the root → content, in order of path."""
-        made = dict(self._headers_made())
-        made |= dict(self._sources_made())
-        made |= dict(self._texts_made())
-        made[_BUILD] = self._build()
-        return dict(sorted(made.items()))
+        files = dict(self._headers_made())
+        files |= dict(self._sources_made())
+        files |= dict(self._texts_made())
+        files[_BUILD] = self._build()
+        return dict(sorted(files.items()))
 
     @cached_property
     def directories(self) -> list[str]:
         """All directories but the root, parents before children."""
-        found = {str(parent) for path in self.contents for parent in Path(path).parents} - {"."}
-        return sorted(found)
+        parents = {str(parent) for path in self.contents for parent in Path(path).parents} - {"."}
+        return sorted(parents)
 
     @cached_property
     def known(self) -> Known:
         """What tools must find."""
         first = str(Path(self._source_name(0)).parent)
-        needles = {path: _needles(content) for path, content in self.contents.items()}
+        needles = {path: _count_needles(content) for path, content in self.contents.items()}
         return Known(
             files=len(self.contents),
             directories=len(self.directories),
@@ -149,8 +149,8 @@ class SourceTree:
             (place / name).mkdir()
         for name, content in self.contents.items():
             (place / "tree" / name).write_bytes(content)
-        told = asdict(self.known) | {"sums": self.sums, "directories_list": "\n".join([*self.directories, ""])}
-        for name, value in told.items():
+        fields = asdict(self.known) | {"sums": self.sums, "directories_list": "\n".join([*self.directories, ""])}
+        for name, value in fields.items():
             (place / "known" / name).write_text(str(value))
 
     def _draws(self, what: str, number: int) -> random.Random:
@@ -224,10 +224,10 @@ class SourceTree:
     ) -> bytes:
         """``head``, lines up to the size that is drawn, ``tail``. The lines are words; in a source every other dozen
         is a function."""
-        wanted, lines = _wanted_bytes(draw), list(head)
+        target_size, lines = _draw_size(draw), list(head)
         size = sum(len(line) + 1 for line in (*head, *tail))
         number = 0
-        while size < wanted:
+        while size < target_size:
             block = [mark + self._remarks[_below(draw, _POOL)] for _ in range(_FUNCTION)]
             if function and number % 2:
                 body = [self._statements[_below(draw, _POOL)] for _ in range(_FUNCTION)]
@@ -246,7 +246,7 @@ class SourceTree:
         return "\n".join([*lines, ""]).encode()
 
 
-def _needles(content: bytes) -> int:
+def _count_needles(content: bytes) -> int:
     return sum(NEEDLE.encode() in line for line in content.splitlines())
 
 
@@ -255,13 +255,13 @@ def _below(draw: random.Random, end: int) -> int:
     return int(draw.random() * 2**32) * end >> 32
 
 
-def _wanted_bytes(draw: random.Random) -> int:
+def _draw_size(draw: random.Random) -> int:
     """The size of a file."""
     deviate = NormalDist().inv_cdf(min(max(draw.random(), 1e-9), 1 - 1e-9))
     return min(LARGEST_BYTES, round(MEDIAN_BYTES * math.exp(SIGMA * deviate)))
 
 
-def _remarks(draw: random.Random, count: int) -> list[str]:
+def _draw_remarks(draw: random.Random, count: int) -> list[str]:
     """Lines of words; with the share of NEEDLE_SHARE the first word is the needle."""
     lines = []
     for _ in range(count):
@@ -270,7 +270,7 @@ def _remarks(draw: random.Random, count: int) -> list[str]:
     return lines
 
 
-def _statements(draw: random.Random, count: int) -> list[str]:
+def _draw_statements(draw: random.Random, count: int) -> list[str]:
     """Lines of C that change x."""
     return [f"    x {'+-^'[_below(draw, 3)]}= (x << {1 + _below(draw, 60)}) ^ {_below(draw, 2**31)}ULL;"
             for _ in range(count)]  # fmt: skip

@@ -158,7 +158,7 @@ class Spec:
 
     def levels(self, factor: str) -> tuple[FactorValue, ...]:
         """The levels of a factor, () where there is none of this name."""
-        return next((one.levels for one in self.factors if one.name == factor), ())
+        return next((candidate.levels for candidate in self.factors if candidate.name == factor), ())
 
     def counts(self, factor: str) -> tuple[int, ...]:
         """The levels of a factor that counts something, as nodes."""

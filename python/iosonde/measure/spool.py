@@ -90,19 +90,19 @@ def write_wire(spool: Path, rank: int, frame: int, counted: dict[str, Any]) -> N
 
 def read_wire(spool: Path) -> dict[int, dict[int, dict[str, Any]]]:
     """Frame → rank → what that rank counted; only lines that are whole."""
-    found: dict[int, dict[int, dict[str, Any]]] = {}
+    counts_by_frame: dict[int, dict[int, dict[str, Any]]] = {}
     for rank in ranks_in(spool):
         path = wire_of(spool, rank)
         for line in path.read_text().splitlines(keepends=True) if path.exists() else ():
             if line.endswith("\n"):
                 counted = json.loads(line)
-                found.setdefault(counted.pop("frame"), {})[rank] = counted
-    return found
+                counts_by_frame.setdefault(counted.pop("frame"), {})[rank] = counted
+    return counts_by_frame
 
 
 def ranks_in(spool: Path) -> list[int]:
     """The ranks that left something here."""
-    return sorted({int(found.group(1)) for path in spool.iterdir() if (found := _NAME.fullmatch(path.name))})
+    return sorted({int(match.group(1)) for path in spool.iterdir() if (match := _NAME.fullmatch(path.name))})
 
 
 def write(spool: Path, part: RankPhase) -> None:
@@ -118,15 +118,15 @@ def write(spool: Path, part: RankPhase) -> None:
 
 def index(spool: Path, ranks: int) -> list[dict[int, int]]:
     """For every rank: phase → where its frame starts in the rank's file; only frames that are whole."""
-    return [_frames(path_of(spool, rank)) for rank in range(ranks)]
+    return [_scan_frames(path_of(spool, rank)) for rank in range(ranks)]
 
 
-def _frames(path: Path) -> dict[int, int]:
-    found: dict[int, int] = {}
+def _scan_frames(path: Path) -> dict[int, int]:
+    offsets: dict[int, int] = {}
     try:
         size = path.stat().st_size
     except FileNotFoundError:
-        return found
+        return offsets
     with path.open("rb", buffering=0) as file:
         at = 0
         while at + _HEAD.size <= size:
@@ -134,10 +134,10 @@ def _frames(path: Path) -> dict[int, int]:
             end = at + _HEAD.size + head + records
             if magic != _MAGIC or end > size:
                 break
-            found[phase] = at
+            offsets[phase] = at
             at = end
             file.seek(at)
-    return found
+    return offsets
 
 
 def read(spool: Path, rank: int, at: int) -> RankPhase:

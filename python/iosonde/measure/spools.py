@@ -26,7 +26,7 @@ from .rank.program import BEATS, PARENT_MARK
 
 def make(experiment: str, parent: Path | None) -> Path:
     """An empty one for a trial, in ``parent`` or where temporary files are."""
-    return Path(tempfile.mkdtemp(prefix=_prefix(experiment), dir=parent))
+    return Path(tempfile.mkdtemp(prefix=_build_prefix(experiment), dir=parent))
 
 
 @dataclass
@@ -53,11 +53,11 @@ def of_trial(experiment: str, parent: Path | None, remember: Path | None) -> Ite
 
 def beats_here(experiment: str, parent: Path | None = None) -> list[beats.Beat]:
     """The last words of the ranks of a trial that runs now, as far as its spool is on this node and ours to read."""
-    found: list[beats.Beat] = []
-    for one in _place(parent).glob(_prefix(glob.escape(experiment)) + "*"):
+    last_beats: list[beats.Beat] = []
+    for folder in _place(parent).glob(_build_prefix(glob.escape(experiment)) + "*"):
         with suppress(OSError):
-            found += beats.read_beats(one / BEATS)
-    return found
+            last_beats += beats.read_beats(folder / BEATS)
+    return last_beats
 
 
 def remove_here(experiment: str, parent: Path | None) -> None:
@@ -65,12 +65,12 @@ def remove_here(experiment: str, parent: Path | None) -> None:
 
     Only the holder of the experiment's lock may call it.
     """
-    for left in _place(parent).glob(_prefix(glob.escape(experiment)) + "*"):
-        command.end_trial(str(left))
-        leftovers.remove_recorded(left / BEATS)
+    for folder in _place(parent).glob(_build_prefix(glob.escape(experiment)) + "*"):
+        command.end_trial(str(folder))
+        leftovers.remove_recorded(folder / BEATS)
         with suppress(OSError):
-            leftovers.remove_since((left / PARENT_MARK).stat().st_mtime)
-        remove_scratch(left)
+            leftovers.remove_since((folder / PARENT_MARK).stat().st_mtime)
+        remove_scratch(folder)
 
 
 def remove_on_nodes(launcher: Launcher, nodes: int, experiment: str, parent: Path | None, limit_s: float) -> str:
@@ -87,12 +87,12 @@ def remove_on_nodes(launcher: Launcher, nodes: int, experiment: str, parent: Pat
     return Message(
         "no-answer" if ended.timed_out else "leftover-spool",
         "{path}* may be left on some of the nodes ({reason}); the same command removes it",
-        path=place / _prefix(experiment),
+        path=place / _build_prefix(experiment),
         reason=f"no answer within {limit_s:.0f} s" if ended.timed_out else ended.last_words(),
     )
 
 
-def _prefix(experiment: str) -> str:
+def _build_prefix(experiment: str) -> str:
     return f"iosonde-spool-{experiment}-"
 
 

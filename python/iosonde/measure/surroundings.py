@@ -69,10 +69,10 @@ class Surroundings:
     @property
     def facts(self) -> dict[str, Any]:
         """What a run keeps of both looks."""
-        found: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         if self._before or self._after or self._bench.look:
-            found["conditions"] = conditions.facts(self._before, self._after, self._bench.sets)
-        return found | ({"servers": self.servers.facts} if self.servers.facts else {})
+            entries["conditions"] = conditions.facts(self._before, self._after, self._bench.sets)
+        return entries | ({"servers": self.servers.facts} if self.servers.facts else {})
 
     @property
     def observations(self) -> list[Observation]:

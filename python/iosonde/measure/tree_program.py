@@ -49,16 +49,16 @@ def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
         )
     cache.write_out(place)
     dropped = cache.drop(place, names)
-    found = cache.after_drop(place, names, dropped)
-    unseen = found["state"] == cache.COLD_REQUESTED and not cache.kept_elsewhere(place)
-    if unseen or found["state"] == cache.WARM:
-        kept = format_size(int(found["resident_bytes"]))
+    cache_state = cache.after_drop(place, names, dropped)
+    unseen = cache_state["state"] == cache.COLD_REQUESTED and not cache.kept_elsewhere(place)
+    if unseen or cache_state["state"] == cache.WARM:
+        cached = format_size(int(cache_state["resident_bytes"]))
         raise SystemFaultError(
             "cache-not-dropped",
             "{path} cannot be made cold: {cached_bytes} of it stay in memory",
             "take {spell.set:cache={warm}}",
             path=place,
-            cached_bytes=kept,
+            cached_bytes=cached,
             warm=WARM,
         )
     if level == COLD:
@@ -85,11 +85,11 @@ def main(words: list[str] | None = None) -> None:
     state = commands.add_parser("cache")
     state.add_argument("level")
     state.add_argument("place", type=Path)
-    asked = parser.parse_args(words)
-    if asked.what == "make":
-        SourceTree(asked.seed, asked.files).write(asked.place)
+    options = parser.parse_args(words)
+    if options.what == "make":
+        SourceTree(options.seed, options.files).write(options.place)
     else:
-        set_cache(asked.level, asked.place)
+        set_cache(options.level, options.place)
 
 
 if __name__ == "__main__":

@@ -51,10 +51,10 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         Surroundings(bench, trial, directory(trial.index)) as around,
     ):
         around.look_before()
-        ranks = _watched(bench, _assignment(bench, trial, root, spool.folder, around.marks), deadline_s)
+        ranks = _watch_ranks(bench, _build_assignment(bench, trial, root, spool.folder, around.marks), deadline_s)
         around.look_after(ranks.outcome)
         results = _results(bench, trial, ranks)
-        missing = _missing(bench, trial, ranks, results, around)
+        missing = _list_missing(bench, trial, ranks, results, around)
         spool.holds_outputs = results.hold_outputs
     return replace(_as_run(bench, trial, ranks, results, around), id=run_id, missing=missing)
 
@@ -76,17 +76,19 @@ def discard(run: Run) -> None:
         remove_scratch(folder)
 
 
-def _assignment(bench: Bench, trial: Trial, root: Path | None, spool: Path, marks: str) -> Assignment:
+def _build_assignment(bench: Bench, trial: Trial, root: Path | None, spool: Path, marks: str) -> Assignment:
     """What the ranks are told."""
     nodes, per_node = trial.nodes, trial.ranks_per_node
     values = placeholders.of_trial(trial, root)
-    made = items.items(bench.set_up, bench.steps, bench.tear_down, values)
-    made = items.skipping(on_servers.prepared(made, bench.servers), nodes * per_node, bench.filesystem_type, nodes)
+    trial_items = items.items(bench.set_up, bench.steps, bench.tear_down, values)
+    trial_items = items.skipping(
+        on_servers.prepared(trial_items, bench.servers), nodes * per_node, bench.filesystem_type, nodes
+    )
     return Assignment(
         root=str(root or ""),
         spool=str(spool),
         ranks=nodes * per_node,
-        items=mpi_jobs.prepared(made, bench.launcher, values),
+        items=mpi_jobs.prepared(trial_items, bench.launcher, values),
         seed=trial.seed,
         max_operations=bench.max_operations,
         ranks_per_node=per_node,
@@ -112,24 +114,24 @@ class _Ranks:
     seconds: float
 
 
-def _watched(bench: Bench, told: Assignment, deadline_s: float | None) -> _Ranks:
+def _watch_ranks(bench: Bench, assignment: Assignment, deadline_s: float | None) -> _Ranks:
     started_at, started = datetime.now(UTC), time.monotonic()
-    folder = Path(told.spool)
+    folder = Path(assignment.spool)
     (folder / PARENT_MARK).touch()
     outcome = watchdog.watch(
-        _command(bench, told),
+        _command(bench, assignment),
         heartbeat_dir=folder / BEATS,
         limits=watchdog.TimeLimits(deadline_s, bench.idle_s),
         on_tick=bench.on_tick,
-        ranks=told.ranks,
-        forked=bench.forked if told.ranks == 1 else None,
+        ranks=assignment.ranks,
+        forked=bench.forked if assignment.ranks == 1 else None,
     )
-    return _Ranks(told, outcome, started_at, time.monotonic() - started)
+    return _Ranks(assignment, outcome, started_at, time.monotonic() - started)
 
 
-def _command(bench: Bench, told: Assignment) -> list[str]:
-    program = [sys.executable, "-m", "iosonde.measure.rank.program", told.to_word()]
-    return bench.launcher.command(told.ranks // told.ranks_per_node, told.ranks_per_node, program)
+def _command(bench: Bench, assignment: Assignment) -> list[str]:
+    program = [sys.executable, "-m", "iosonde.measure.rank.program", assignment.to_word()]
+    return bench.launcher.command(assignment.ranks // assignment.ranks_per_node, assignment.ranks_per_node, program)
 
 
 @dataclass(frozen=True)
@@ -150,29 +152,29 @@ class _Results:
 
 
 def _results(bench: Bench, trial: Trial, ranks: _Ranks) -> _Results:
-    told, folder = ranks.told, Path(ranks.told.spool)
+    assignment, folder = ranks.told, Path(ranks.told.spool)
     places, unreached = _places(folder), []
     # Ranks that had sent everything home may have died before they removed what they sent.
     if (ranks.outcome.exit_code or not places) and trial.nodes > 1 and bench.launcher.name != "local":
-        unreached = _rescue(bench, ranks)
-    shift, reader = envelope.reader_shift(places.get("nodes") or [0] * told.ranks)
-    parts = items.layout(told.items, 0, told.ranks, shift)
+        unreached = _rescue_ranks(bench, ranks)
+    shift, reader = envelope.reader_shift(places.get("nodes") or [0] * assignment.ranks)
+    parts = items.layout(assignment.items, 0, assignment.ranks, shift)
     skipped = {plan.operation: plan.skipped for part in parts for plan in part.plans if plan.skipped}
     target, copies = str(bench.facts.get("target") or ""), wire.copies_sent(bench.filesystem)
-    left = SpooledTrial(folder, told.ranks, places, trial.repetition, bench.parse, target, copies)
-    return _Results(places, reader, skipped, unreached, collect(left, parts))
+    spooled_trial = SpooledTrial(folder, assignment.ranks, places, trial.repetition, bench.parse, target, copies)
+    return _Results(places, reader, skipped, unreached, collect(spooled_trial, parts))
 
 
-def _rescue(bench: Bench, ranks: _Ranks) -> list[str]:
+def _rescue_ranks(bench: Bench, ranks: _Ranks) -> list[str]:
     """Fetch what dead ranks had finished on other nodes. A node that is gone keeps it: what is there is used, and
     the rest is named.
 
     After ranks that hung it has to be quick: it may hang as they did, and the campaign's limit has passed.
     """
-    told, folder = ranks.told, Path(ranks.told.spool)
-    nodes = told.ranks // told.ranks_per_node
+    assignment, folder = ranks.told, Path(ranks.told.spool)
+    nodes = assignment.ranks // assignment.ranks_per_node
     fetched = watchdog.watch(
-        _command(bench, replace(told, ranks=nodes, ranks_per_node=1, only_collect=True)),
+        _command(bench, replace(assignment, ranks=nodes, ranks_per_node=1, only_collect=True)),
         heartbeat_dir=folder / "rescue",
         limits=watchdog.TimeLimits(rescue_limit_s(ranks.outcome, bench.idle_s), grace_s=0.5),
         ranks=nodes,
@@ -203,9 +205,9 @@ def _places(folder: Path) -> dict[str, Any]:
 def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> list[str]:
     """In words, why the ranks did not come to their end; empty if they did."""
     faults = [last_words.message_from_json(fault) for fault in places.get("faults", [])]
-    said: list[str] = [*last_words.left(folder), *faults]
+    messages: list[str] = [*last_words.left(folder), *faults]
     if outcome.timed_out:
-        said.append(
+        messages.append(
             Message(
                 "ended-by-watchdog",
                 "ended by the watchdog ({limit}) after {seconds:.0f} s; {states}",
@@ -214,17 +216,17 @@ def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> lis
                 states="; ".join(outcome.sentences()[:5]),
             )
         )
-    elif outcome.exit_code and not said:
-        said.append(last_words.ranks_failed(outcome))
+    elif outcome.exit_code and not messages:
+        messages.append(last_words.ranks_failed(outcome))
     if outcome.left:
-        said.append(
+        messages.append(
             Message(
                 "leftover-processes",
                 "processes that could not be ended are left: {pids}",
                 pids=", ".join(map(str, outcome.left)),
             )
         )
-    said += [
+    messages += [
         Message(
             "mapped-file-left",
             "{path} is left: a rank that hangs in the kernel maps it; the next run of this store removes it",
@@ -232,16 +234,16 @@ def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> lis
         )
         for path, *_ in outcome.held
     ]
-    if not places and not said:
-        said.append(Message("no-reason", "the ranks ended early and left no reason"))
-    return said
+    if not places and not messages:
+        messages.append(Message("no-reason", "the ranks ended early and left no reason"))
+    return messages
 
 
-def _missing(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, around: Surroundings) -> list[str]:
+def _list_missing(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, around: Surroundings) -> list[str]:
     """In words, what the trial lacks; empty if it is whole."""
-    found = _why(Path(ranks.told.spool), ranks.outcome, results.places)
-    found += [*results.unreached, *results.collected.missing, *around.lab.missing]
-    return found + _moved(bench, trial, ranks.outcome, not found)
+    messages = _why(Path(ranks.told.spool), ranks.outcome, results.places)
+    messages += [*results.unreached, *results.collected.missing, *around.lab.missing]
+    return messages + _moved(bench, trial, ranks.outcome, not messages)
 
 
 def _moved(bench: Bench, trial: Trial, outcome: watchdog.Outcome, well: bool) -> list[str]:
@@ -270,7 +272,7 @@ def _as_run(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, around
         seed=trial.seed,
         factors=_factors(bench, trial, results, around),
         observations=[*collected.observations, *around.observations],
-        facts=_facts(bench, trial, results, around),
+        facts=_build_facts(bench, trial, results, around),
         operations=collected.operations,
         phases=collected.phases,
         raw=collected.raw | around.servers.raw,
@@ -290,7 +292,7 @@ def _factors(bench: Bench, trial: Trial, results: _Results, around: Surroundings
     return factors | results.collected.factors | factors
 
 
-def _facts(bench: Bench, trial: Trial, results: _Results, around: Surroundings) -> dict[str, Any]:
+def _build_facts(bench: Bench, trial: Trial, results: _Results, around: Surroundings) -> dict[str, Any]:
     places = results.places
     return {
         **bench.facts,
@@ -318,5 +320,5 @@ def _server_cache(bench: Bench) -> str:
     mount = bench.facts["machine"]["mount"] or {}
     if not is_network(mount.get("type", ""), mount.get("source", "")):
         return cache.NO_SERVER
-    asked = bench.cache.before_reads not in ("", CLIENTS_ANEW) or bench.cache.between_trials == CACHE_REMOUNT
-    return cache.COLD_REQUESTED if asked else cache.WARM
+    is_cold = bench.cache.before_reads not in ("", CLIENTS_ANEW) or bench.cache.between_trials == CACHE_REMOUNT
+    return cache.COLD_REQUESTED if is_cold else cache.WARM

@@ -22,9 +22,9 @@ _RCP = (
 )
 
 
-def _counted(command: str, known: str) -> str:
+def _check_count(command: str, expected: str) -> str:
     """The command, whose last number must be the known one."""
-    right = f"$(cat known/{known})"
+    right = f"$(cat known/{expected})"
     return f'{GO}n=$({command}) && [ "$n" -eq "{right}" ] || {{ echo "$n found, not {right}"; exit 1; }}'
 
 
@@ -34,19 +34,19 @@ BENCHMARKS: dict[str, tuple[Steps, list[str]]] = {
         [("cp", f"{GO}cp -R tree copy"), ("cp_flush", f"{GO}sync -f .")],
         [f"{GO}cd copy && {_SAME} && {_ENTRIES}"],
     ),
-    "find": ([("find", _counted("find tree -mindepth 1 | wc -l", "entries"))], []),
-    "findgrep": ([("findgrep", _counted("find tree -type f -exec grep -h kangaroo {} + | wc -l", "needles"))], []),
+    "find": ([("find", _check_count("find tree -mindepth 1 | wc -l", "entries"))], []),
+    "findgrep": ([("findgrep", _check_count("find tree -type f -exec grep -h kangaroo {} + | wc -l", "needles"))], []),
     "grep": (
-        [("grep", _counted('grep -hs kangaroo "tree/$(cat known/first_directory)"/* | wc -l', "first_needles"))],
+        [("grep", _check_count('grep -hs kangaroo "tree/$(cat known/first_directory)"/* | wc -l', "first_needles"))],
         [],
     ),
-    "ls": ([("ls", _counted("ls -lAR tree | grep -c '^-'", "files"))], []),
+    "ls": ([("ls", _check_count("ls -lAR tree | grep -c '^-'", "files"))], []),
     "mab": (
         [
             ("mab_mkdir", f"{GO}mkdir work && cd work && xargs mkdir -p <../known/directories_list"),
             ("mab_copy", f"{GO}cp -R tree/. work"),
-            ("mab_scan", _counted("find work -type f -exec ls -ld {} + | wc -l", "files")),
-            ("mab_read", _counted("find work -type f -exec cat {} + | wc -c", "bytes")),
+            ("mab_scan", _check_count("find work -type f -exec ls -ld {} + | wc -l", "files")),
+            ("mab_read", _check_count("find work -type f -exec cat {} + | wc -c", "bytes")),
             ("mab_compile", f"{GO}cd work && sh build.sh"),
             ("mab_flush", f"{GO}sync -f ."),
         ],
@@ -68,4 +68,4 @@ def in_turn(remote: str = "") -> str:
     names = [name for name in NAMES if remote or name != _FETCHING]
     steps = [command.removeprefix(GO) for name in names for _, command in BENCHMARKS[name][0]]
     again = "mv copy tree && rm -r work" + (" fetched" if remote else "")
-    return f"remote={shlex.quote(remote)}; " + " && ".join(f"( {one} )" for one in [*steps, again])
+    return f"remote={shlex.quote(remote)}; " + " && ".join(f"( {step} )" for step in [*steps, again])

@@ -27,14 +27,14 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("what", choices=("make", "remove"))
     parser.add_argument("--where", required=True)
     parser.add_argument("--trial", type=Path, required=True, help="its directory on the target")
-    asked = parser.parse_args(words)
-    if asked.where == ON_TARGET:
+    options = parser.parse_args(words)
+    if options.where == ON_TARGET:
         return
-    name = f"victim-{asked.trial.parent.name}"  # trials follow each other: what a killed one left is taken over
-    if asked.what == "make":
-        Workspace.create(Path(asked.where), name)
+    name = f"victim-{options.trial.parent.name}"  # trials follow each other: what a killed one left is taken over
+    if options.what == "make":
+        Workspace.create(Path(options.where), name)
     else:
-        Workspace(Path(asked.where) / f"iosonde-{name}", name).remove()
+        Workspace(Path(options.where) / f"iosonde-{name}", name).remove()
 
 
 if __name__ == "__main__":

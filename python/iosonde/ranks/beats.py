@@ -67,28 +67,28 @@ def write_beat(directory: Path, beat: Beat) -> None:
     A new file that replaces the old one would be whole at any moment, but journaling file systems flush it then, which
     is a fifth of a short trial. So it begins with its check sum, and who reads half of it reads again.
     """
-    said = json.dumps(asdict(beat)).encode("ascii")
+    content = json.dumps(asdict(beat)).encode("ascii")
     with contextlib.suppress(OSError):
         file = os.open(directory / f"rank-{beat.rank}", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            os.write(file, b"%08x %b\n" % (zlib.crc32(said), said))
+            os.write(file, b"%08x %b\n" % (zlib.crc32(content), content))
         finally:
             os.close(file)
 
 
 def read_beats(directory: Path) -> list[Beat]:
     """The last word of every rank that has spoken, in order of rank. A damaged file is left out."""
-    found = [_read(path) for path in directory.glob("rank-*")]
-    return sorted((beat for beat in found if beat is not None), key=lambda beat: beat.rank)
+    beats = [_read(path) for path in directory.glob("rank-*")]
+    return sorted((beat for beat in beats if beat is not None), key=lambda beat: beat.rank)
 
 
 def _read(path: Path) -> Beat | None:
     for _ in range(_TRIES):
         try:
-            check, _, said = path.read_bytes().partition(b"\n")[0].partition(b" ")
-            if int(check, 16) == zlib.crc32(said):
-                told = json.loads(said)
-                return Beat(**{field.name: told[field.name] for field in fields(Beat)})
+            check, _, content = path.read_bytes().partition(b"\n")[0].partition(b" ")
+            if int(check, 16) == zlib.crc32(content):
+                values = json.loads(content)
+                return Beat(**{field.name: values[field.name] for field in fields(Beat)})
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return None

@@ -48,7 +48,7 @@ def crowded(ranks: Ranks) -> bool:
 def _places(ranks: Ranks) -> list[tuple[str, list[int]]]:
     """The machine of each rank, and the CPUs that it may use there."""
     machine = reading.text(BOOT_ID) or f"node {ranks.node}"
-    return [(str(one), list(cpus)) for one, cpus in ranks.all_gather((machine, sorted(os.sched_getaffinity(0))))]
+    return [(str(name), list(cpus)) for name, cpus in ranks.all_gather((machine, sorted(os.sched_getaffinity(0))))]
 
 
 def _own(ranks: Ranks, places: Sequence[tuple[str, Sequence[int]]], mine: Sequence[int]) -> int | None:
@@ -83,11 +83,11 @@ def choose(allowed: Sequence[Sequence[int]], local_rank: int, cores: Sequence[in
 
 def cores(cpus: Sequence[int], siblings: str = SIBLINGS) -> list[int]:
     """One CPU of each core among ``cpus``, in order: the first of its hardware threads."""
-    found: dict[str, int] = {}
+    cpu_by_core: dict[str, int] = {}
     for cpu in cpus:
         try:
             core = Path(siblings.format(cpu)).read_text().strip()
         except OSError:
             core = str(cpu)  # no topology here: each CPU counts as a core
-        found.setdefault(core, cpu)
-    return list(found.values())
+        cpu_by_core.setdefault(core, cpu)
+    return list(cpu_by_core.values())

@@ -80,7 +80,7 @@ def estimate(ranks: Ranks, pings: int = PINGS) -> Clocks:
             elif me == child:
                 ranks.pong(representatives[parent], pings)
     at_ns = ranks.broadcast(time.monotonic_ns())
-    gathered = [edge for found in ranks.all_gather(edges) for edge in found]
+    gathered = [edge for rank_edges in ranks.all_gather(edges) for edge in rank_edges]
     offsets, errors = compose(len(representatives), gathered)
     clocks = Clocks(tuple(offsets[clock] for clock in clock_of), tuple(errors[clock] for clock in clock_of), at_ns)
     ranks.clock_offset_ns = clocks.offset_ns[ranks.rank]
@@ -89,19 +89,19 @@ def estimate(ranks: Ranks, pings: int = PINGS) -> Clocks:
 
 def clock_groups(hosts: Sequence[Host]) -> tuple[list[int], list[int]]:
     """(the number of every rank's clock, the first rank of every clock). Clock 0 is rank 0's."""
-    seen: dict[tuple[str, str], int] = {}
-    clock_of = [seen.setdefault(host.clock, len(seen)) for host in hosts]
-    return clock_of, [clock_of.index(clock) for clock in range(len(seen))]
+    clock_numbers: dict[tuple[str, str], int] = {}
+    clock_of = [clock_numbers.setdefault(host.clock, len(clock_numbers)) for host in hosts]
+    return clock_of, [clock_of.index(clock) for clock in range(len(clock_numbers))]
 
 
 def tree(count: int) -> list[tuple[int, int]]:
     """(parent, child) pairs of a binomial tree over 0..count-1, in rounds whose pairs do not touch each
     other.
     """
-    pairs, known = [], 1
-    while known < count:
-        pairs += [(parent, parent + known) for parent in range(known) if parent + known < count]
-        known *= 2
+    pairs, reached = [], 1
+    while reached < count:
+        pairs += [(parent, parent + reached) for parent in range(reached) if parent + reached < count]
+        reached *= 2
     return pairs
 
 

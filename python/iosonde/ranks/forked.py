@@ -29,7 +29,7 @@ FORK_S = 5.0
 GO = signal.SIGUSR1
 _PR_SET_CHILD_SUBREAPER = 36
 # Threads of a library would not be there in what is forked.
-_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+_SINGLE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 class ProcessHandle(Protocol):
@@ -75,7 +75,7 @@ class ForkedRanks:
         request = {"arguments": arguments, "environment": dict(environment), "files": printed, "parent": os.getpid()}
         try:
             line = self._started(environment[WATCHDOG_VARIABLE])
-            with _adopting():
+            with _adopt_orphans():
                 line.sendall(json.dumps(request).encode("ascii") + b"\n")
                 child = ForkedChild(int(json.loads(_answer(line, FORK_S))["pid"]))
             os.kill(child.pid, GO)  # one of which we never heard does nothing, and ends
@@ -105,7 +105,7 @@ class ForkedRanks:
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "iosonde.ranks.forked_program", self._module, str(theirs.fileno())],
-                env={**os.environ, **_ONE_THREAD, WATCHDOG_VARIABLE: nobodys(token)},
+                env={**os.environ, **_SINGLE_THREAD, WATCHDOG_VARIABLE: nobodys(token)},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -137,7 +137,7 @@ def _answer(line: socket.socket, limit_s: float) -> bytes:
 
 
 @contextlib.contextmanager
-def _adopting() -> Iterator[None]:
+def _adopt_orphans() -> Iterator[None]:
     """Meanwhile the orphans of our descendants are our children: what is forked twice becomes one."""
     libc = ctypes.CDLL(None)
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

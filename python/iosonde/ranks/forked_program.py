@@ -56,7 +56,7 @@ def _be_rank(module: Any, request: dict[str, Any], written: int | None) -> None:
     """The module's ``main``, as if it had been started; ends the process."""
     code = 1
     try:
-        _follow(request["parent"])
+        _follow_parent(request["parent"])
         _take_over(request, written)
         if signal.sigtimedwait([GO], FORK_S) is None:
             os._exit(1)
@@ -74,7 +74,7 @@ def _be_rank(module: Any, request: dict[str, Any], written: int | None) -> None:
         os._exit(code)
 
 
-def _follow(parent: int) -> None:
+def _follow_parent(parent: int) -> None:
     """Be killed with the process that asked, also by kill -9."""
     give_up = time.monotonic() + FORK_S
     while os.getppid() != parent and time.monotonic() < give_up:

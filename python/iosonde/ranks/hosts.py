@@ -40,5 +40,5 @@ def this_host() -> Host:
 
 def node_numbers(keys: Sequence[Hashable]) -> tuple[int, ...]:
     """For every rank the number of its node: equal keys are one node, numbered as they first appear."""
-    seen: dict[Hashable, int] = {}
-    return tuple(seen.setdefault(key, len(seen)) for key in keys)
+    numbers: dict[Hashable, int] = {}
+    return tuple(numbers.setdefault(key, len(numbers)) for key in keys)

@@ -40,32 +40,32 @@ Entry = tuple[str, int, int]
 
 def held_by(pids: Iterable[int]) -> list[Entry]:
     """Such files that these processes hold now, as far as that can be seen."""
-    held = []
+    entries = []
     for path in sorted(_held(pids)):
         with contextlib.suppress(OSError):
             status = os.lstat(path)
-            held.append((path, status.st_dev, status.st_ino))
-    return held
+            entries.append((path, status.st_dev, status.st_ino))
+    return entries
 
 
 def record(directory: Path, name: str, pids: Iterable[int]) -> list[Entry]:
     """Keep in ``directory`` which such files these processes hold now, and return them: it may be full."""
-    held = held_by(pids)
+    entries = held_by(pids)
     with contextlib.suppress(OSError):
-        (directory / _RECORD.format(name)).write_text(json.dumps(held))
-    return held
+        (directory / _RECORD.format(name)).write_text(json.dumps(entries))
+    return entries
 
 
 def remove_recorded(directory: Path, seen: Iterable[Entry] = ()) -> list[str]:
     """Remove what was recorded there or ``seen``, is the same file still, this user's, and held by nobody; their
     paths."""
-    recorded = [entry for entries in directory.glob(_RECORD.format("*")) for entry in _entries(entries)]
+    recorded = [entry for entries in directory.glob(_RECORD.format("*")) for entry in _read_entries(entries)]
     return _remove([*recorded, *seen])
 
 
 def still_there(directory: Path) -> list[Entry]:
     """What was recorded there of processes that could not be ended, and is there still."""
-    return [entry for entry in _entries(directory / _RECORD.format(LEFT)) if _is_same(entry)]
+    return [entry for entry in _read_entries(directory / _RECORD.format(LEFT)) if _is_same(entry)]
 
 
 def remember(file: Path, seen: Iterable[Entry]) -> None:
@@ -73,17 +73,17 @@ def remember(file: Path, seen: Iterable[Entry]) -> None:
     boot_id = _boot_id()
     new = dict.fromkeys(seen, boot_id)
     if new:
-        _keep(file, _remembered(file) | new)
+        _write_remembered(file, _read_remembered(file) | new)
 
 
 def remove_remembered(file: Path) -> list[str]:
     """Remove what was remembered there, where it was on this machine, since it started, and nobody holds it any more;
     their paths."""
-    known, boot_id = _remembered(file), _boot_id()
-    removed = _remove([entry for entry, where in known.items() if where == boot_id])
-    left = {entry: where for entry, where in known.items() if where != boot_id or os.path.lexists(entry[0])}
-    if left != known:
-        _keep(file, left)
+    recorded, boot_id = _read_remembered(file), _boot_id()
+    removed = _remove([entry for entry, where in recorded.items() if where == boot_id])
+    remaining = {entry: where for entry, where in recorded.items() if where != boot_id or os.path.lexists(entry[0])}
+    if remaining != recorded:
+        _write_remembered(file, remaining)
     return removed
 
 
@@ -94,34 +94,34 @@ def _boot_id() -> str:
         return ""
 
 
-def _remembered(file: Path) -> dict[Entry, str]:
+def _read_remembered(file: Path) -> dict[Entry, str]:
     try:
         return {(path, device, inode): where for path, device, inode, where in json.loads(file.read_text())}
     except (OSError, ValueError, TypeError):
         return {}
 
 
-def _keep(file: Path, known: dict[Entry, str]) -> None:
+def _write_remembered(file: Path, entries: dict[Entry, str]) -> None:
     with contextlib.suppress(OSError):
-        if known:
-            file.write_text(json.dumps([[*entry, where] for entry, where in known.items()]))
+        if entries:
+            file.write_text(json.dumps([[*entry, where] for entry, where in entries.items()]))
         else:
             file.unlink()
 
 
 def _remove(entries: Iterable[Entry]) -> list[str]:
     """Of these, those that are the same file still, this user's, and held by nobody."""
-    found = {entry[0] for entry in entries if _is_same(entry)}
-    in_use = _held(_pids()) if found else set()
+    paths = {entry[0] for entry in entries if _is_same(entry)}
+    in_use = _held(_list_pids()) if paths else set()
     removed = []
-    for path in sorted(found - in_use):
+    for path in sorted(paths - in_use):
         with contextlib.suppress(OSError):
             os.unlink(path)
             removed.append(path)
     return removed
 
 
-def _entries(file: Path) -> list[Entry]:
+def _read_entries(file: Path) -> list[Entry]:
     try:
         return [(path, device, inode) for path, device, inode in json.loads(file.read_text())]
     except (OSError, ValueError, TypeError):
@@ -135,7 +135,7 @@ def _is_same(entry: Entry) -> bool:
         status = os.lstat(path)
     except OSError:
         return False
-    ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and _is_left(path)
+    ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and _is_leftover(path)
     return ours and (status.st_dev, status.st_ino) == (device, inode)
 
 
@@ -150,25 +150,25 @@ def _held(pids: Iterable[int]) -> set[str]:
             for entry in os.scandir(f"/proc/{pid}/fd"):
                 with contextlib.suppress(OSError):
                     paths.add(os.readlink(entry.path))
-    return {path for path in paths if _is_left(path)}
+    return {path for path in paths if _is_leftover(path)}
 
 
-def _is_left(path: str) -> bool:
+def _is_leftover(path: str) -> bool:
     segments = tuple(f"{SHARED_MEMORY}/{prefix}" for prefix in _PREFIXES)
     return path.startswith((_HYDRA_FILE, *segments)) and ".." not in path
 
 
-def _pids() -> list[int]:
+def _list_pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
 def why_bus_error(directory: Path = SHARED_MEMORY) -> str:
     """What to say of ranks that a bus error ended: whether shared memory is full; empty if it is not."""
     try:
-        found = os.statvfs(directory)
+        status = os.statvfs(directory)
     except OSError:
         return ""
-    free, total = mount.free_bytes(found), found.f_blocks * found.f_frsize
+    free, total = mount.free_bytes(status), status.f_blocks * status.f_frsize
     if free is None or free >= _FULL_BYTES:
         return ""
     return Message(
@@ -189,13 +189,13 @@ def remove_since(since: float) -> None:
 def remove_descriptions(since: float, prefix: str = _HYDRA_FILE) -> list[str]:
     """Remove this user's descriptions of a machine that were made after ``since`` and that no process has open: the
     launcher or proxy that makes one has it open until it ends. Their paths."""
-    made = []
+    entries = []
     for path in glob.glob(glob.escape(prefix) + "*"):
         with contextlib.suppress(OSError):
             status = os.lstat(path)
             if status.st_ctime >= since:
-                made.append((path, status.st_dev, status.st_ino))
-    return _remove(made)
+                entries.append((path, status.st_dev, status.st_ino))
+    return _remove(entries)
 
 
 def remove_segments(since: float, directory: Path = SHARED_MEMORY) -> list[str]:
@@ -212,18 +212,18 @@ def remove_segments(since: float, directory: Path = SHARED_MEMORY) -> list[str]:
 
 def unused_segments(since: float, directory: Path = SHARED_MEMORY) -> set[Path]:
     """This user's segments of MPI libraries, made after ``since``, that no process has mapped."""
-    found = set()
+    segments = set()
     with contextlib.suppress(OSError):
         for entry in os.scandir(directory):
             status = entry.stat(follow_symlinks=False)
             ours = entry.name.startswith(_PREFIXES) and entry.is_file(follow_symlinks=False)
             if ours and status.st_uid == os.getuid() and status.st_ctime >= since:
-                found.add(Path(entry.path))
-    mapped = _mapped(directory) if found else set()
-    return {path for path in found if str(path) not in mapped}
+                segments.add(Path(entry.path))
+    mapped = _list_mapped(directory) if segments else set()
+    return {path for path in segments if str(path) not in mapped}
 
 
-def _mapped(directory: Path) -> set[str]:
+def _list_mapped(directory: Path) -> set[str]:
     """Files below ``directory`` that processes have mapped, as far as this user may look."""
     inside = f"{directory}/"
     paths = set()

@@ -48,18 +48,18 @@ class Listener:
 
     def look(self) -> list[Beat]:
         """The last words, and what they say of ranks that run: who moved, who is lost, what they hold."""
-        seen = self.beats
-        if not seen:  # once they speak, ranks record it themselves
+        previous = self.beats
+        if not previous:  # once they speak, ranks record it themselves
             self.held.update(leftovers.record(self._directory, "launch", processes.family(self._token)))
         here = self._hear()
-        if _doing(self.beats) != _doing(seen):
+        if _strip_troubles(self.beats) != _strip_troubles(previous):
             self.moved_at = time.monotonic()
         silent = self._received.silent(self._silent_s)
         unheard = [
             Message("node-silent", "{host} has not been heard for {limit_s:.0f} s", host=host, limit_s=self._silent_s)
             for host in silent
         ]
-        self.lost = (*_parents(self.beats), *self._dead(here), *unheard)
+        self.lost = (*_list_lost_parents(self.beats), *self._dead(here), *unheard)
         self._lost_since = (self._lost_since or time.monotonic()) if self.lost else None
         return self.beats
 
@@ -69,14 +69,14 @@ class Listener:
 
     def _dead(self, here: Iterable[Beat]) -> list[Message]:
         """Ranks on this host whose process was seen, and is there no more though it was not done."""
-        said = []
+        messages = []
         for beat in here:
             alive = processes.lives(beat.pid, self._token)
             if alive:
                 self._seen_alive.add(beat.rank)
             elif alive is False and beat.rank in self._seen_alive and beat.state != DONE:
                 what = f"{beat.state} {beat.phase}".strip()
-                said.append(
+                messages.append(
                     Message(
                         "rank-died",
                         "rank {rank} on {host} (process {process}) died while {activity}",
@@ -86,20 +86,20 @@ class Listener:
                         activity=what,
                     )
                 )
-        return said
+        return messages
 
 
-def _doing(beats: Iterable[Beat]) -> list[Beat]:
+def _strip_troubles(beats: Iterable[Beat]) -> list[Beat]:
     """What the ranks do, without what befell them: a word that one hangs is no progress."""
     return [replace(beat, lost="", hangs="") for beat in beats]
 
 
-def _parents(beats: list[Beat]) -> list[Message]:
+def _list_lost_parents(beats: list[Beat]) -> list[Message]:
     """The launcher's processes that ended before the ranks that they had started."""
-    said: dict[tuple[str, str], list[str]] = {}
+    ranks_by_process: dict[tuple[str, str], list[str]] = {}
     for beat in beats:
         if beat.lost:
-            said.setdefault((beat.lost, beat.host), []).append(str(beat.rank))
+            ranks_by_process.setdefault((beat.lost, beat.host), []).append(str(beat.rank))
     return [
         Message(
             "launcher-died",
@@ -108,5 +108,5 @@ def _parents(beats: list[Beat]) -> list[Message]:
             ranks=", ".join(ranks),
             host=host,
         )
-        for (name, host), ranks in said.items()
+        for (name, host), ranks in ranks_by_process.items()
     ]

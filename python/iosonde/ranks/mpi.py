@@ -38,7 +38,7 @@ def connect(expected: int) -> Ranks:
     if expected == 1:
         _refuse_being_launched_as_many()
         return Ranks(_OneRank())
-    communicator = _world()
+    communicator = _get_world()
     if communicator.Get_size() != expected:
         raise _size_mismatch(expected, communicator.Get_size())
     return Ranks(communicator)
@@ -72,9 +72,9 @@ class Ranks:
         self.node = self.node_of[self.rank]
         self.nodes = max(self.node_of) + 1
         self.local_rank = self.node_of[: self.rank].count(self.node)
-        one_clock = len({host.clock for host in self.hosts}) == 1
+        shared_clock = len({host.clock for host in self.hosts}) == 1
         # This rank's CLOCK_MONOTONIC minus rank 0's; None until clocks.estimate() has measured it.
-        self.clock_offset_ns: int | None = 0 if one_clock else None
+        self.clock_offset_ns: int | None = 0 if shared_clock else None
 
     def library(self) -> tuple[Any, Any]:
         """mpi4py's ``MPI`` and these ranks' communicator, for what is not here. One rank alone starts MPI by it.
@@ -98,20 +98,20 @@ class Ranks:
 
     def broadcast(self, value: _T, root: int = 0) -> _T:
         """``root``'s value, on every rank (pickled)."""
-        found: _T = self._comm.bcast(value, root)
-        return found
+        result: _T = self._comm.bcast(value, root)
+        return result
 
     def gather(self, value: _T) -> list[_T] | None:
         """Every rank's value, in order of rank, on rank 0; None elsewhere. For small values: see
         stream_to_root.
         """
-        found: list[_T] | None = self._comm.gather(value, 0)
-        return found
+        result: list[_T] | None = self._comm.gather(value, 0)
+        return result
 
     def all_gather(self, value: _T) -> list[_T]:
         """Every rank's value, in order of rank, on every rank."""
-        found: list[_T] = self._comm.allgather(value)
-        return found
+        result: list[_T] = self._comm.allgather(value)
+        return result
 
     def all_max(self, value: int) -> int:
         """The largest value of all ranks, on every rank."""
@@ -275,7 +275,7 @@ def _import_mpi(initialize: bool) -> Any:
     return MPI
 
 
-def _world() -> Any:
+def _get_world() -> Any:
     _check_shared_memory()
     return _import_mpi(initialize=True).COMM_WORLD
 

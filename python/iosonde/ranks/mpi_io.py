@@ -36,9 +36,9 @@ class SharedFile:
         """All hints that are in force, by name, as the library tells them."""
         info = self._file.Get_info()
         names = [info.Get_nthkey(place) for place in range(info.Get_nkeys())]
-        found = {str(name): str(info.Get(name)).strip() for name in names}
+        hint_values = {str(name): str(info.Get(name)).strip() for name in names}
         info.Free()
-        return found
+        return hint_values
 
     def view(self, base: int, piece: int, hole: int) -> None:
         """From now on this rank sees pieces of ``piece`` bytes, ``hole`` bytes apart, from ``base`` on. Collective."""

@@ -17,7 +17,7 @@ def family(token: str, variable: str = WATCHDOG_VARIABLE, after: int = 0) -> lis
 
     ``after``: they descend from this process, so that only younger ones have to be looked at.
     """
-    wanted, found = f"{variable}={token}".encode(), []
+    marker, pids = f"{variable}={token}".encode(), []
     oldest = after if after <= _last_id() else 0  # ids began again from the smallest meanwhile
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) < oldest:
@@ -26,9 +26,9 @@ def family(token: str, variable: str = WATCHDOG_VARIABLE, after: int = 0) -> lis
             inherited = _bytes_of(f"/proc/{name}/environ")
         except OSError:
             continue  # it ended meanwhile, or belongs to somebody else
-        if wanted in inherited and wanted in inherited.split(b"\0"):
-            found.append(int(name))
-    return found
+        if marker in inherited and marker in inherited.split(b"\0"):
+            pids.append(int(name))
+    return pids
 
 
 def eldest(token: str) -> int:

@@ -44,50 +44,50 @@ class Pulse:
 
     def beat(self) -> int:
         """Look: a number that grows while the command is alive, and stands still while it hangs."""
-        seen = list(self._family())
-        moved = {one.pid: one.moved for one in seen}
-        stuck = None if moved != self._moved else hanging(seen)
+        processes = list(self._family())
+        moved = {process.pid: process.moved for process in processes}
+        stuck = None if moved != self._moved else hanging(processes)
         self._moved = moved
         self.hangs = f"process {stuck.pid}, {stuck.hangs_in}" if stuck else ""
         self._beats += not stuck
         return self._beats
 
     def _family(self) -> list[Process]:
-        found, left = [], _children(self._proc, self._root)
-        while left:
-            pid = left.pop()
-            left += _children(self._proc, pid)
+        processes, pids = [], _children(self._proc, self._root)
+        while pids:
+            pid = pids.pop()
+            pids += _children(self._proc, pid)
             with contextlib.suppress(OSError, ValueError, IndexError):
                 ours = not self._mark or self._mark in (self._proc / str(pid) / "environ").read_bytes().split(b"\0")
-                if ours and (one := _look(self._proc / str(pid))):
-                    found.append(one)
-        return sorted(found, key=lambda one: one.pid)
+                if ours and (process := _read_process(self._proc / str(pid))):
+                    processes.append(process)
+        return sorted(processes, key=lambda process: process.pid)
 
 
 def hanging(family: list[Process]) -> Process | None:
     """The first of those that hang, if nobody of the family is alive."""
-    stuck = [one for one in family if one.hangs_in]
-    waiting = {one.pid for one in stuck}
-    parents = {one.pid: one.parent for one in family}
-    for one in stuck:  # who waits for one that hangs
-        above = one.parent
+    stuck = [process for process in family if process.hangs_in]
+    waiting = {process.pid for process in stuck}
+    parents = {process.pid: process.parent for process in family}
+    for process in stuck:  # who waits for one that hangs
+        above = process.parent
         while above in parents and above not in waiting:
             waiting.add(above)
             above = parents[above]
-    busy = any(one.runs or one.pid not in waiting for one in family)
+    busy = any(process.runs or process.pid not in waiting for process in family)
     return None if busy or not stuck else stuck[0]
 
 
 def _children(proc: Path, pid: int) -> list[int]:
     """Of all its threads; empty where the kernel does not say (CONFIG_PROC_CHILDREN)."""
-    found: list[int] = []
+    pids: list[int] = []
     for path in (proc / str(pid)).glob("task/*/children"):
         with contextlib.suppress(OSError):
-            found += map(int, path.read_text().split())
-    return found
+            pids += map(int, path.read_text().split())
+    return pids
 
 
-def _look(place: Path) -> Process | None:
+def _read_process(place: Path) -> Process | None:
     """One process; None if it has ended."""
     fields = _fields(place / "stat")
     if fields[0] in _ENDED:

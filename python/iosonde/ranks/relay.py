@@ -37,14 +37,14 @@ class Relay:
     def look(self) -> None:
         """Read the beats of this node and print what is news; what cannot be printed now is news next time."""
         self._looks += 1
-        seen = {beat.rank: beat for beat in read_beats(self._directory)}
-        changed = [beat for beat in seen.values() if self._told.get(beat.rank) != beat]
+        beats = {beat.rank: beat for beat in read_beats(self._directory)}
+        changed = [beat for beat in beats.values() if self._told.get(beat.rank) != beat]
         urgent = [beat for beat in changed if self._is_urgent(beat)]
         moving = [beat for beat in changed if beat not in urgent]
         news = urgent + moving[:1]
         if self._looks % ALL_EVERY == 0:
-            news = changed or list(seen.values())[:1]
-        self._before = seen
+            news = changed or list(beats.values())[:1]
+        self._before = beats
         for beat in news:
             if not self._print(beat):
                 return
@@ -52,10 +52,10 @@ class Relay:
 
     def _is_urgent(self, beat: Beat) -> bool:
         """Another state than was told, or a count that has stopped since the last look."""
-        told = self._told.get(beat.rank)
+        printed = self._told.get(beat.rank)
         return (
-            told is None
-            or (told.since, told.lost, told.hangs) != (beat.since, beat.lost, beat.hangs)
+            printed is None
+            or (printed.since, printed.lost, printed.hangs) != (beat.since, beat.lost, beat.hangs)
             or self._before.get(beat.rank) == beat
         )
 
@@ -112,11 +112,11 @@ class Received:
 
 def parse(line: str, now: float) -> Beat | None:
     """The last word in a line, its time brought to this node's clock; None if there is none."""
-    _, mark, said = line.partition(MARK)  # launchers may put the rank before
+    _, mark, text = line.partition(MARK)  # launchers may put the rank before
     if not mark:
         return None
     try:
-        sent, *words = json.loads(said)
+        sent, *words = json.loads(text)
         beat = Beat(*words)
         return replace(beat, rank=int(beat.rank), since=float(beat.since) + now - float(sent))
     except (ValueError, TypeError):

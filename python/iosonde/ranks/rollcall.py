@@ -73,7 +73,7 @@ def call(
         raise error_from_json(answer["error"])
     silent = _silent(launcher.hosts[:nodes], where) if isinstance(launcher, mpirun.MpiRun) else []
     if silent:
-        shown = "; ".join(f"{host} ({why})" for host, why in silent[:SHOWN])
+        examples = "; ".join(f"{host} ({why})" for host, why in silent[:SHOWN])
         more = f"; and {len(silent) - SHOWN} more" if len(silent) > SHOWN else ""
         raise LaunchError(
             "unusable-nodes",
@@ -81,7 +81,7 @@ def call(
             "take them from the list, or make them reachable: ssh to each must work without a question (docs/ranks.md)",
             n_unusable=len(silent),
             nodes=nodes,
-            unusable=shown,
+            unusable=examples,
             more=more,
         )
     raise LaunchError(

@@ -65,7 +65,7 @@ def look(directory: Path) -> Seen:
         visible = directory.is_dir()  # first: it is what makes an automounter mount it
     except OSError as error:  # the daemon or the server behind it is gone
         fault = os.strerror(error.errno or 0)
-    return Seen(visible, *_named(mount.at(os.path.realpath(directory))), fault)
+    return Seen(visible, *_describe_mount(mount.at(os.path.realpath(directory))), fault)
 
 
 def look_within(directory: Path) -> Seen:
@@ -75,7 +75,7 @@ def look_within(directory: Path) -> Seen:
         return Seen(**child.call("look", str(directory), f"looking at {directory}", path=str(directory)))
     except NoAnswerError:
         fault = Message("no-response", "does not answer for {limit_s:.0f} s", limit_s=LOOK_S)
-        return Seen(False, *_named(mount.at(str(directory))), fault)
+        return Seen(False, *_describe_mount(mount.at(str(directory))), fault)
     finally:
         child.close()
 
@@ -84,27 +84,27 @@ def compare(ranks: Ranks, directory: Path) -> tuple[list[str], list[dict[str, st
     """In a trial: one sentence for each node that does not see its ``directory``, and what is mounted on each node
     ({"host", "type", "source"}); all ranks call it, and get the same answer."""
     views = ranks.all_gather(look(directory) if ranks.local_rank == 0 else None)
-    seen = [(ranks.hosts[rank].name, view) for rank, view in enumerate(views) if view]
-    return list[str](sentences(dict(seen), directory)), [
-        {"host": host, "type": view.type, "source": view.source} for host, view in seen
+    host_views = [(ranks.hosts[rank].name, view) for rank, view in enumerate(views) if view]
+    return list[str](sentences(dict(host_views), directory)), [
+        {"host": host, "type": view.type, "source": view.source} for host, view in host_views
     ]
 
 
 def sentences(seen: dict[str, Seen], directory: Path) -> list[Message]:
     """For hosts in the order of their ranks."""
     first = next((host for host, view in seen.items() if view.visible), None)
-    said = []
+    messages = []
     for host, view in seen.items():
         if view.visible:
             continue
         if view.fault:
-            said.append(_unusable(host, directory, view))
+            messages.append(_unusable(host, directory, view))
             continue
         if first is None:
-            said.append(Message("target-missing", "{host}: {path} is not visible", host=host, path=directory))
+            messages.append(Message("target-missing", "{host}: {path} is not visible", host=host, path=directory))
             continue
         here, there = view.other_than(seen[first])
-        said.append(
+        messages.append(
             Message(
                 "target-missing",
                 (
@@ -120,7 +120,7 @@ def sentences(seen: dict[str, Seen], directory: Path) -> list[Message]:
                 other_mount=there,
             )
         )
-    return said
+    return messages
 
 
 def _unusable(host: str, directory: Path, view: Seen) -> Message:
@@ -137,15 +137,15 @@ def _unusable(host: str, directory: Path, view: Seen) -> Message:
 
 def before(ranks: Ranks, targets: Sequence[Path]) -> list[str]:
     """In a roll call, of one rank a node: what ``others`` says of each target. All ranks call it, and get the same."""
-    said: list[str] = []
+    messages: list[str] = []
     for target in targets:
         views = ranks.all_gather(look_within(target))
-        named = {server for view in views for server in servers(view.type, view.source)}
+        server_names = {server for view in views for server in servers(view.type, view.source)}
         odd = len({view.network for view in views}) > 1  # only then a name has to be looked up
-        serving = ranks.all_gather(odd and any(map(is_this_node, sorted(named))))
-        found = [replace(view, serves=serves) for view, serves in zip(views, serving, strict=True)]
-        said += others([host.name for host in ranks.hosts], found, target)
-    return said
+        serving = ranks.all_gather(odd and any(map(is_this_node, sorted(server_names))))
+        target_views = [replace(view, serves=serves) for view, serves in zip(views, serving, strict=True)]
+        messages += others([host.name for host in ranks.hosts], target_views, target)
+    return messages
 
 
 def others(hosts: Sequence[str], seen: Sequence[Seen], target: Path) -> list[Message]:
@@ -154,15 +154,15 @@ def others(hosts: Sequence[str], seen: Sequence[Seen], target: Path) -> list[Mes
     kinds = Counter(view.kind for view in seen if view.visible)
     usual = kinds.most_common(1)[0][0] if kinds else None
     first = next((at for at, view in enumerate(seen) if view.visible and view.kind == usual), None)
-    said = []
+    messages = []
     for host, view in zip(hosts, seen, strict=True):
         if view.fault:
-            said.append(_unusable(host, target, view))
+            messages.append(_unusable(host, target, view))
         elif first is None:
-            said.append(Message("target-missing", "{host}: there is no {path}", host=host, path=target))
+            messages.append(Message("target-missing", "{host}: there is no {path}", host=host, path=target))
         elif not view.visible:
             here, there = view.other_than(seen[first])
-            said.append(
+            messages.append(
                 Message(
                     "target-missing",
                     "{host}: there is no {path} (its place is on {mount}, on {other_host} it is {other_mount})"
@@ -175,9 +175,9 @@ def others(hosts: Sequence[str], seen: Sequence[Seen], target: Path) -> list[Mes
                     other_mount=there,
                 )
             )
-        elif view.kind != usual and not _served(view, seen[first]):
+        elif view.kind != usual and not _is_exported(view, seen[first]):
             here, there = view.other_than(seen[first])
-            said.append(
+            messages.append(
                 Message(
                     "target-differs",
                     "{host}: {path} is {mount}, on {other_host} it is {other_mount}",
@@ -188,36 +188,36 @@ def others(hosts: Sequence[str], seen: Sequence[Seen], target: Path) -> list[Mes
                     other_mount=there,
                 )
             )
-    return said
+    return messages
 
 
 def is_this_node(server: str) -> bool:
     """Whether an address of this node has that name."""
     try:
-        found = socket.getaddrinfo(server.partition("@")[0], None, type=socket.SOCK_DGRAM)
+        addresses = socket.getaddrinfo(server.partition("@")[0], None, type=socket.SOCK_DGRAM)
     except (OSError, UnicodeError):
         return False
-    for family, kind, protocol, _, address in found:
+    for family, kind, protocol, _, address in addresses:
         try:
-            with socket.socket(family, kind, protocol) as one:
-                one.bind(address)
+            with socket.socket(family, kind, protocol) as probe:
+                probe.bind(address)
                 return True
         except OSError:
             continue
     return False
 
 
-def _served(one: Seen, other: Seen) -> bool:
+def _is_exported(view: Seen, other: Seen) -> bool:
     """Whether one of two nodes has the disk that the other's server exports."""
-    return (one.serves and not one.network and other.network) or (other.serves and not other.network and one.network)
+    return (view.serves and not view.network and other.network) or (other.serves and not other.network and view.network)
 
 
-def _named(found: mount.Mount | None) -> tuple[str, str]:
-    return (found.type, command.redact(found.source)) if found else ("unknown", "")
+def _describe_mount(mount_entry: mount.Mount | None) -> tuple[str, str]:
+    return (mount_entry.type, command.redact(mount_entry.source)) if mount_entry else ("unknown", "")
 
 
-def _look(path: str) -> dict[str, Any]:
+def _read_view(path: str) -> dict[str, Any]:
     return asdict(look(Path(os.path.abspath(path))))
 
 
-OPERATIONS = {"look": _look}
+OPERATIONS = {"look": _read_view}

@@ -28,9 +28,9 @@ def directory(what: str, where: Path | None = None) -> Iterator[Path]:
 def sweep(what: str, where: Path | None = None) -> None:
     """Remove this user's directories for ``what`` whose process has ended on this host."""
     for path in (where or Path(tempfile.gettempdir())).glob(f"iosonde-{what}-*"):
-        found = re.fullmatch(rf"iosonde-{what}-(.+)-\w+", path.name)
+        match = re.fullmatch(rf"iosonde-{what}-(.+)-\w+", path.name)
         try:
-            if found and is_gone(_as_identity(found[1])) and path.lstat().st_uid == os.getuid():
+            if match and is_gone(_as_identity(match[1])) and path.lstat().st_uid == os.getuid():
                 remove(path)
         except OSError:
             continue
@@ -39,9 +39,9 @@ def sweep(what: str, where: Path | None = None) -> None:
 def remove(directory: Path) -> None:
     """Remove one that a killed process left: first what was recorded in it, and what nobody had time to record."""
     leftovers.remove_recorded(directory)
-    made = [entry.stat(follow_symlinks=False).st_mtime for entry in os.scandir(directory)]
-    if made:  # whoever was started there printed into a file of it, which was made before
-        leftovers.remove_since(min(made))
+    mtimes = [entry.stat(follow_symlinks=False).st_mtime for entry in os.scandir(directory)]
+    if mtimes:  # whoever was started there printed into a file of it, which was made before
+        leftovers.remove_since(min(mtimes))
     remove_scratch(directory)
 
 

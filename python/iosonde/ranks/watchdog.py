@@ -155,21 +155,21 @@ def watch(
     environment = {**(os.environ if env is None else env), WATCHDOG_VARIABLE: token}
     heartbeat_dir.mkdir(parents=True, exist_ok=True)
     started, started_at = time.monotonic(), time.time()
-    process = _forked(command, environment, heartbeat_dir, forked) if forked else None
+    process = _start_forked(command, environment, heartbeat_dir, forked) if forked else None
     process = process or _start(command, environment, heartbeat_dir)
     listener = Listener(heartbeat_dir, heartbeat_dir / STDOUT, token, limits.idle_s)
     try:
         reason = _until_ended(process, listener, started, limits, on_tick)
         if reason:
-            _terminate(process, token, min(limits.grace_s, GRACE_AFTER_S.get(reason, limits.grace_s)))
+            _terminate_group(process, token, min(limits.grace_s, GRACE_AFTER_S.get(reason, limits.grace_s)))
     except BaseException:  # an interrupt, or an error in on_tick
-        _terminate(process, token, limits.grace_s)
+        _terminate_group(process, token, limits.grace_s)
         raise
     finally:
-        left = _end(token, process.pid if time.monotonic() - started < SHORT_S else 0)
+        leftover_pids = _end(token, process.pid if time.monotonic() - started < SHORT_S else 0)
         code = process.wait() if _has_ended(process.pid) else -signal.SIGKILL
         bus_error = leftovers.why_bus_error() if code in _BUS_ERRORS else ""
-        held = leftovers.record(heartbeat_dir, leftovers.LEFT, left) if left else []
+        open_files = leftovers.record(heartbeat_dir, leftovers.LEFT, leftover_pids) if leftover_pids else []
         leftovers.remove_recorded(heartbeat_dir, listener.held)
         if code:
             leftovers.remove_since(started_at)
@@ -185,15 +185,15 @@ def watch(
         signal=-code if code < 0 else None,
         reason=reason,
         beats=tuple(beats),
-        left=tuple(left),
+        left=tuple(leftover_pids),
         hosts=read_hosts(heartbeat_dir),
         lost=listener.lost if reason == LOST else (),
         bus_error=bus_error,
-        held=tuple(held),
+        held=tuple(open_files),
     )
 
 
-def _forked(
+def _start_forked(
     command: Sequence[str], environment: Mapping[str, str], directory: Path, forked: ForkedRanks
 ) -> ProcessHandle | None:
     """The command as a rank that was forked; None where that cannot be."""
@@ -270,7 +270,7 @@ def _has_ended(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _terminate(process: ProcessHandle, token: str, grace_s: float) -> None:
+def _terminate_group(process: ProcessHandle, token: str, grace_s: float) -> None:
     """SIGTERM to the launcher's group (it passes it on), and time to follow it. A second Ctrl-C ends the
     grace.
     """
@@ -281,17 +281,17 @@ def _terminate(process: ProcessHandle, token: str, grace_s: float) -> None:
 def _end(token: str, after: int) -> list[int]:
     """SIGKILL whoever is left of the family, as a launcher that has ended may leave ranks, and whoever they start
     meanwhile; the ids that did not end. ``after``: as of `family`."""
-    left: list[int] = []
+    pids: list[int] = []
 
-    def none_left() -> bool:
-        left[:] = family(token, after=after)
-        for pid in left:
+    def is_empty() -> bool:
+        pids[:] = family(token, after=after)
+        for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        return not left
+        return not pids
 
-    _wait_until(none_left, KILL_S)
-    return left
+    _wait_until(is_empty, KILL_S)
+    return pids
 
 
 def _wait_until(done: Callable[[], bool], seconds: float) -> None:

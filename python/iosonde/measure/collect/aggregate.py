@@ -47,42 +47,44 @@ def totals(
     ``span_s`` is from the first start to the last end of the step (None: the clocks cannot be compared). Where not
     ``whole``, a rank is missing, and there are no rows of the whole.
     """
-    found = Totals(factors=_shared(parsed))
-    varying = _varying(parsed)
+    sums = Totals(factors=_shared(parsed))
+    varying = _list_varying(parsed)
     if on in ONCE:
-        found.observations = list(_once(parsed.get(0, ()), prefix, varying))
-        return found
+        sums.observations = list(_number_iterations(parsed.get(0, ()), prefix, varying))
+        return sums
     own: dict[Key, list[tuple[float, str, str]]] = {}
     for rank, executions in sorted(parsed.items()):
-        rows = [row for execution in executions for row in _named(execution, prefix, varying) if row[1].rank is None]
+        rows = [
+            row for execution in executions for row in _label_rows(execution, prefix, varying) if row[1].rank is None
+        ]
         for key, (value, unit, includes) in _own(rows).items():
             own.setdefault(key, []).append((value, unit, includes))
             metric = f"{key[1]}_own" if unit.endswith("/s") else key[1]
-            found.observations.append(Observation(key[0], metric, value, unit, rank, 0, None, includes))
-        found.observations += [_observation(row, name, rank) for name, row in rows if _kind(row.metric) is None]
+            sums.observations.append(Observation(key[0], metric, value, unit, rank, 0, None, includes))
+        sums.observations += [_build_observation(row, name, rank) for name, row in rows if _kind(row.metric) is None]
     if whole:
         for (operation, kind), parts in own.items():
-            found.observations += _whole(operation, kind, parts, len(parsed), on)
+            sums.observations += _whole(operation, kind, parts, len(parsed), on)
         if len(parsed) == 1:
             (executions,) = parsed.values()
-            once = _once(executions, prefix, varying)
-            found.observations += [row for row in once if row.rank is None and _kind(row.metric) is None]
-        found.observations += _last_done(parsed, on, prefix, label, span_s, varying)
-    return found
+            once = _number_iterations(executions, prefix, varying)
+            sums.observations += [row for row in once if row.rank is None and _kind(row.metric) is None]
+        sums.observations += _last_done(parsed, on, prefix, label, span_s, varying)
+    return sums
 
 
-def _once(executions: Sequence[Any], prefix: str, varying: set[str]) -> Iterator[Observation]:
+def _number_iterations(executions: Sequence[Any], prefix: str, varying: set[str]) -> Iterator[Observation]:
     """The rows of one command. Where it executed its tool several times at the same settings, these are iterations
     inside the trial."""
-    seen: dict[tuple[str, str, int | None], int] = {}
+    counts: dict[tuple[str, str, int | None], int] = {}
     for execution in executions:
-        last = dict(seen)
-        for name, row in _named(execution, prefix, varying):
+        last = dict(counts)
+        for name, row in _label_rows(execution, prefix, varying):
             key = name, row.metric, row.rank
-            iteration = (row.iteration or 0) + seen.get(key, 0)
+            iteration = (row.iteration or 0) + counts.get(key, 0)
             last[key] = max(last.get(key, 0), iteration + 1)
-            yield replace(_observation(row, name), repetition=iteration)
-        seen = last
+            yield replace(_build_observation(row, name), repetition=iteration)
+        counts = last
 
 
 def _whole(
@@ -95,12 +97,12 @@ def _whole(
     unit, includes = parts[0][1], parts[0][2]
     mean = sum(values) / len(values)
     if unit.endswith("/s") and on != EACH:
-        made = {f"{kind}_sum_of_ranks": sum(values)}
+        metrics = {f"{kind}_sum_of_ranks": sum(values)}
     elif unit.endswith("/s"):
-        made = {f"{kind}_mean_of_ranks": mean}
+        metrics = {f"{kind}_mean_of_ranks": mean}
     else:
-        made = {f"{kind}_mean_of_ranks": mean, f"{kind}_max_of_ranks": max(values)}
-    return [Observation(operation, metric, value, unit, None, 0, None, includes) for metric, value in made.items()]
+        metrics = {f"{kind}_mean_of_ranks": mean, f"{kind}_max_of_ranks": max(values)}
+    return [Observation(operation, metric, value, unit, None, 0, None, includes) for metric, value in metrics.items()]
 
 
 def _own(rows: Sequence[tuple[str, Any]]) -> dict[Key, tuple[float, str, str]]:
@@ -143,7 +145,7 @@ def _last_done(
             if not moved:
                 return []
             total += sum(moved.values())
-            operations |= {name for name, _ in _named(execution, prefix, varying)}
+            operations |= {name for name, _ in _label_rows(execution, prefix, varying)}
     if not total:
         return []
     operation = next(iter(operations)) if len(operations) == 1 else label
@@ -162,10 +164,10 @@ def bytes_of(execution: Any) -> dict[str, float]:
             moved[row.operation] = moved.get(row.operation, 0.0) + row.value
         elif row.metric == "bandwidth_last_done" and isinstance(size, int) and row.rank is None and alone:
             key = f"{row.operation} {sorted((row.factors or {}).items())}"
-            if not any(one.operation == row.operation and one.metric == "bytes" for one in execution.rows):
+            if not any(other.operation == row.operation and other.metric == "bytes" for other in execution.rows):
                 moved[key] = float(size)
-    known = {key.split(" ")[0] for key in moved}
-    return {} if {row.operation for row in execution.rows} - known else moved
+    sized_operations = {key.split(" ")[0] for key in moved}
+    return {} if {row.operation for row in execution.rows} - sized_operations else moved
 
 
 def _shared(parsed: Mapping[int, Sequence[Any]]) -> dict[str, FactorValue]:
@@ -176,19 +178,19 @@ def _shared(parsed: Mapping[int, Sequence[Any]]) -> dict[str, FactorValue]:
     return {
         name: value
         for name, value in first.items()
-        if name not in _COUNTED and all(one.get(name) == value for one in settings)
+        if name not in _COUNTED and all(setting.get(name) == value for setting in settings)
     }
 
 
-def _varying(parsed: Mapping[int, Sequence[Any]]) -> set[str]:
+def _list_varying(parsed: Mapping[int, Sequence[Any]]) -> set[str]:
     """Names of the factors that tell rows of one rank apart (record sizes of a table)."""
     varying: set[str] = set()
     for executions in parsed.values():
-        seen: dict[str, set[Any]] = {}
-        for one in _settings({0: executions}):
-            for name, value in one.items():
-                seen.setdefault(name, set()).add(value)
-        varying |= {name for name, values in seen.items() if len(values) > 1 and name not in _COUNTED}
+        values_by_name: dict[str, set[Any]] = {}
+        for setting in _settings({0: executions}):
+            for name, value in setting.items():
+                values_by_name.setdefault(name, set()).add(value)
+        varying |= {name for name, values in values_by_name.items() if len(values) > 1 and name not in _COUNTED}
     return varying
 
 
@@ -201,18 +203,24 @@ def _settings(parsed: Mapping[int, Sequence[Any]]) -> list[dict[str, FactorValue
     ]
 
 
-def _named(execution: Any, prefix: str, varying: set[str]) -> list[tuple[str, Any]]:
+def _label_rows(execution: Any, prefix: str, varying: set[str]) -> list[tuple[str, Any]]:
     """(operation as it is called in the results, row): rows of different settings have different names."""
-    named = []
+    rows = []
     for row in execution.rows:
         settings = execution.factors | (row.factors or {})
         apart = "".join(f" {name}={settings[name]}" for name in sorted(varying) if name in settings)
-        named.append((f"{prefix}{row.operation}{apart}", row))
-    return named
+        rows.append((f"{prefix}{row.operation}{apart}", row))
+    return rows
 
 
-def _observation(row: Any, operation: str, rank: int | None = None) -> Observation:
+def _build_observation(row: Any, operation: str, rank: int | None = None) -> Observation:
     return Observation(
-        operation, row.metric, float(row.value), row.unit, row.rank if rank is None else rank, row.iteration or 0,
-        row.count, row.includes,
-    )  # fmt: skip
+        operation,
+        row.metric,
+        float(row.value),
+        row.unit,
+        row.rank if rank is None else rank,
+        row.iteration or 0,
+        row.count,
+        row.includes,
+    )

@@ -75,18 +75,18 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
     """Read the spool of one trial: every item of it, in order."""
     gathered, tables, cache_states, unfinished = Collected(), [], [], []
     frames, counted = spool.index(source.folder, source.ranks), spool.read_wire(source.folder)
-    prefixes = _prefixes(parts)
+    prefixes = _build_prefixes(parts)
     for place, part in enumerate(parts):
         if part.item["kind"] == COMMAND:
             unfinished += _command(source, part, prefixes[place], frames, gathered, counted.get(part.first, {}))
             continue
         for index, plan in enumerate(part.plans, part.first):
-            found = [spool.read(source.folder, rank, at[index]) for rank, at in enumerate(frames) if index in at]
+            rank_phases = [spool.read(source.folder, rank, at[index]) for rank, at in enumerate(frames) if index in at]
             absent = [rank for rank, at in enumerate(frames) if index not in at] if plan.timed else []
-            gathered.missing += _failures(plan, found, kind_names())
+            gathered.missing += _failures(plan, rank_phases, kind_names())
             unfinished += [(plan.operation, absent)] if absent else []
-            tables += [one.operations for one in found if one.operations is not None]
-            active = [one for one in found if one.started_ns]
+            tables += [rank_phase.operations for rank_phase in rank_phases if rank_phase.operations is not None]
+            active = [rank_phase for rank_phase in rank_phases if rank_phase.started_ns]
             if not plan.timed or not active:
                 continue
             entry, rows = _timed(index, plan, active, source.places, source.repetition, kind_names())
@@ -103,12 +103,12 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
             entry |= {name: prefixes[place] + entry[name] for name in ("name", "operation")}
             gathered.phases.append(entry)
             gathered.raw |= _truth(index, active)
-            if not absent and not any(one.stopped == "error" for one in found):
+            if not absent and not any(rank_phase.stopped == "error" for rank_phase in rank_phases):
                 gathered.observations += [replace(row, operation=prefixes[place] + row.operation) for row in rows]
     gathered.missing += _unfinished(unfinished)
     if tables:
         gathered.operations = np.concatenate(tables)
-    served = [SERVED_BY_CACHE for entry in gathered.phases if _served(entry)]
+    served = [SERVED_BY_CACHE for entry in gathered.phases if _is_served(entry)]
     gathered.client_cache = cache.worst(cache_states + served) if cache_states + served else ""
     return gathered
 
@@ -117,11 +117,11 @@ def _truth(index: int, parts: list[RankPhase]) -> dict[str, bytes]:
     """What a scripted machine knows of the operations of this phase."""
     from iosonde.engine import _native
 
-    of_ranks = {part.rank: part.truth for part in parts if part.truth and part.recorded_all}
-    return {truth.raw_name(index): truth.to_raw(_native.MACHINE_CLASSES, of_ranks)} if of_ranks else {}
+    truth_by_rank = {part.rank: part.truth for part in parts if part.truth and part.recorded_all}
+    return {truth.raw_name(index): truth.to_raw(_native.MACHINE_CLASSES, truth_by_rank)} if truth_by_rank else {}
 
 
-def _served(entry: dict[str, Any]) -> bool:
+def _is_served(entry: dict[str, Any]) -> bool:
     """Whether a cache served a command's reads."""
     return "command" in entry and (entry["network"] or {}).get("reads") == SERVED_BY_CACHE
 
@@ -133,7 +133,7 @@ def kind_names() -> list[str]:
     return _native.KINDS
 
 
-def _prefixes(parts: Sequence[Part]) -> list[str]:
+def _build_prefixes(parts: Sequence[Part]) -> list[str]:
     """What is put before the names of each item's operations: its label, where several items have results."""
     telling = [part for part in parts if part.item["kind"] == NATIVE or part.item["parse"]]
     native = [part for part in telling if part.item["kind"] == NATIVE]
@@ -146,64 +146,72 @@ def _prefixes(parts: Sequence[Part]) -> list[str]:
 
 
 def _command(
-    source: SpooledTrial, part: Part, prefix: str, frames: list[dict[int, int]], gathered: Collected,
+    source: SpooledTrial,
+    part: Part,
+    prefix: str,
+    frames: list[dict[int, int]],
+    gathered: Collected,
     counted: dict[int, dict[str, Any]],
-) -> list[tuple[str, list[int]]]:  # fmt: skip
+) -> list[tuple[str, list[int]]]:
     """One command step into ``gathered``; the ranks that did not come to its end."""
     item, index = part.item, part.first
     expected = [0] if item["on"] in ONCE else list(range(source.ranks))
-    found = [spool.read(source.folder, rank, frames[rank][index]) for rank in expected if index in frames[rank]]
+    rank_phases = [spool.read(source.folder, rank, frames[rank][index]) for rank in expected if index in frames[rank]]
     absent = [rank for rank in expected if index not in frames[rank]]
     gathered.raw |= commands.raw(source.folder, item, index, expected)
-    if not found:
+    if not rank_phases:
         return [(item["label"], absent)]
-    wrong = commands.faults(source.folder, item, index, found)
+    wrong = commands.faults(source.folder, item, index, rank_phases)
     gathered.missing += wrong
-    offsets = _offsets(found, source.places)
-    error_ns = int(source.places.get("error_ns", 0 if len(found) == 1 else _UNKNOWN_NS))
-    times = rates.phase_times(found, offsets, 0 if len(found) == 1 else error_ns)
-    entry = commands.entry(index, item, found, times, offsets, source.places)
+    offsets = _offsets(rank_phases, source.places)
+    error_ns = int(source.places.get("error_ns", 0 if len(rank_phases) == 1 else _UNKNOWN_NS))
+    times = rates.phase_times(rank_phases, offsets, 0 if len(rank_phases) == 1 else error_ns)
+    entry = commands.entry(index, item, rank_phases, times, offsets, source.places)
     gathered.phases.append(entry)
     if not absent and not wrong:
-        gathered.observations += commands.seconds(item, found, times)
-    said: dict[str, list[str]] = {}
+        gathered.observations += commands.seconds(item, rank_phases, times)
+    tool_headlines: dict[str, list[str]] = {}
     executions: dict[int, list[Any]] = {}
     if item["parse"] and source.parse is not None:
-        well = [one for one in found if one.stopped == "count"]
+        well = [rank_phase for rank_phase in rank_phases if rank_phase.stopped == "count"]
         executions, unread, nobody = commands.parsed(source.folder, item, index, well, source.parse)
         entry["mpi"] = one_job.of_outputs(item, executions, source.ranks)
         apart = one_job.broken(item, entry["mpi"])
         gathered.missing += unread + apart
-        whole = not (unread or wrong or absent or nobody or apart)
-        totals = commands.results(item, executions, prefix, times, whole)
+        complete = not (unread or wrong or absent or nobody or apart)
+        totals = commands.results(item, executions, prefix, times, complete)
         gathered.observations += totals.observations
         entry["unread"] = nobody or None
-        entry["tools"] = sorted({one.tool for several in executions.values() for one in several if one.tool})
+        entry["tools"] = sorted(
+            {execution.tool for several in executions.values() for execution in several if execution.tool}
+        )
         entry["settings"] = totals.factors
         if totals.of_ranks_alone:
             entry["of_ranks_alone"] = totals.of_ranks_alone
-        entry["versions"] = sorted({one.version for several in executions.values() for one in several if one.version})
-        said = totals.headlines
+        entry["versions"] = sorted(
+            {execution.version for several in executions.values() for execution in several if execution.version}
+        )
+        tool_headlines = totals.headlines
         if not prefix:
             gathered.factors |= totals.factors
-    of_target = counted if commands.on_target(item, source.target) else {}
+    target_counts = counted if commands.on_target(item, source.target) else {}
     if item["on"] in ONCE and item["on"] != MPI:
-        of_target = {rank: one for rank, one in of_target.items() if rank == 0}
-    entry["network"] = wire.of_command(of_target, commands.moved(executions), source.nodes, source.copies)
+        target_counts = {rank: count for rank, count in target_counts.items() if rank == 0}
+    entry["network"] = wire.of_command(target_counts, commands.moved(executions), source.nodes, source.copies)
     gathered.observations += wire.rows(item["label"], entry["network"]) if item["stage"] == STEP else []
     # Beside what the tool itself says, the time of its command, with its start inside, is no headline.
-    own = {item["label"]: [] if any(said.values()) else ["seconds"]} if item["stage"] == STEP else {}
-    gathered.headlines = merged([gathered.headlines, said, own])
+    own = {item["label"]: [] if any(tool_headlines.values()) else ["seconds"]} if item["stage"] == STEP else {}
+    gathered.headlines = merged([gathered.headlines, tool_headlines, own])
     return [(item["label"], absent)] if absent else []
 
 
 def _failures(plan: PhasePlan, parts: list[RankPhase], kinds: list[str]) -> list[str]:
     """One sentence for each rank in which an operation failed: the first of its failures."""
-    said: list[str] = []
+    messages: list[str] = []
     for part in parts:
         for first in part.errors[:1]:
             kind = kinds[first["kind"]] if isinstance(first["kind"], int) else first["kind"]
-            said.append(
+            messages.append(
                 Message(
                     "operation-failed",
                     "{phase}: rank {rank}: {error} ({kind} of {path} at byte {offset})",
@@ -215,7 +223,7 @@ def _failures(plan: PhasePlan, parts: list[RankPhase], kinds: list[str]) -> list
                     offset=first["offset"],
                 )
             )
-    return said
+    return messages
 
 
 def _unfinished(phases: list[tuple[str, list[int]]]) -> list[str]:
@@ -267,8 +275,8 @@ def _timed(
             "bytes": sum(entry["bytes"] for entry in part.totals),
             "errors": sum(entry["errors"] for entry in part.totals),
         }
-    said, at_home = shown_apart(plan, parts, places.get("nodes", []))
-    return entry | said, _rows(plan, parts, times, kinds, repetition, at_home)
+    writer_facts, at_home = shown_apart(plan, parts, places.get("nodes", []))
+    return entry | writer_facts, _rows(plan, parts, times, kinds, repetition, at_home)
 
 
 def _offsets(parts: list[RankPhase], places: dict[str, Any]) -> dict[int, int]:

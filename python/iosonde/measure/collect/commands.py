@@ -46,27 +46,27 @@ def raw_name(item: Item, rank: int) -> str:
 def raw(folder: Path, item: Item, frame: int, ranks: list[int]) -> dict[str, bytes | Path]:
     """What was printed, by name, also by a command that never came to its end; nothing for a rank that printed
     nothing."""
-    kept: dict[str, bytes | Path] = {}
+    raw_outputs: dict[str, bytes | Path] = {}
     limit = output.limit_of(item["keep_output"], len(ranks))
     for rank in ranks:
         path = spool.output_of(folder, rank, frame)
         output.cut_middle(path, limit)  # a server of the set-up goes on printing after its command has ended
         if path.exists() and (size := path.stat().st_size):
-            kept[raw_name(item, rank)] = path.read_bytes() if size <= RAW_BYTES else path
-    return kept
+            raw_outputs[raw_name(item, rank)] = path.read_bytes() if size <= RAW_BYTES else path
+    return raw_outputs
 
 
 def faults(folder: Path, item: Item, frame: int, parts: list[RankPhase]) -> list[str]:
     """One sentence for each rank whose command did not end well."""
-    said: list[str] = []
+    messages: list[str] = []
     for part in parts:
         why = _why(item, part.command)
         if why:
             tail = _tail(spool.output_of(folder, part.rank, frame)) if not part.command["fault"] else ""
             values = {**why.values, "step": item["label"], "rank": part.rank, "output": tail}
             text = f"{item['label']}: rank {part.rank}: {why}" + (f": {tail}" if tail else "")
-            said.append(restore(why.code, text, values))
-    return said
+            messages.append(restore(why.code, text, values))
+    return messages
 
 
 def _why(item: Item, ended: dict[str, Any]) -> Message | None:
@@ -111,11 +111,15 @@ def _tail(path: Path) -> str:
 
 
 def entry(
-    index: int, item: Item, parts: list[RankPhase], times: rates.PhaseTimes, offsets: dict[int, int],
+    index: int,
+    item: Item,
+    parts: list[RankPhase],
+    times: rates.PhaseTimes,
+    offsets: dict[int, int],
     places: dict[str, Any],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """The step in ``phases`` of run.json: as a phase of the engine, with how the command ended on each rank."""
-    made = phase_entry.entry(index, item["label"], parts, times, offsets, places) | {
+    step_entry = phase_entry.entry(index, item["label"], parts, times, offsets, places) | {
         "stage": item["stage"],
         "command": item["command"],
         "on": item["on"],
@@ -129,7 +133,7 @@ def entry(
         "histograms": {},
         "totals": {},
     }
-    for rank, part in zip(made["ranks"], parts, strict=True):
+    for rank, part in zip(step_entry["ranks"], parts, strict=True):
         rank |= {
             "operations": 0,
             "bytes": 0,
@@ -137,7 +141,7 @@ def entry(
             "output": raw_name(item, part.rank) if part.command["output_bytes"] else None,
             **{key: value for key, value in part.command.items() if key not in ("started_ns", "ended_ns")},
         }
-    return made
+    return step_entry
 
 
 def seconds(item: Item, parts: list[RankPhase], times: rates.PhaseTimes) -> list[Observation]:
@@ -163,13 +167,13 @@ def parsed(
     With AUTO an output that nobody recognises is no fault where it is so on all ranks: the command is no tool that
     prints results. Where other ranks' outputs are recognised it is one.
     """
-    found: dict[int, list[Any]] = {}
+    executions_by_rank: dict[int, list[Any]] = {}
     missing = []
     unknown: dict[int, str] = {}
     for part in parts:
         name = f"{item['label']}, rank {part.rank}"
         try:
-            content = _content(spool.output_of(folder, part.rank, frame))
+            content = _read_content(spool.output_of(folder, part.rank, frame))
             if item["parse"] == AUTO and not content.strip():
                 unknown[part.rank] = Message("no-output", "it prints nothing")
                 continue
@@ -178,7 +182,7 @@ def parsed(
             unknown[part.rank] = error.message.removeprefix(f"{name}: ")
             continue
         except IosondeError as error:
-            missing.append(_unread(item, part.rank, error.message.removeprefix(f"{name}: ")))
+            missing.append(_describe_unread(item, part.rank, error.message.removeprefix(f"{name}: ")))
             continue
         lacking = [note.sentence for execution in executions for note in execution.missing]
         if cut := part.command.get("cut_bytes"):
@@ -200,13 +204,13 @@ def parsed(
                     notes="; ".join(lacking),
                 )
             )
-        found[part.rank] = executions
-    if item["parse"] == AUTO and unknown and not found and not missing:
-        return found, missing, next(iter(unknown.values()))
-    return found, missing + [_unread(item, rank, why) for rank, why in unknown.items()], ""
+        executions_by_rank[part.rank] = executions
+    if item["parse"] == AUTO and unknown and not executions_by_rank and not missing:
+        return executions_by_rank, missing, next(iter(unknown.values()))
+    return executions_by_rank, missing + [_describe_unread(item, rank, why) for rank, why in unknown.items()], ""
 
 
-def _unread(item: Item, rank: int, why: str) -> str:
+def _describe_unread(item: Item, rank: int, why: str) -> str:
     return Message(
         "unreadable-output",
         "{step}: rank {rank}: its output cannot be read: {reason} "
@@ -217,7 +221,7 @@ def _unread(item: Item, rank: int, why: str) -> str:
     )
 
 
-def _content(path: Path) -> bytes:
+def _read_content(path: Path) -> bytes:
     try:
         size = path.stat().st_size
         if size > PARSED_BYTES:
@@ -241,12 +245,12 @@ def on_target(item: Item, target: str) -> bool:
 def moved(found: dict[int, list[Any]]) -> tool_bytes.Moved | None:
     """What the outputs of all ranks say was read and written; None where one of them does not say."""
     several = [tool_bytes.moved(executions) for executions in found.values()]
-    known = [one for one in several if one]
-    if not known or len(known) < len(several):
+    amounts = [part for part in several if part]
+    if not amounts or len(amounts) < len(several):
         return None
     total = tool_bytes.NOTHING
-    for one in known:
-        total = total.plus(one)
+    for amount in amounts:
+        total = total.plus(amount)
     return total
 
 
@@ -257,10 +261,12 @@ def results(
     span_s = times.span_ns / 1e9 if times.comparable else None
     if item["on"] in ONCE and not whole:
         return aggregate.Totals()
-    made = aggregate.totals(found, item["on"], prefix, item["label"], span_s, whole)
-    kinds = dict.fromkeys(kind for several in found.values() for one in several for kind in one.headline)
-    rows = [(row.operation, row.metric) for row in made.observations if row.rank is None]
-    made.headlines = headlines(rows, tuple(kinds))
-    of_ranks = {(row.operation, row.metric) for row in made.observations if row.rank is not None}
-    made.of_ranks_alone = sorted((operation, metric) for operation, metric in of_ranks - set(rows) if metric in kinds)
-    return made
+    totals = aggregate.totals(found, item["on"], prefix, item["label"], span_s, whole)
+    kinds = dict.fromkeys(kind for several in found.values() for execution in several for kind in execution.headline)
+    rows = [(row.operation, row.metric) for row in totals.observations if row.rank is None]
+    totals.headlines = headlines(rows, tuple(kinds))
+    rank_keys = {(row.operation, row.metric) for row in totals.observations if row.rank is not None}
+    totals.of_ranks_alone = sorted(
+        (operation, metric) for operation, metric in rank_keys - set(rows) if metric in kinds
+    )
+    return totals

@@ -19,22 +19,24 @@ from iosonde.measure.spec import ALL, MPI, SINGLE
 def of_outputs(item: Item, found: Mapping[int, Sequence[Any]], ranks: int) -> dict[str, Any] | None:
     """``tasks``: of each output in turn (None where it does not say); ``expected``: how many one job should have (None:
     not known). None for a step that is no MPI program, or whose ranks are meant to work apart."""
-    expected = _expected(item, ranks)
-    tools = {tool for several in found.values() for one in several if (tool := one.tool) in mpi_program.TOOLS}
+    expected = _count_expected_tasks(item, ranks)
+    tools = {
+        tool for several in found.values() for execution in several if (tool := execution.tool) in mpi_program.TOOLS
+    }
     if not tools or expected == 0:
         return None
-    tasks = [one.factors.get("ranks") for _, several in sorted(found.items()) for one in several]
+    tasks = [execution.factors.get("ranks") for _, several in sorted(found.items()) for execution in several]
     return {"tool": min(tools), "expected": expected, "tasks": tasks}
 
 
-def _expected(item: Item, ranks: int) -> int | None:
+def _count_expected_tasks(item: Item, ranks: int) -> int | None:
     """0 for a step that is not looked at."""
     command, on = item["command"], item["on"]
     if on == MPI:
         return ranks
     if on == ALL:
         return 0 if mpi_program.differs(command) or not mpi_program.tools_in(command) else ranks
-    if on == SINGLE and any(one.is_launcher for one in mpi_program.programs(command)):
+    if on == SINGLE and any(program.is_launcher for program in mpi_program.programs(command)):
         return ranks if {"RANKS", "NODES"} & set(names_in(command)) else None
     return 0
 

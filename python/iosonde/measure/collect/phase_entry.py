@@ -23,18 +23,18 @@ def entry(
     ``places``: host and node of each rank, as in ``assemble.SpooledTrial``. Times are null where the clocks cannot be
     compared.
     """
-    known = times.comparable
+    comparable = times.comparable
     hosts, nodes = places.get("hosts", []), places.get("nodes", [])
     return {
         "index": index,
         "name": name,
         "operation": name,
-        "duration_ns": times.span_ns if known else None,
-        "start_spread_ns": times.start_spread_ns if known else None,
-        "end_spread_ns": times.end_spread_ns if known else None,
-        "all_active_ns": times.all_active_ns if known else None,
+        "duration_ns": times.span_ns if comparable else None,
+        "start_spread_ns": times.start_spread_ns if comparable else None,
+        "end_spread_ns": times.end_spread_ns if comparable else None,
+        "all_active_ns": times.all_active_ns if comparable else None,
         "clock_error_ns": times.error_ns,
-        "comparable": known,
+        "comparable": comparable,
         "ranks": [
             {
                 "rank": part.rank,

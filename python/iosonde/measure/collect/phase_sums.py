@@ -26,13 +26,13 @@ def caches(parts: list[RankPhase]) -> dict[str, Any] | None:
 
 def totals(parts: list[RankPhase], kinds: list[str]) -> dict[str, dict[str, int]]:
     """Per kind of operation how many there were, their bytes, and how many failed."""
-    whole: dict[str, dict[str, int]] = {}
+    sums: dict[str, dict[str, int]] = {}
     for part in parts:
         for entry in part.totals:
-            into = whole.setdefault(kinds[entry["kind"]], {"count": 0, "bytes": 0, "errors": 0})
+            into = sums.setdefault(kinds[entry["kind"]], {"count": 0, "bytes": 0, "errors": 0})
             for name in into:
                 into[name] += entry[name]
-    return whole
+    return sums
 
 
 def histograms(parts: list[RankPhase], kinds: list[str]) -> dict[str, list[list[int]]]:
@@ -44,19 +44,19 @@ def histograms(parts: list[RankPhase], kinds: list[str]) -> dict[str, list[list[
 
     if all(part.recorded_all for part in parts):
         return {}
-    whole: dict[str, dict[int, int]] = {}
+    counts_by_kind: dict[str, dict[int, int]] = {}
     for part in parts:
         binned = part.histograms
         if part.recorded_all and part.operations is not None:
-            binned = _binned(part.operations, _native.bucket_edges_ns())
+            binned = _bin_durations(part.operations, _native.bucket_edges_ns())
         for kind, pairs in binned.items():
-            into = whole.setdefault(kinds[int(kind)], {})
+            into = counts_by_kind.setdefault(kinds[int(kind)], {})
             for bucket, count in pairs:
                 into[bucket] = into.get(bucket, 0) + count
-    return {kind: [[bucket, counts[bucket]] for bucket in sorted(counts)] for kind, counts in whole.items()}
+    return {kind: [[bucket, counts[bucket]] for bucket in sorted(counts)] for kind, counts in counts_by_kind.items()}
 
 
-def _binned(operations: Any, edges_ns: Any) -> dict[str, list[list[int]]]:
+def _bin_durations(operations: Any, edges_ns: Any) -> dict[str, list[list[int]]]:
     binned = {}
     for kind in np.unique(operations["kind"]):
         durations = operations["duration_ns"][operations["kind"] == kind]

@@ -27,7 +27,7 @@ def network(
         done = Moved(read, written, sum(entry["count"] for entry in part.totals))
         moved[node] = moved.get(node, NOTHING).plus(done)
     if plan.shared and plan.distinct_bytes:  # for all ranks of a node it may have come once
-        moved = {node: one._replace(read=min(one.read, plan.distinct_bytes)) for node, one in moved.items()}
+        moved = {node: amount._replace(read=min(amount.read, plan.distinct_bytes)) for node, amount in moved.items()}
     many = isinstance(plan.phase, MpiIo) and len(moved) > 1
     why = "the ranks of MPI-IO send each other data over the same network" if many else ""
     away = plan.shared and plan.counted_kind not in WRITES

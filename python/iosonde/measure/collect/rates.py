@@ -89,14 +89,14 @@ def observations(
     count = sum(part.total(kind, "count") - part.total(kind, "errors") for part in parts)
     if not done.sum() or (seconds <= 0).any():
         return []
-    whole: dict[str, float] = {"sum_of_ranks": float((done / seconds).sum())}
+    rate_by_clock: dict[str, float] = {"sum_of_ranks": float((done / seconds).sum())}
     if times.comparable:
-        whole["last_done"] = float(done.sum() / times.span_ns * 1e9)
-        whole |= _from_records(parts, times, kind, bandwidth)
+        rate_by_clock["last_done"] = float(done.sum() / times.span_ns * 1e9)
+        rate_by_clock |= _from_records(parts, times, kind, bandwidth)
     includes = _includes(parts, kind, kinds)
     rows = [
         Observation(operation, f"{plan.measures}_{clock}", value, unit, None, repetition, count, includes)
-        for clock, value in whole.items()
+        for clock, value in rate_by_clock.items()
     ]
     rows += [
         Observation(
@@ -113,9 +113,9 @@ def observations(
     ]
     if plan.counts_moved:
         rows += _moved(operation, parts, repetition)
-    made_durable = {"fsync", "fdatasync", "close"} & set(includes.split(","))
-    if bandwidth and plan.counted_kind == "write" and times.comparable and made_durable:
-        rows += _buffered(operation, parts, times, kind, repetition)
+    durable_operations = {"fsync", "fdatasync", "close"} & set(includes.split(","))
+    if bandwidth and plan.counted_kind == "write" and times.comparable and durable_operations:
+        rows += _observe_buffered(operation, parts, times, kind, repetition)
     return rows
 
 
@@ -132,10 +132,10 @@ def bytes_moved(parts: list[RankPhase]) -> int | None:
 
 def _moved(operation: str, parts: list[RankPhase], repetition: int) -> list[Observation]:
     useful = sum(entry["bytes"] for part in parts for entry in part.totals)
-    found = {"bytes_useful_sum_of_ranks": useful, "bytes_moved_sum_of_ranks": bytes_moved(parts)}
+    byte_counts = {"bytes_useful_sum_of_ranks": useful, "bytes_moved_sum_of_ranks": bytes_moved(parts)}
     return [
         Observation(operation, name, float(value), "bytes", None, repetition)
-        for name, value in found.items()
+        for name, value in byte_counts.items()
         if value is not None
     ]
 
@@ -184,7 +184,7 @@ def _done_between(
     return total
 
 
-def _buffered(
+def _observe_buffered(
     operation: str, parts: list[RankPhase], times: PhaseTimes, kind: int, repetition: int
 ) -> list[Observation]:
     """The same bytes without fsync and close: a different metric, under a different name."""

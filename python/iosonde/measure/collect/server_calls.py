@@ -16,7 +16,7 @@ from iosonde.measure import spool
 
 def of_phase(folder: Path, phase: int) -> dict[str, int] | None:
     """Kind → calls on all servers; None where they were not asked, or did not answer both times."""
-    before, after = (_counted(spool.server_counts_of(folder, phase, when)) for when in (BEGUN, ENDED))
+    before, after = (_read_counts(spool.server_counts_of(folder, phase, when)) for when in (BEGUN, ENDED))
     if before is None or after is None or before - after:  # set back meanwhile
         return None
     return dict(sorted((after - before).items()))
@@ -30,12 +30,12 @@ def rows(entry: Mapping[str, Any], repetition: int) -> list[Observation]:
     return [Observation(entry["operation"], CALLS, sum(calls.values()) / counted, "calls", None, repetition)]
 
 
-def _counted(file: Path) -> Counter[str] | None:
+def _read_counts(file: Path) -> Counter[str] | None:
     try:
         servers = list(json.loads(file.read_text())["servers"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    found: Counter[str] = Counter()
-    for each in (one for server in servers for one in server["operations"]):
-        found[each["operation"]] += int(each["count"])
-    return found
+    counts: Counter[str] = Counter()
+    for each in (operation for server in servers for operation in server["operations"]):
+        counts[each["operation"]] += int(each["count"])
+    return counts

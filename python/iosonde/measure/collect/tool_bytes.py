@@ -42,17 +42,21 @@ def _numbers(execution: Any) -> dict[tuple[Any, ...], list[Any]]:
     (fio without group_reporting)."""
     names = ("bytes", "bandwidth", "total_time")
     telling = [row for row in execution.rows if row.metric.startswith(names) and not _summed_up(row.metric)]
-    whole = {row.operation for row in telling if row.rank is None and row.metric != "total_time"}
+    total_operations = {row.operation for row in telling if row.rank is None and row.metric != "total_time"}
     summed = {row.operation for row in telling if row.rank is None and row.metric == "bytes"}
     jobs = {row.operation for row in telling if row.rank is not None and row.metric == "bytes"} - summed
-    found: dict[tuple[Any, ...], list[Any]] = {}
+    groups: dict[tuple[Any, ...], list[Any]] = {}
     for row in telling:
-        if (row.rank is not None) if row.operation in jobs else (row.rank is None and row.operation in whole):
-            found.setdefault((row.operation, row.rank, row.iteration, _key(row)), []).append(row)
-    return found
+        if (
+            (row.rank is not None)
+            if row.operation in jobs
+            else (row.rank is None and row.operation in total_operations)
+        ):
+            groups.setdefault((row.operation, row.rank, row.iteration, _build_key(row)), []).append(row)
+    return groups
 
 
-def _key(row: Any) -> tuple[tuple[str, Any], ...]:
+def _build_key(row: Any) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted((row.factors or {}).items()))
 
 

@@ -25,24 +25,24 @@ def generators(k: int, p: int) -> tuple[Generator, ...]:
     """For the last ``p`` of ``k`` factors, as products of the first k - p. ``k`` and ``p`` as ``possible`` says."""
     free = k - p
     candidates = [mask for mask in range(1, 2**free) if mask.bit_count() >= 2]
-    kept: list[tuple[tuple[int, ...], list[int]]] = [((), [])]
+    beam: list[tuple[tuple[int, ...], list[int]]] = [((), [])]
     for target in range(free, k):
-        found: dict[frozenset[int], tuple[tuple[int, ...], tuple[int, ...], list[int]]] = {}
-        for chosen, words in kept:
+        extensions: dict[frozenset[int], tuple[tuple[int, ...], tuple[int, ...], list[int]]] = {}
+        for chosen, words in beam:
             for mask in candidates:
                 if mask in chosen:
                     continue
                 word = mask | 1 << target
                 more = [*words, word, *(old ^ word for old in words)]
                 pattern = word_lengths(more, k)
-                found.setdefault(frozenset((*chosen, mask)), (pattern, (*chosen, mask), more))
+                extensions.setdefault(frozenset((*chosen, mask)), (pattern, (*chosen, mask), more))
         best: dict[object, tuple[tuple[int, ...], list[int]]] = {}
-        for pattern, chosen, words in sorted(found.values(), key=lambda one: (one[0], one[1])):
+        for pattern, chosen, words in sorted(extensions.values(), key=lambda extension: (extension[0], extension[1])):
             best.setdefault((pattern, _by_letter(words, k)), (chosen, words))
             if len(best) == WIDTH:
                 break
-        kept = list(best.values())
-    return tuple(Generator(free + place, mask) for place, mask in enumerate(kept[0][0]))
+        beam = list(best.values())
+    return tuple(Generator(free + place, mask) for place, mask in enumerate(beam[0][0]))
 
 
 def possible(k: int, p: int) -> bool:

@@ -49,16 +49,16 @@ def balanced(plan: Plan, design: Mapping[str, Any], seed: int) -> tuple[list[Cel
         )
     if not plan.over:
         raise InputError("no-varying-factor", "design.kind: no factor varies", "give a factor several levels")
-    held: Cell = {factor.name: factor.levels[0] for factor in plan.crossed if len(factor.levels) == 1}
-    allows = judge(plan.constraints, {factor.name for factor in plan.over} | held.keys())
-    allowed = [cell for cell in crossed([held], plan.over, plan.over) if allows(held | cell)]
+    fixed: Cell = {factor.name: factor.levels[0] for factor in plan.crossed if len(factor.levels) == 1}
+    allows = judge(plan.constraints, {factor.name for factor in plan.over} | fixed.keys())
+    allowed = [cell for cell in crossed([fixed], plan.over, plan.over) if allows(fixed | cell)]
     if not allowed:
         raise InputError("no-allowed-cells", "design.constraints: no cell is left", "loosen one of them")
     chosen = allowed
     if count < len(allowed):
         # Python's own generator, whose numbers stay the same over versions: a campaign that goes on finds its cells.
         Random(f"{seed}/balanced").shuffle(allowed)
-        chosen = [allowed[i] for i in _best(_codes(allowed, plan.over), count, seed)]
+        chosen = [allowed[i] for i in _choose_best(_codes(allowed, plan.over), count, seed)]
     return (crossed(chosen, plan.crossed, plan.factors), crossed(allowed, plan.crossed, plan.factors))
 
 
@@ -66,12 +66,16 @@ def together(cells: Sequence[Cell], allowed: Sequence[Cell], factors: Sequence[F
     """Pairs of factors that change together in ``cells``, though not in ``allowed``: their names and Cramér's V, 1
     where one tells the other (H. Cramér, Mathematical Methods of Statistics, 1946, 21.9)."""
     varied = [factor.name for factor in factors if len({repr(cell[factor.name]) for cell in cells}) > 1]
-    found = [(one, other, _cramers_v(cells, one, other)) for one, other in combinations(varied, 2)]
-    return [(one, other, v) for one, other, v in found if v >= _TOGETHER and v > _cramers_v(allowed, one, other) + 1e-9]
+    pairs = [(first, other, _cramers_v(cells, first, other)) for first, other in combinations(varied, 2)]
+    return [
+        (first, other, v)
+        for first, other, v in pairs
+        if v >= _TOGETHER and v > _cramers_v(allowed, first, other) + 1e-9
+    ]
 
 
-def _cramers_v(cells: Sequence[Cell], one: str, other: str) -> float:
-    codes = [np.unique([repr(cell[name]) for cell in cells], return_inverse=True)[1] for name in (one, other)]
+def _cramers_v(cells: Sequence[Cell], first: str, other: str) -> float:
+    codes = [np.unique([repr(cell[name]) for cell in cells], return_inverse=True)[1] for name in (first, other)]
     table = np.zeros([int(each.max()) + 1 for each in codes])
     np.add.at(table, tuple(codes), 1)
     due = np.outer(table.sum(1), table.sum(0)) / table.sum()
@@ -82,67 +86,69 @@ def _cramers_v(cells: Sequence[Cell], one: str, other: str) -> float:
 def _codes(cells: list[Cell], factors: tuple[Factor, ...]) -> list[Codes]:
     """For every factor and every pair of factors: which of its levels each cell has, as a number from 0."""
     single = [np.array([factor.levels.index(cell[factor.name]) for cell in cells]) for factor in factors]
-    pairs = [one * (int(other.max()) + 1) + other for one, other in combinations(single, 2)]
+    pairs = [first * (int(other.max()) + 1) + other for first, other in combinations(single, 2)]
     return [np.unique(codes, return_inverse=True)[1].astype(np.int64) for codes in (*single, *pairs)]
 
 
-def _best(codes: list[Codes], count: int, seed: int) -> list[int]:
+def _choose_best(codes: list[Codes], count: int, seed: int) -> list[int]:
     """The best of several starts: what is greedy, and what is drawn, which ends in other places."""
     size = codes[0].size
     # A level that few allowed cells have is due less often than one that many have.
-    due = [np.bincount(one) / size * count for one in codes]
+    due = [np.bincount(code) / size * count for code in codes]
     starts = max(1, min(_MOST_STARTS, _WORK // (_FEWEST_PASSES * size * count * len(codes))))
     draw = Random(f"{seed}/balanced/starts")
-    found: list[tuple[float, list[int]]] = []
+    solutions: list[tuple[float, list[int]]] = []
     for start in range(starts):
-        begin = draw.sample(range(size), count) if start else _greedy(codes, due, count)
-        chosen = _exchanged(codes, due, begin)
-        found.append((_cost(codes, due, chosen), chosen))
-        if found[-1][0] < 1e-9:
+        begin = draw.sample(range(size), count) if start else _choose_greedily(codes, due, count)
+        chosen = _exchange_cells(codes, due, begin)
+        solutions.append((_compute_cost(codes, due, chosen), chosen))
+        if solutions[-1][0] < 1e-9:
             break
-    return min(found, key=lambda one: round(one[0], 9))[1]
+    return min(solutions, key=lambda solution: round(solution[0], 9))[1]
 
 
-def _cost(codes: list[Codes], due: list[Counts], chosen: Sequence[int]) -> float:
+def _compute_cost(codes: list[Codes], due: list[Counts], chosen: Sequence[int]) -> float:
     return sum(
-        float(((np.bincount(one[chosen], minlength=d.size) - d) ** 2 / d).sum())
-        for one, d in zip(codes, due, strict=True)
+        float(((np.bincount(code[chosen], minlength=d.size) - d) ** 2 / d).sum())
+        for code, d in zip(codes, due, strict=True)
     )
 
 
-def _greedy(codes: list[Codes], due: list[Counts], count: int) -> list[int]:
-    counts = [np.zeros_like(one) for one in due]
+def _choose_greedily(codes: list[Codes], due: list[Counts], count: int) -> list[int]:
+    counts = [np.zeros_like(target) for target in due]
     open_cells = np.ones(codes[0].size, bool)
     taken: list[int] = []
     for _ in range(count):
-        cost = sum((n / d)[one] for one, n, d in zip(codes, counts, due, strict=True))
+        cost = sum((n / d)[code] for code, n, d in zip(codes, counts, due, strict=True))
         best = int(np.argmin(np.where(open_cells, cost, np.inf)))
         taken.append(best)
         open_cells[best] = False
-        for one, n in zip(codes, counts, strict=True):
-            n[one[best]] += 1
+        for code, n in zip(codes, counts, strict=True):
+            n[code[best]] += 1
     return taken
 
 
-def _exchanged(codes: list[Codes], due: list[Counts], taken: list[int]) -> list[int]:
+def _exchange_cells(codes: list[Codes], due: list[Counts], taken: list[int]) -> list[int]:
     """``taken``, with each exchanged for what makes the sum smallest in its place, until none is better elsewhere."""
-    counts = [np.bincount(one[taken], minlength=d.size).astype(np.float64) for one, d in zip(codes, due, strict=True)]
+    counts = [np.bincount(code[taken], minlength=d.size).astype(np.float64) for code, d in zip(codes, due, strict=True)]
     open_cells = np.ones(codes[0].size, bool)
     open_cells[taken] = False
     chosen = list(taken)
     for _ in range(max(_FEWEST_PASSES, min(_MOST_PASSES, _WORK // (codes[0].size * len(taken) * len(codes))))):
         changed = False
         for place, mine in enumerate(chosen):
-            for one, n in zip(codes, counts, strict=True):
-                n[one[mine]] -= 1
+            for code, n in zip(codes, counts, strict=True):
+                n[code[mine]] -= 1
             # (n + 1 - due)² / due less (n - due)² / due
-            cost = np.sum([((2 * (n - d) + 1) / d)[one] for one, n, d in zip(codes, counts, due, strict=True)], axis=0)
+            cost = np.sum(
+                [((2 * (n - d) + 1) / d)[code] for code, n, d in zip(codes, counts, due, strict=True)], axis=0
+            )
             best = int(np.argmin(np.where(open_cells, cost, np.inf)))
             if cost[best] < cost[mine] - 1e-9:
                 chosen[place], changed = best, True
                 open_cells[best], open_cells[mine] = False, True
-            for one, n in zip(codes, counts, strict=True):
-                n[one[chosen[place]]] += 1
+            for code, n in zip(codes, counts, strict=True):
+                n[code[chosen[place]]] += 1
         if not changed:
             break
     return chosen

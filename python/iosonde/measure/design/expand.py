@@ -123,14 +123,14 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
                 allowed=len(allowed),
             )
         )
-        for one, other, v in balanced.together(all_cells, allowed, plan.over):
+        for first, other, v in balanced.together(all_cells, allowed, plan.over):
             notes.append(
                 Message(
                     "confounded-factors",
                     "{factor} and {other} change together, "
                     + ("one tells the other, and" if v > 1 - 1e-9 else "Cramér's V {cramers_v:.2f}:")
                     + " their effects are hard to tell apart: take more cells",
-                    factor=one,
+                    factor=first,
                     other=other,
                     cramers_v=v,
                 )
@@ -146,8 +146,8 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
         all_cells = kinds.listed(plan, design)
     else:
         all_cells = kinds.full(plan)
-    kept, dropped = _allowed(plan, all_cells)
-    if len(kept) < len(all_cells) and kind in ("fractional", "latin"):
+    selected, dropped = _filter_allowed(plan, all_cells)
+    if len(selected) < len(all_cells) and kind in ("fractional", "latin"):
         notes.append(
             Message(
                 "not-orthogonal" if kind == "fractional" else "constrained-hypercube",
@@ -155,30 +155,30 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
                 + (
                     "the columns are no longer orthogonal" if kind == "fractional" else "its discrepancy is that before"
                 ),
-                dropped=len(all_cells) - len(kept),
+                dropped=len(all_cells) - len(selected),
                 cells=len(all_cells),
             )
         )
-    notes += _split_plot(plan, kept)
+    notes += _split_plot(plan, selected)
     if not plan.shuffled:
         notes.append(
             Message("fixed-order", "order: given: a drift of the system looks like an effect of what is measured late")
         )
-    blocks = len({tuple(repr(cell[name]) for name in plan.blocks) for cell in kept})
-    return plan, Cells(kind, tuple(kept), dropped, centre=plan.centre, blocks=blocks, notes=tuple(notes), **special)
+    blocks = len({tuple(repr(cell[name]) for name in plan.blocks) for cell in selected})
+    return plan, Cells(kind, tuple(selected), dropped, centre=plan.centre, blocks=blocks, notes=tuple(notes), **special)
 
 
-def _allowed(plan: Plan, cells: list[Cell]) -> tuple[list[Cell], tuple[tuple[str, int], ...]]:
+def _filter_allowed(plan: Plan, cells: list[Cell]) -> tuple[list[Cell], tuple[tuple[str, int], ...]]:
     dropped = dict.fromkeys(plan.constraints, 0)
-    holds = {constraint: _judge(constraint) for constraint in plan.constraints}
-    kept = []
+    holds = {constraint: _cache_constraint(constraint) for constraint in plan.constraints}
+    selected = []
     for cell in cells:
         broken = next((constraint for constraint in plan.constraints if not holds[constraint](cell)), None)
         if broken is None:
-            kept.append(cell)
+            selected.append(cell)
         else:
             dropped[broken] += 1
-    if not kept:
+    if not selected:
         worst = max(plan.constraints, key=lambda constraint: dropped[constraint])
         raise InputError(
             "no-allowed-cells",
@@ -189,28 +189,28 @@ def _allowed(plan: Plan, cells: list[Cell]) -> tuple[list[Cell], tuple[tuple[str
             dropped=dropped[worst],
             n_cells=len(cells),
         )
-    return kept, tuple((constraint.text, n) for constraint, n in dropped.items())
+    return selected, tuple((constraint.text, n) for constraint, n in dropped.items())
 
 
-def _judge(constraint: Expression) -> Callable[[Cell], bool]:
+def _cache_constraint(constraint: Expression) -> Callable[[Cell], bool]:
     """Whether it holds for a cell: of thousands that are alike in the factors that stand in it, one is asked."""
-    names, known = sorted(constraint.names), dict[tuple[str, ...], bool]()
+    names, verdicts = sorted(constraint.names), dict[tuple[str, ...], bool]()
 
-    def holds(cell: Cell) -> bool:
+    def is_allowed(cell: Cell) -> bool:
         levels = tuple([repr(cell[name]) for name in names])
-        if levels not in known:
-            known[levels] = constraint.holds(cell)
-        return known[levels]
+        if levels not in verdicts:
+            verdicts[levels] = constraint.holds(cell)
+        return verdicts[levels]
 
-    return holds
+    return is_allowed
 
 
 def _split_plot(plan: Plan, cells: list[Cell]) -> list[Message]:
     """What holding a factor costs: it is compared between whole plots only, whose own error is the larger one."""
     notes = []
     for depth, name in enumerate(plan.hard_to_change):
-        held = plan.blocks + plan.hard_to_change[: depth + 1]
-        plots = len({tuple(repr(cell[other]) for other in held) for cell in cells})
+        plot_factors = plan.blocks + plan.hard_to_change[: depth + 1]
+        plots = len({tuple(repr(cell[other]) for other in plot_factors) for cell in cells})
         if plots < len(cells):
             notes.append(
                 Message(

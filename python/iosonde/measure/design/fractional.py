@@ -58,18 +58,18 @@ def fraction(plan: Plan, design: Mapping[str, Any]) -> Fraction:
             "use a full design",
             n_factors=len(factors),
         )
-    made = _generators(factors, design)
-    words = defining_words(made)
+    generators = _choose_generators(factors, design)
+    words = defining_words(generators)
     if resolution(words) < 3:
         _refuse(words, factors)
     parts: list[Cell] = [
         {f.name: f.levels[(sign + 1) // 2] for f, sign in zip(factors, row, strict=True)}
-        for row in columns(len(factors), made)
+        for row in columns(len(factors), generators)
     ]
     groups = aliases(len(factors), words)
     return Fraction(
         crossed(parts, plan.crossed, plan.factors),
-        tuple(f"{factors[g.target].name} = {_effect(g.sources, g.sign, factors, ' * ')}" for g in made),
+        tuple(f"{factors[g.target].name} = {_effect(g.sources, g.sign, factors, ' * ')}" for g in generators),
         resolution(words),
         tuple(tuple(_effect(effect, sign, factors) for effect, sign in group) for group in groups),
     )
@@ -90,32 +90,32 @@ def _effect(mask: int, sign: int, factors: Sequence[Factor], times: str = ":") -
     return ("-" if sign < 0 else "") + times.join(f.name for i, f in enumerate(factors) if mask >> i & 1)
 
 
-def _generators(factors: Sequence[Factor], design: Mapping[str, Any]) -> tuple[Generator, ...]:
-    given = [key for key in KEYS if key in design]
-    if len(given) != 1:
+def _choose_generators(factors: Sequence[Factor], design: Mapping[str, Any]) -> tuple[Generator, ...]:
+    chosen_keys = [key for key in KEYS if key in design]
+    if len(chosen_keys) != 1:
         raise InputError(
             "ambiguous-fraction",
-            "design.{key}: it says {chosen_keys}" if given else "design.{key}: it does not say which fraction",
+            "design.{key}: it says {chosen_keys}" if chosen_keys else "design.{key}: it does not say which fraction",
             "give one of: {keys}",
-            key=given[-1] if given else "p",
-            chosen_keys=" and ".join(given),
+            key=chosen_keys[-1] if chosen_keys else "p",
+            chosen_keys=" and ".join(chosen_keys),
             keys=", ".join(KEYS),
         )
     k = len(factors)
-    if given[0] == "generators":
+    if chosen_keys[0] == "generators":
         return _read(design["generators"], factors)
-    if given[0] == "p":
+    if chosen_keys[0] == "p":
         p = whole(design, "p", 1)
         if not aberration.possible(k, p):
             raise _no_such_fraction("design.p: no fraction 2^({n_factors}-{p}) is known here", k, p=p)
         return aberration.generators(k, p)
-    wanted = whole(design, "resolution", 3)
+    minimum = whole(design, "resolution", 3)
     for p in reversed(_possible_p(k)):
-        made = aberration.generators(k, p)
-        if resolution(defining_words(made)) >= wanted:
-            return made
+        generators = aberration.generators(k, p)
+        if resolution(defining_words(generators)) >= minimum:
+            return generators
     raise _no_such_fraction(
-        "design.resolution: no fraction of 2^{n_factors} has resolution {resolution}", k, resolution=wanted
+        "design.resolution: no fraction of 2^{n_factors} has resolution {resolution}", k, resolution=minimum
     )
 
 
@@ -146,11 +146,11 @@ def _read(given: object, factors: Sequence[Factor]) -> tuple[Generator, ...]:
             "write it like [D=ABC, E=BCD]",
             generators=given,
         )
-    made: list[Generator] = []
+    generators: list[Generator] = []
     for place, text in enumerate(texts):
         where = f"design.generators[{place}]"
-        left, equals, right = str(text).partition("=")
-        targets = _factors(left, factors, where)
+        lhs, equals, right = str(text).partition("=")
+        targets = _factors(lhs, factors, where)
         stripped = right.strip()
         sources = _factors(stripped.lstrip("+-"), factors, where)
         if not equals or len(targets) != 1 or len(set(sources)) != len(sources) or len(sources) < 2:
@@ -162,9 +162,9 @@ def _read(given: object, factors: Sequence[Factor]) -> tuple[Generator, ...]:
                 generator=text,
             )
         mask = sum(1 << source for source in sources)
-        made.append(Generator(targets[0], mask, -1 if stripped.startswith("-") else 1))
-    targets_of = [generator.target for generator in made]
-    for place, generator in enumerate(made):
+        generators.append(Generator(targets[0], mask, -1 if stripped.startswith("-") else 1))
+    targets_of = [generator.target for generator in generators]
+    for place, generator in enumerate(generators):
         name = factors[generator.target].name
         if targets_of.count(generator.target) > 1:
             raise InputError(
@@ -182,20 +182,20 @@ def _read(given: object, factors: Sequence[Factor]) -> tuple[Generator, ...]:
                 index=place,
                 factor=used[0],
             )
-    return tuple(made)
+    return tuple(generators)
 
 
 def _factors(text: str, factors: Sequence[Factor], where: str) -> list[int]:
     """Which factors a product names: by their names with ``*`` or ``:`` between, else letter by letter."""
     names = [factor.name for factor in factors]
-    found: list[int] = []
+    indices: list[int] = []
     for word in filter(None, re.split(r"[\s*:·]+", text)):
         if word in names:
-            found.append(names.index(word))
+            indices.append(names.index(word))
         elif all(letter in names for letter in word):
-            found += [names.index(letter) for letter in word]
+            indices += [names.index(letter) for letter in word]
         elif all(letter in LETTERS[: len(factors)] for letter in word):
-            found += [LETTERS.index(letter) for letter in word]
+            indices += [LETTERS.index(letter) for letter in word]
         else:
             letters = f"{LETTERS[0]} to {LETTERS[len(factors) - 1]}"
             raise InputError(
@@ -207,4 +207,4 @@ def _factors(text: str, factors: Sequence[Factor], where: str) -> list[int]:
                 letters=letters,
                 factors=", ".join(names),
             )
-    return found
+    return indices

@@ -45,13 +45,16 @@ def crossed(parts: list[Cell], rest: Sequence[Factor], factors: Sequence[Factor]
 
 def one_at_a_time(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
     """A base cell, and each other level of each factor with all the others at the base (default: first levels)."""
-    given = design.get("base") or {}
-    if not isinstance(given, Mapping):
+    base_levels = design.get("base") or {}
+    if not isinstance(base_levels, Mapping):
         raise InputError(
-            "invalid-cell", "design.base: {cell!r} is not a cell", "write it like {{stripe: 1, cache: on}}", cell=given
+            "invalid-cell",
+            "design.base: {cell!r} is not a cell",
+            "write it like {{stripe: 1, cache: on}}",
+            cell=base_levels,
         )
     base: Cell = {factor.name: factor.levels[0] for factor in plan.over}
-    for name, value in given.items():
+    for name, value in base_levels.items():
         factor = next((factor for factor in plan.over if factor.name == name), None)
         if factor is None:
             raise InputError(
@@ -78,11 +81,11 @@ def one_at_a_time(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
 
 def listed(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
     """The cells that the file lists; a factor with one level need not be said."""
-    given = design.get("cells")
-    if not isinstance(given, (list, tuple)) or not given:
+    entries = design.get("cells")
+    if not isinstance(entries, (list, tuple)) or not entries:
         raise InputError("missing-key", "design.cells: there is no list of cells", "write - {{stripe: 1, replica: 2}}")
     cells: list[Cell] = []
-    for place, cell in enumerate(given):
+    for place, cell in enumerate(entries):
         where = f"design.cells[{place}]"
         if not isinstance(cell, Mapping):
             raise InputError(
@@ -101,16 +104,16 @@ def listed(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
                 factor=odd[0],
                 factors=", ".join(sorted(plan.names)),
             )
-        made = {factor.name: _said(factor, cell, where) for factor in plan.factors}
-        if made in cells:
+        full_cell = {factor.name: _said(factor, cell, where) for factor in plan.factors}
+        if full_cell in cells:
             raise InputError(
                 "duplicate-cell",
                 "{key}: the same as cells[{first_index}]",
                 "list a cell once; repetitions measure it again",
                 key=where,
-                first_index=cells.index(made),
+                first_index=cells.index(full_cell),
             )
-        cells.append(made)
+        cells.append(full_cell)
     return cells
 
 

@@ -77,7 +77,7 @@ def hypercube(plan: Plan, design: Mapping[str, Any], seed: int) -> Hypercube:
                 number=value,
                 limit=most,
             )
-    ranges = _ranges(plan, design)
+    ranges = _read_ranges(plan, design)
     if not plan.over:
         raise InputError(
             "no-varying-factor", "design.kind: no factor varies", "give a factor several levels or a range"
@@ -105,9 +105,9 @@ def best_of(points: int, dimensions: int, tries: int, seed: int) -> tuple[tuple[
     for _ in range(tries):
         strata = [draw.sample(range(points), points) for _ in range(dimensions)]
         cube = tuple(tuple((axis[i] + draw.random()) / points for axis in strata) for i in range(points))
-        found = float(qmc.discrepancy(cube, method="L2-star"))
-        if best is None or found < best[0]:
-            best = found, cube
+        discrepancy = float(qmc.discrepancy(cube, method="L2-star"))
+        if best is None or discrepancy < best[0]:
+            best = discrepancy, cube
     assert best is not None
     return best[1], best[0]
 
@@ -118,17 +118,17 @@ def _value(factor: Factor, u: float, ranges: Mapping[str, Range]) -> FactorValue
     return factor.levels[int(u * len(factor.levels))]
 
 
-def _ranges(plan: Plan, design: Mapping[str, Any]) -> dict[str, Range]:
-    given = design.get("ranges") or {}
-    if not isinstance(given, Mapping):
+def _read_ranges(plan: Plan, design: Mapping[str, Any]) -> dict[str, Range]:
+    specs = design.get("ranges") or {}
+    if not isinstance(specs, Mapping):
         raise InputError(
             "invalid-range",
             "design.ranges: {ranges!r} names no ranges",
             "write {{size: {{low: 4KiB, high: 1MiB}}}}",
-            ranges=given,
+            ranges=specs,
         )
     over = [factor.name for factor in plan.over]
-    for name in given:
+    for name in specs:
         if name not in over:
             raise InputError(
                 "unknown-factor",
@@ -137,19 +137,19 @@ def _ranges(plan: Plan, design: Mapping[str, Any]) -> dict[str, Range]:
                 factor=name,
                 factors=", ".join(over),
             )
-    return {name: _range(spec, f"design.ranges.{name}") for name, spec in given.items()}
+    return {name: _read_range(spec, f"design.ranges.{name}") for name, spec in specs.items()}
 
 
-def _range(given: object, where: str) -> Range:
-    if not isinstance(given, Mapping) or not {"low", "high"} <= set(given) <= {"low", "high", "scale", "step"}:
+def _read_range(spec: object, where: str) -> Range:
+    if not isinstance(spec, Mapping) or not {"low", "high"} <= set(spec) <= {"low", "high", "scale", "step"}:
         raise InputError(
             "invalid-range",
             "{key}: {range_spec!r} is not a range",
             "it has low, high, and may have scale and step",
             key=where,
-            range_spec=given,
+            range_spec=spec,
         )
-    low, high = _number(given["low"], f"{where}.low"), _number(given["high"], f"{where}.high")
+    low, high = _number(spec["low"], f"{where}.low"), _number(spec["high"], f"{where}.high")
     if not low < high:
         raise InputError(
             "empty-range",
@@ -159,7 +159,7 @@ def _range(given: object, where: str) -> Range:
             low=low,
             high=high,
         )
-    scale = given.get("scale", "linear")
+    scale = spec.get("scale", "linear")
     if scale not in ("linear", "log"):
         raise InputError(
             "unknown-option-value", "{key}.scale: '{scale}' is not a scale", "use linear or log", key=where, scale=scale
@@ -172,7 +172,7 @@ def _range(given: object, where: str) -> Range:
             key=where,
             low=low,
         )
-    step = None if given.get("step") is None else _number(given["step"], f"{where}.step")
+    step = None if spec.get("step") is None else _number(spec["step"], f"{where}.step")
     if step is not None and (step <= 0 or math.ceil(low / step) > math.floor(high / step)):
         raise InputError(
             "invalid-step",

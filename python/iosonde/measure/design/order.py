@@ -39,11 +39,11 @@ def trials(
 
 def in_order(plan: Plan, made: Cells, repetitions: range, first_index: int, seed: int) -> list[Trial]:
     """The trials of cells that were planned with this seed."""
-    centres = _centres(plan, made)
+    centres = _choose_centres(plan, made)
     ordered: list[Trial] = []
     for repetition in repetitions:
         draw = Random(f"{seed}/{repetition}")
-        for block, cell in _repetition(plan, made, centres, draw):
+        for block, cell in _order_repetition(plan, made, centres, draw):
             index = first_index + len(ordered)
             ordered.append(Trial(index, cell, repetition, repetition * made.blocks + block, draw.getrandbits(32)))
     return ordered
@@ -51,15 +51,17 @@ def in_order(plan: Plan, made: Cells, repetitions: range, first_index: int, seed
 
 def check(design: Mapping[str, Any], factors: Sequence[Factor]) -> None:
     """Raises InputError, naming the key that is wrong, for a design that cannot be made of these factors."""
-    _centres(*planned(factors, design, 0))
+    _choose_centres(*planned(factors, design, 0))
 
 
-def _repetition(plan: Plan, made: Cells, centres: Mapping[object, Cell], draw: Random) -> Iterator[tuple[int, Cell]]:
+def _order_repetition(
+    plan: Plan, design_cells: Cells, centres: Mapping[object, Cell], draw: Random
+) -> Iterator[tuple[int, Cell]]:
     """(block within the repetition, cell) of every trial."""
-    cells = list(made.cells)
+    cells = list(design_cells.cells)
     if plan.shuffled:
         draw.shuffle(cells)
-    cells = _together(cells, plan.held, draw if plan.shuffled else None)
+    cells = _group_cells(cells, plan.held, draw if plan.shuffled else None)
     for number, (_, block) in enumerate(groupby(cells, lambda cell: _levels(cell, plan.blocks))):
         if not plan.centre:
             yield from ((number, cell) for cell in block)
@@ -74,35 +76,35 @@ def _repetition(plan: Plan, made: Cells, centres: Mapping[object, Cell], draw: R
             yield number, cell | {CENTRE: False}
 
 
-def _together(cells: list[Cell], held: Sequence[str], draw: Random | None) -> list[Cell]:
+def _group_cells(cells: list[Cell], group_names: Sequence[str], draw: Random | None) -> list[Cell]:
     """The cells so that equal levels of the first held factor are neighbours, within them of the second, and so on."""
-    if not held:
+    if not group_names:
         return cells
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
-        groups.setdefault(repr(cell[held[0]]), []).append(cell)
+        groups.setdefault(repr(cell[group_names[0]]), []).append(cell)
     names = list(groups)
     if draw is not None:
         draw.shuffle(names)  # not the order of appearance, in which large groups would come early
-    return [cell for name in names for cell in _together(groups[name], held[1:], draw)]
+    return [cell for name in names for cell in _group_cells(groups[name], group_names[1:], draw)]
 
 
 def _levels(cell: Cell, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(repr(cell[name]) for name in names)
 
 
-def _centres(plan: Plan, made: Cells) -> dict[object, Cell]:
+def _choose_centres(plan: Plan, cells: Cells) -> dict[object, Cell]:
     """The centre cell for each combination of held levels: as given, else the cell nearest to the middle."""
     if not plan.centre:
         return {}
-    places = {name: _places(made.cells, name) for name in made.cells[0]}
+    places = {name: _places(cells.cells, name) for name in cells.cells[0]}
     groups: dict[tuple[str, ...], list[Cell]] = {}
-    for cell in made.cells:
+    for cell in cells.cells:
         groups.setdefault(_levels(cell, plan.held), []).append(cell)
     centres: dict[object, Cell] = {}
-    for held, allowed in groups.items():
+    for levels, allowed in groups.items():
         if plan.centre_cell is None:
-            centres[held] = min(allowed, key=lambda c: sum(abs(places[n][repr(v)] - 0.5) for n, v in c.items()))
+            centres[levels] = min(allowed, key=lambda c: sum(abs(places[n][repr(v)] - 0.5) for n, v in c.items()))
             continue
         cell = {name: plan.centre_cell.get(name, allowed[0][name]) for name in allowed[0]}
         broken = next((constraint for constraint in plan.constraints if not constraint.holds(cell)), None)
@@ -113,7 +115,7 @@ def _centres(plan: Plan, made: Cells) -> dict[object, Cell]:
                 "choose a cell that every constraint allows",
                 constraint=broken.text,
             )
-        centres[held] = cell
+        centres[levels] = cell
     return centres
 
 

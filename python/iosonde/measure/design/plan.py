@@ -53,10 +53,10 @@ class Plan:
 
 def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collection[str]) -> Plan:
     """The shared keys of ``design``. Raises InputError with the key that is wrong."""
-    known = COMMON_KEYS | set(own_keys)
+    valid_keys = COMMON_KEYS | set(own_keys)
     for key in design:
-        if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
+        if key not in valid_keys:
+            near = difflib.get_close_matches(str(key), valid_keys, n=1)
             raise InputError(
                 "unknown-key",
                 "design.{key}: a {kind} design has no such key",
@@ -64,7 +64,7 @@ def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collect
                 key=key,
                 kind=design["kind"],
                 nearest="".join(near),
-                keys=", ".join(sorted(known)),
+                keys=", ".join(sorted(valid_keys)),
             )
     names = [factor.name for factor in factors]
     _check_levels(factors, design)
@@ -79,7 +79,7 @@ def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collect
             factor=sorted(both)[0],
         )
     over = _over(factors, design, blocks, names)
-    trials, cell = _centre(design)
+    trials, cell = _read_centre(design)
     if trials and CENTRE in names:
         raise InputError(
             "reserved-name",
@@ -129,9 +129,9 @@ def whole(design: Mapping[str, Any], key: str, least: int, default: int | None =
 def _check_levels(factors: Sequence[Factor], design: Mapping[str, Any]) -> None:
     free = set(design.get("ranges") or ()) if design["kind"] == "latin" else set()
     for factor in factors:
-        seen = [repr(level) for level in factor.levels]
-        if len(set(seen)) < len(seen):
-            twice = next(level for level in seen if seen.count(level) > 1)
+        levels = [repr(level) for level in factor.levels]
+        if len(set(levels)) < len(levels):
+            twice = next(level for level in levels if levels.count(level) > 1)
             raise InputError(
                 "duplicate-level",
                 "factors.{factor}: the level {level} is there twice",
@@ -139,7 +139,7 @@ def _check_levels(factors: Sequence[Factor], design: Mapping[str, Any]) -> None:
                 factor=factor.name,
                 level=twice,
             )
-        if not seen and factor.name not in free and design["kind"] != "list":
+        if not levels and factor.name not in free and design["kind"] != "list":
             raise InputError(
                 "no-levels",
                 "factors.{factor}: it has no levels",
@@ -191,36 +191,36 @@ def _over(
 
 def constraints(design: Mapping[str, Any], names: Collection[str]) -> tuple[expression.Expression, ...]:
     """The conditions that every cell must fulfil. Raises InputError with the one that is wrong."""
-    given = design.get("constraints") or ()
-    texts = (given,) if isinstance(given, str) else given
+    spec = design.get("constraints") or ()
+    texts = (spec,) if isinstance(spec, str) else spec
     if not isinstance(texts, (list, tuple)):
         raise InputError(
             "not-a-list",
             "design.constraints: {constraints!r} is not a list of conditions",
             "write - stripe <= servers",
-            constraints=given,
+            constraints=spec,
         )
     return tuple(expression.read(text, names, f"design.constraints[{i}]") for i, text in enumerate(texts))
 
 
 def judge(conditions: Sequence[expression.Expression], known: Collection[str]) -> Callable[[Cell], bool]:
     """Whether a cell that says these factors alone fulfils the conditions that are of them alone."""
-    judges = [one for one in conditions if one.names <= set(known)]
-    return lambda cell: all(one.holds(cell) for one in judges)
+    judges = [condition for condition in conditions if condition.names <= set(known)]
+    return lambda cell: all(condition.holds(cell) for condition in judges)
 
 
-def _centre(design: Mapping[str, Any]) -> tuple[int, Cell | None]:
-    given = design.get("centre", 0)
-    if not isinstance(given, Mapping):
+def _read_centre(design: Mapping[str, Any]) -> tuple[int, Cell | None]:
+    spec = design.get("centre", 0)
+    if not isinstance(spec, Mapping):
         return whole(design, "centre", 0, 0), None
-    if odd := set(given) - {"trials", "cell"}:
+    if odd := set(spec) - {"trials", "cell"}:
         raise InputError(
             "unknown-key",
             "design.centre.{key}: there is no such key",
             "it has trials and cell",
             key=sorted(map(str, odd))[0],
         )
-    cell = given.get("cell")
+    cell = spec.get("cell")
     if cell is not None and not isinstance(cell, Mapping):
         raise InputError(
             "invalid-cell",
@@ -228,10 +228,10 @@ def _centre(design: Mapping[str, Any]) -> tuple[int, Cell | None]:
             "write it like {{stripe: 2, size: 4096}}",
             cell=cell,
         )
-    return whole(given, "trials", 1, 1), dict(cell) if cell is not None else None
+    return whole(spec, "trials", 1, 1), dict(cell) if cell is not None else None
 
 
-def _check_centre(cell: Cell, factors: Sequence[Factor], held: Collection[str]) -> None:
+def _check_centre(cell: Cell, factors: Sequence[Factor], grouped: Collection[str]) -> None:
     by_name = {factor.name: factor for factor in factors}
     for name, value in cell.items():
         if name not in by_name:
@@ -242,7 +242,7 @@ def _check_centre(cell: Cell, factors: Sequence[Factor], held: Collection[str]) 
                 factor=name,
                 factors=", ".join(by_name),
             )
-        if name in held:
+        if name in grouped:
             raise InputError(
                 "hard-to-change-factor",
                 "design.centre.cell: {factor} is held while other factors change",
@@ -262,7 +262,7 @@ def _check_centre(cell: Cell, factors: Sequence[Factor], held: Collection[str]) 
                 levels=list(levels),
             )
     for name, factor in by_name.items():
-        if name in cell or name in held:
+        if name in cell or name in grouped:
             continue
         if len(factor.levels) != 1:
             raise InputError(

@@ -48,14 +48,14 @@ def word_lengths(words: Iterable[int], k: int) -> tuple[int, ...]:
 
 def columns(k: int, generators: Sequence[Generator]) -> list[list[int]]:
     """The runs of the fraction as rows of -1 and +1, in the order of its free factors, the last changing fastest."""
-    made = {generator.target: generator for generator in generators}
-    free = [factor for factor in range(k) if factor not in made]
+    generator_by_target = {generator.target: generator for generator in generators}
+    free = [factor for factor in range(k) if factor not in generator_by_target]
     rows = []
     for number in range(2 ** len(free)):
         row = [0] * k
         for place, factor in enumerate(reversed(free)):
             row[factor] = 1 if number >> place & 1 else -1
-        for target, generator in made.items():
+        for target, generator in generator_by_target.items():
             row[target] = generator.sign
             for factor in free:
                 if generator.sources >> factor & 1:
@@ -71,13 +71,13 @@ def aliases(k: int, words: Mapping[int, int]) -> list[list[tuple[int, int]]]:
     """
     effects = [1 << i for i in range(k)] + [1 << i | 1 << j for i, j in combinations(range(k), 2)]
     groups: list[list[tuple[int, int]]] = []
-    seen: set[int] = set()
+    grouped: set[int] = set()
     for effect in effects:
-        if effect in seen:
+        if effect in grouped:
             continue
         same = {effect ^ word: sign for word, sign in words.items()}
         group = [(effect, 1), *((other, same[other]) for other in effects if other in same)]
-        seen.update(other for other, _ in group)
+        grouped.update(other for other, _ in group)
         if len(group) > 1:
             groups.append(group)
     return groups

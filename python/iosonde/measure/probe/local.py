@@ -74,7 +74,7 @@ def memory_copy(threads: int, free_bytes: int) -> float:
     places = [np.zeros(size, np.uint8) for _ in range(threads)]
     ready, spans = threading.Barrier(threads), []
 
-    def copy(index: int) -> None:
+    def copy_array(index: int) -> None:
         np.copyto(places[index], sources[index])
         ready.wait()
         started = time.monotonic_ns()
@@ -82,7 +82,7 @@ def memory_copy(threads: int, free_bytes: int) -> float:
             np.copyto(places[index], sources[index])  # numpy lets go of the GIL meanwhile
         spans.append((started, time.monotonic_ns()))
 
-    workers = [threading.Thread(target=copy, args=(index,)) for index in range(threads)]
+    workers = [threading.Thread(target=copy_array, args=(index,)) for index in range(threads)]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -93,19 +93,19 @@ def memory_copy(threads: int, free_bytes: int) -> float:
 
 def copy_bytes(cache_bytes: int, threads: int, free_bytes: int) -> int:
     """The length of each thread's array: four times the cache in all, at most a quarter of the free memory."""
-    wanted = max(_LEAST_COPY, 4 * cache_bytes) // threads
-    return max(1, min(wanted, free_bytes // (8 * threads)))
+    thread_bytes = max(_LEAST_COPY, 4 * cache_bytes) // threads
+    return max(1, min(thread_bytes, free_bytes // (8 * threads)))
 
 
 def last_level_cache_bytes(root: Path = Path("/sys/devices/system/cpu")) -> int:
     """All last-level caches of this node together; 0 where the kernel does not tell."""
-    found: dict[tuple[int, str], int] = {}
+    size_by_cache: dict[tuple[int, str], int] = {}
     for index in root.glob("cpu[0-9]*/cache/index*"):
         level, size = reading.number(index / "level"), reading.text(index / "size") or ""
         if level and size.endswith("K") and size[:-1].isdigit():
-            found[level, reading.text(index / "shared_cpu_list") or ""] = int(size[:-1]) * 1024
-    last = max((level for level, _ in found), default=0)
-    return sum(size for (level, _), size in found.items() if level == last)
+            size_by_cache[level, reading.text(index / "shared_cpu_list") or ""] = int(size[:-1]) * 1024
+    last = max((level for level, _ in size_by_cache), default=0)
+    return sum(size for (level, _), size in size_by_cache.items() if level == last)
 
 
 class _RefusedError(Exception):

@@ -50,18 +50,18 @@ class Pair:
 
 def measure(ranks: Ranks) -> list[dict[str, Any]]:
     """All pairs, on rank 0 (empty elsewhere); every rank calls it."""
-    found = []
+    pairs = []
     for a, b in combinations(range(ranks.size), 2):
         if ranks.rank == a:
-            found.append(asdict(_lead(ranks, a, b)))
+            pairs.append(asdict(_lead_pair(ranks, a, b)))
         elif ranks.rank == b:
-            _follow(ranks, a)
+            _follow_pair(ranks, a)
         ranks.wait_for_all()
-    parts = ranks.gather(found) or []
+    parts = ranks.gather(pairs) or []
     return [pair for part in parts for pair in part]
 
 
-def _lead(ranks: Ranks, a: int, b: int) -> Pair:
+def _lead_pair(ranks: Ranks, a: int, b: int) -> Pair:
     before, sent, sweep = traffic.sent_bytes(), 0, []
     for size in SIZES:
         message = bytearray(size)
@@ -71,8 +71,8 @@ def _lead(ranks: Ranks, a: int, b: int) -> Pair:
         trips = _round_trips(ranks, message, b, count)
         sweep.append((size, statistics.median(trips) / 2e9))
         sent += (count + WARM_UP) * size
-    one_way_s = sweep[-1][1] * WINDOW_MESSAGE / SIZES[-1]
-    rounds = messages_for(round(one_way_s * WINDOW * 1e9))
+    latency_s = sweep[-1][1] * WINDOW_MESSAGE / SIZES[-1]
+    rounds = messages_for(round(latency_s * WINDOW * 1e9))
     ranks.send(bytearray(rounds.to_bytes(_COUNT_BYTES, "little")), b)
     forth = _stream_out(ranks, b, rounds)
     sent += (rounds + 1) * WINDOW * WINDOW_MESSAGE
@@ -81,7 +81,7 @@ def _lead(ranks: Ranks, a: int, b: int) -> Pair:
     return Pair(a, b, tuple(sweep), forth, back, sent, crossed)
 
 
-def _follow(ranks: Ranks, a: int) -> None:
+def _follow_pair(ranks: Ranks, a: int) -> None:
     for size in SIZES:
         message = bytearray(size)
         _answer(ranks, message, a, WARM_UP)

@@ -70,7 +70,7 @@ def run(assignment: ProbeAssignment, ranks: mpi.Ranks) -> None:
     folder = Path(assignment.folder)
     (folder / BEATS).mkdir(parents=True, exist_ok=True)
     # Said by all at once: what another node finds wrong must reach the parent too.
-    wrong = next((error for error in ranks.all_gather(_unfit(assignment, ranks, folder)) if error), None)
+    wrong = next((error for error in ranks.all_gather(_check_rank(assignment, ranks, folder)) if error), None)
     if wrong:
         raise wrong
     relays = ranks.local_rank == 0 and not (folder / PARENT_MARK).exists()
@@ -84,20 +84,20 @@ def run(assignment: ProbeAssignment, ranks: mpi.Ranks) -> None:
         heart.enter("network, TCP")
         slowest = min((min(pair["forth"], pair["back"]) for pair in pairs), default=0.0)
         links = tcp.measure(ranks, assignment.addresses, ranks.broadcast(slowest))
-        nodes = [one for one in ranks.gather(node) or () if one]
+        nodes = [result for result in ranks.gather(node) or () if result]
         if ranks.rank == 0:
             hosts = [host.name for host in ranks.hosts]
-            beside = folder / f"{RESULT}.new"
-            beside.write_text(
+            temporary = folder / f"{RESULT}.new"
+            temporary.write_text(
                 json.dumps({"pairs": pairs, "tcp": links, "nodes": nodes, "hosts": hosts, "node_of": ranks.node_of})
             )
-            beside.rename(folder / RESULT)
+            temporary.rename(folder / RESULT)
     ranks.wait_for_all()
     if ranks.local_rank == 0 and not (folder / PARENT_MARK).exists():
         remove_scratch(folder)
 
 
-def _unfit(assignment: ProbeAssignment, ranks: mpi.Ranks, folder: Path) -> IosondeError | None:
+def _check_rank(assignment: ProbeAssignment, ranks: mpi.Ranks, folder: Path) -> IosondeError | None:
     """Why this rank cannot take part; None if it can."""
     here = ranks.hosts[ranks.rank].name
     if ranks.rank == 0 and not (folder / PARENT_MARK).exists():
@@ -118,12 +118,12 @@ def _unfit(assignment: ProbeAssignment, ranks: mpi.Ranks, folder: Path) -> Ioson
 
 def _node(assignment: ProbeAssignment, ranks: mpi.Ranks, heart: Heartbeat) -> dict[str, Any] | None:
     """This node's part; None for further ranks of a node. All ranks go through the same barriers."""
-    found: dict[str, Any] | None = None
+    result: dict[str, Any] | None = None
     if ranks.local_rank == 0:
         heart.enter("memory copy")
-        known, cores = machine.available_bytes(), local.cores()
-        free = machine.memory_bytes() // 2 if known is None else known
-        found = {
+        available, cores = machine.available_bytes(), local.cores()
+        free = machine.memory_bytes() // 2 if available is None else available
+        result = {
             "rank": ranks.rank,
             "host": ranks.hosts[ranks.rank].name,
             "cores": cores,
@@ -133,27 +133,27 @@ def _node(assignment: ProbeAssignment, ranks: mpi.Ranks, heart: Heartbeat) -> di
     ranks.wait_for_all()
     if assignment.target:
         for turn in range(ranks.size if assignment.in_turn else 1):
-            if found is not None and turn == (ranks.rank if assignment.in_turn else 0):
-                found |= _disk(assignment, ranks.rank, heart)
+            if result is not None and turn == (ranks.rank if assignment.in_turn else 0):
+                result |= _disk(assignment, ranks.rank, heart)
             ranks.wait_for_all()
-    return found
+    return result
 
 
 def _disk(assignment: ProbeAssignment, rank: int, heart: Heartbeat) -> dict[str, Any]:
     name = f"rank-{rank}"
-    with _workspace(assignment) as workspace:
+    with _open_workspace(assignment) as workspace:
         place = workspace.trial(name)
         try:
             heart.enter("disk")
-            found: dict[str, Any] = {"disk": local.disk(place, assignment.size)}
+            result: dict[str, Any] = {"disk": local.disk(place, assignment.size)}
             heart.enter("CPU time")
-            return found | {"cpu": local.cpu_per_byte(place, max(local.TRANSFER, assignment.size // 4))}
+            return result | {"cpu": local.cpu_per_byte(place, max(local.TRANSFER, assignment.size // 4))}
         finally:
             workspace.remove_trial(name)
 
 
 @contextmanager
-def _workspace(assignment: ProbeAssignment) -> Iterator[Workspace]:
+def _open_workspace(assignment: ProbeAssignment) -> Iterator[Workspace]:
     """The parent's where this node shares the target with it; else one of this node's own, removed at the end."""
     if assignment.workspace.is_ours():
         yield assignment.workspace

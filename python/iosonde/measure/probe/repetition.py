@@ -57,31 +57,45 @@ def run(bench: ProbeBench, repetition: int, run_id: str) -> Run:
     servers, missing = list[dict[str, Any]](), list[str]()
     if bench.servers:
         servers, missing = server_disks.measure(bench.servers, bench.experiment, bench.size, bench.idle_s)
-    found: dict[str, Any] = {"pairs": [], "nodes": []} if servers and not missing else {}
+    results: dict[str, Any] = {"pairs": [], "nodes": []} if servers and not missing else {}
     if bench.nodes and not missing:
-        found, missing = _of_nodes(bench)
-    if found:
-        found["servers"] = servers
+        results, missing = _measure_nodes(bench)
+    if results:
+        results["servers"] = servers
     return Run(
         id=run_id,
         experiment=bench.experiment,
         source=SOURCE,
         started_at=started_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         seconds=time.monotonic() - started,
-        factors={"nodes": bench.nodes, "ranks_per_node": 1, "ranks": bench.nodes, "repetition": repetition,
-                 "block": repetition},
-        observations=observations(found) if found else [],
-        facts=bench.facts | {"order": repetition, "hosts": found.get("hosts", []), "nodes": found.get("node_of", []),
-                             FACT: {"pairs": found.get("pairs", []), "tcp": _without_outputs(found),
-                                    "nodes": found.get("nodes", []), "servers": found.get("servers", [])}},
+        factors={
+            "nodes": bench.nodes,
+            "ranks_per_node": 1,
+            "ranks": bench.nodes,
+            "repetition": repetition,
+            "block": repetition,
+        },
+        observations=observations(results) if results else [],
+        facts=bench.facts
+        | {
+            "order": repetition,
+            "hosts": results.get("hosts", []),
+            "nodes": results.get("node_of", []),
+            FACT: {
+                "pairs": results.get("pairs", []),
+                "tcp": _without_outputs(results),
+                "nodes": results.get("nodes", []),
+                "servers": results.get("servers", []),
+            },
+        },
         missing=missing,
-        raw=outputs(found),
-    )  # fmt: skip
+        raw=outputs(results),
+    )
 
 
-def _of_nodes(bench: ProbeBench) -> tuple[dict[str, Any], list[str]]:
+def _measure_nodes(bench: ProbeBench) -> tuple[dict[str, Any], list[str]]:
     """(what the ranks found, why they did not come to their end)."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     with temporary.directory("probe") as folder:
         assignment = ProbeAssignment(
             target=str(bench.target or ""),
@@ -102,22 +116,22 @@ def _of_nodes(bench: ProbeBench) -> tuple[dict[str, Any], list[str]]:
                 ranks=bench.nodes,
             )
             if (folder / RESULT).exists():
-                found = json.loads((folder / RESULT).read_text())
-            return found, _why(folder, outcome, bool(found))
+                results = json.loads((folder / RESULT).read_text())
+            return results, _why(folder, outcome, bool(results))
         finally:
-            if not found and bench.nodes > 1 and bench.launcher.name != "local":
+            if not results and bench.nodes > 1 and bench.launcher.name != "local":
                 _clean(bench, assignment)
 
 
 def observations(found: dict[str, Any]) -> list[Observation]:
     """What the ranks found, as rows: those of a pair belong to the lower rank, those of a node to its first
     rank, and those of a server's disk have its number."""
-    rows = [row for pair in found["pairs"] for row in _of_pair(pair)]
-    rows += [row for link in found.get("tcp", []) if not link["error"] for row in _of_link(link)]
+    rows = [row for pair in found["pairs"] for row in _observe_pair(pair)]
+    rows += [row for link in found.get("tcp", []) if not link["error"] for row in _observe_link(link)]
     for node in found["nodes"]:
         rows += [
             Observation(operation, metric, value, unit, rank=node["rank"], includes=includes)
-            for operation, metric, value, unit, includes in _of_node(node)
+            for operation, metric, value, unit, includes in _observe_node(node)
         ]
     disks = [disk for server in found.get("servers", []) for disk in server["disks"]]
     for number, disk in enumerate(disks):
@@ -128,7 +142,7 @@ def observations(found: dict[str, Any]) -> list[Observation]:
     return rows
 
 
-def _of_pair(pair: dict[str, Any]) -> Iterable[Observation]:
+def _observe_pair(pair: dict[str, Any]) -> Iterable[Observation]:
     a, b = pair["a"], pair["b"]
     yield Observation(f"network_to_{b}", "latency", pair["sweep"][0][1], "s", rank=a)
     yield Observation(f"network_to_{b}", "bandwidth", pair["forth"], "bytes/s", rank=a)
@@ -137,7 +151,7 @@ def _of_pair(pair: dict[str, Any]) -> Iterable[Observation]:
         yield Observation(f"pingpong_with_{b}", f"half_round_trip_{size}", half_trip_s, "s", rank=a)
 
 
-def _of_link(link: dict[str, Any]) -> Iterable[Observation]:
+def _observe_link(link: dict[str, Any]) -> Iterable[Observation]:
     yield Observation(f"tcp_to_{link['b']}", "bandwidth", link["forth"], "bytes/s", rank=link["a"])
     yield Observation(f"tcp_to_{link['a']}", "bandwidth", link["back"], "bytes/s", rank=link["b"])
 
@@ -151,11 +165,11 @@ def outputs(found: dict[str, Any]) -> dict[str, bytes | Path]:
     }
 
 
-def _without_outputs(found: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{key: value for key, value in link.items() if key != "outputs"} for link in found.get("tcp", [])]
+def _without_outputs(results: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in link.items() if key != "outputs"} for link in results.get("tcp", [])]
 
 
-def _of_node(node: dict[str, Any]) -> Iterable[tuple[str, str, float, str, str]]:
+def _observe_node(node: dict[str, Any]) -> Iterable[tuple[str, str, float, str, str]]:
     yield "memory_copy", "one_core", node["copy_one"], "bytes/s", ""
     yield "memory_copy", "all_cores", node["copy_all"], "bytes/s", ""
     if "disk" in node:
@@ -187,8 +201,8 @@ def _why(folder: Path, outcome: watchdog.Outcome, finished: bool) -> list[str]:
     """In words, why the ranks did not come to their end; empty if they did."""
     if finished and not outcome.exit_code:
         return []
-    if said := last_words.left(folder):
-        return [*said[:1]]
+    if errors := last_words.left(folder):
+        return [*errors[:1]]
     if outcome.timed_out:
         return [
             Message(

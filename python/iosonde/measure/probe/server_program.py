@@ -43,13 +43,13 @@ class ServerAssignment:
     @staticmethod
     def from_word(word: str) -> ServerAssignment:
         """The inverse of ``to_word``."""
-        given = json.loads(base64.urlsafe_b64decode(word))
-        return ServerAssignment(**given | {"directories": tuple(given["directories"])})
+        fields = json.loads(base64.urlsafe_b64decode(word))
+        return ServerAssignment(**fields | {"directories": tuple(fields["directories"])})
 
 
 def run(assignment: ServerAssignment) -> list[dict[str, Any]]:
     """What each disk does. Raises IosondeError for what is no disk, or cannot be measured."""
-    places = [Path(one) for one in assignment.directories]
+    places = [Path(directory) for directory in assignment.directories]
     devices: dict[int, Path] = {}
     for place in places:
         space.check(place, space.Need(assignment.size, 4), space.Limits())
@@ -77,18 +77,18 @@ def _disk(place: Path, assignment: ServerAssignment) -> dict[str, Any]:
         )
     workspace = Workspace.create(place, assignment.experiment)
     try:
-        found = local.disk(workspace.trial(PLACE), assignment.size)
+        rates = local.disk(workspace.trial(PLACE), assignment.size)
         workspace.remove_trial(PLACE)
     finally:
         workspace.remove()
-    return {"dir": str(place), "filesystem": kind, **found}
+    return {"dir": str(place), "filesystem": kind, **rates}
 
 
 def clean(assignment: ServerAssignment) -> None:
     """Remove what an ended repetition left, and nothing else."""
-    for one in assignment.directories:
+    for directory in assignment.directories:
         with suppress(IosondeError, OSError):
-            Workspace(Path(one) / f"iosonde-{assignment.experiment}", assignment.experiment).remove()
+            Workspace(Path(directory) / f"iosonde-{assignment.experiment}", assignment.experiment).remove()
 
 
 def main() -> None:
@@ -98,12 +98,12 @@ def main() -> None:
         clean(assignment)
         return
     try:
-        said: dict[str, Any] = {"disks": run(assignment)}
+        answer: dict[str, Any] = {"disks": run(assignment)}
     except IosondeError as error:
-        said = {"error": error.message, "hint": error.hint}
+        answer = {"error": error.message, "hint": error.hint}
     except OSError as error:
-        said = {"error": f"{error.filename}: {error.strerror}", "hint": "look at the directory and its permissions"}
-    os.write(1, f"{json.dumps(said)}\n".encode())
+        answer = {"error": f"{error.filename}: {error.strerror}", "hint": "look at the directory and its permissions"}
+    os.write(1, f"{json.dumps(answer)}\n".encode())
 
 
 if __name__ == "__main__":

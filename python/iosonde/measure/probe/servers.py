@@ -33,11 +33,11 @@ def measure(asked: ServerDisks, experiment: str, size: int, limit_s: float) -> t
 
     Raises KeyboardInterrupt after having removed what it made.
     """
-    assignment, whole = ServerAssignment(asked.directories, experiment, size), False
+    assignment, complete = ServerAssignment(asked.directories, experiment, size), False
     with temporary.directory("servers") as folder:
         try:
             outcome = _run(asked, assignment, folder, limit_s * len(asked.directories))
-            found, missing = _read(asked.hosts, folder)
+            results, missing = _read(asked.hosts, folder)
             if outcome.timed_out:
                 missing = missing or [
                     Message(
@@ -46,12 +46,12 @@ def measure(asked: ServerDisks, experiment: str, size: int, limit_s: float) -> t
                         limit_s=outcome.seconds,
                     )
                 ]
-            whole = not missing
+            complete = not missing
         finally:
-            if not whole:
-                with temporary.directory("clean") as beside:
-                    _run(asked, replace(assignment, only_clean=True), beside, CLEAN_S)
-    return found, missing
+            if not complete:
+                with temporary.directory("clean") as clean_folder:
+                    _run(asked, replace(assignment, only_clean=True), clean_folder, CLEAN_S)
+    return results, missing
 
 
 def _run(asked: ServerDisks, assignment: ServerAssignment, folder: Path, limit_s: float) -> watchdog.Outcome:
@@ -62,21 +62,21 @@ def _run(asked: ServerDisks, assignment: ServerAssignment, folder: Path, limit_s
 
 def _read(hosts: Sequence[str], folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
     """What each host printed, and one sentence for each that told nothing."""
-    found, missing = list[dict[str, Any]](), list[str]()
+    results, missing = list[dict[str, Any]](), list[str]()
     lines = [line for name in (STDOUT, STDERR) for line in (folder / name).read_text(errors="replace").splitlines()]
     for host in hosts:
         own = [line.removeprefix(f"{host}: ").strip() for line in lines if line.startswith(f"{host}: ")]
-        told = next((one for one in map(_told, own) if one), None)
-        if told and "disks" in told:
-            found.append({"host": host, "disks": told["disks"]})
-        elif told:
+        answer = next((candidate for candidate in map(_told, own) if candidate), None)
+        if answer and "disks" in answer:
+            results.append({"host": host, "disks": answer["disks"]})
+        elif answer:
             missing.append(
                 Message(
                     "server-probe-failed",
                     "on server {host}: {reason}. {hint}",
                     host=host,
-                    reason=told["error"],
-                    hint=told["hint"],
+                    reason=answer["error"],
+                    hint=answer["hint"],
                 )
             )
         else:
@@ -89,12 +89,14 @@ def _read(hosts: Sequence[str], folder: Path) -> tuple[list[dict[str, Any]], lis
                     reason=own[0] if own else "it said nothing",
                 )
             )
-    return found, missing
+    return results, missing
 
 
 def _told(line: str) -> dict[str, Any] | None:
     try:
-        told = json.loads(line)
+        answer = json.loads(line)
     except ValueError:
         return None
-    return told if isinstance(told, dict) and ({"disks"} <= set(told) or {"error", "hint"} <= set(told)) else None
+    return (
+        answer if isinstance(answer, dict) and ({"disks"} <= set(answer) or {"error", "hint"} <= set(answer)) else None
+    )

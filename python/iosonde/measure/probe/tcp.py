@@ -54,19 +54,19 @@ def measure(ranks: Ranks, addresses: Sequence[str], expected_rate: float) -> lis
     lacking = [rank for rank, has in enumerate(ranks.all_gather(shutil.which(PROGRAM) is not None)) if not has]
     if links and lacking:
         return [asdict(Link(*links[0], error=f"{PROGRAM} is not on {ranks.hosts[lacking[0]].name}"))]
-    found, size = [], max(LEAST_BYTES, int(expected_rate * STREAM_S))
+    results, size = [], max(LEAST_BYTES, int(expected_rate * STREAM_S))
     for a, b in links:
         error = ""
         if ranks.rank == a:
-            found.append(_stream(ranks, a, b, addresses[b], size))
-            error = found[-1].error
+            results.append(_measure_link(ranks, a, b, addresses[b], size))
+            error = results[-1].error
         elif ranks.rank == b:
             for _ in ("forth", "back"):
                 _serve(ranks, a)
         if ranks.broadcast(error, a):
             break
         ranks.wait_for_all()
-    return [asdict(link) for part in ranks.gather(found) or [] for link in part]
+    return [asdict(link) for part in ranks.gather(results) or [] for link in part]
 
 
 def neighbours(nodes: int) -> list[tuple[int, int]]:
@@ -74,7 +74,7 @@ def neighbours(nodes: int) -> list[tuple[int, int]]:
     return [(a, a + 1) for a in range(nodes - 1)] + ([(0, nodes - 1)] if nodes > 2 else [])
 
 
-def _stream(ranks: Ranks, a: int, b: int, address: str, size: int) -> Link:
+def _measure_link(ranks: Ranks, a: int, b: int, address: str, size: int) -> Link:
     """Both directions, one after the other; the server is asked for twice also where the first one failed."""
     outputs, rates, errors = [], [], []
     for backwards in (False, True):

@@ -41,13 +41,13 @@ def drop(root: Path, names: Iterable[str]) -> bool:
     """Ask this node's page cache to let go of the files; False if the file system refused (fadvise) for any."""
     from iosonde.engine import _native
 
-    asked = True
+    accepted = True
     for name in names:
         try:
             _native.drop_page_cache(str(root / name))
         except OSError:
-            asked = False
-    return asked
+            accepted = False
+    return accepted
 
 
 def after_drop(root: Path, names: Iterable[str], dropped: bool) -> dict[str, int | str]:
@@ -58,40 +58,48 @@ def after_drop(root: Path, names: Iterable[str], dropped: bool) -> dict[str, int
     """
     from iosonde.engine import _native
 
-    kept = total = 0
-    seen = dropped
+    resident_bytes = total = 0
+    verified = dropped
     for name in names:
         path = str(root / name)
         try:
-            held, size = _native.page_cache(path)
+            cached, size = _native.page_cache(path)
         except OSError:
-            seen = False
+            verified = False
             with suppress(OSError):
                 total += os.stat(path).st_size
             continue
-        kept += held
+        resident_bytes += cached
         total += size
-    state = COLD_REQUESTED if not seen else WARM if kept else COLD_REQUESTED if kept_elsewhere(root) else COLD_VERIFIED
-    return {"state": state, "resident_bytes": kept, "bytes": total}
+    state = (
+        COLD_REQUESTED
+        if not verified
+        else WARM
+        if resident_bytes
+        else COLD_REQUESTED
+        if kept_elsewhere(root)
+        else COLD_VERIFIED
+    )
+    return {"state": state, "resident_bytes": resident_bytes, "bytes": total}
 
 
 def kept_elsewhere(root: Path) -> bool:
     """Whether the page cache is not all that this node may keep of the files; where the mount is not known it may."""
-    found = mount.of_path(root)
-    return found is None or keeps_pages_elsewhere(found.type, found.source)
+    mount_entry = mount.of_path(root)
+    return mount_entry is None or keeps_pages_elsewhere(mount_entry.type, mount_entry.source)
 
 
 def resident(root: Path, names: Iterable[str]) -> dict[str, int | str]:
     """What of the files this node's page cache holds; asks for nothing."""
     from iosonde.engine import _native
 
-    kept = total = 0
+    resident_bytes = total = 0
     for name in names:
         with suppress(OSError):
-            held, size = _native.page_cache(str(root / name))
-            kept += held
+            cached, size = _native.page_cache(str(root / name))
+            resident_bytes += cached
             total += size
-    return {"state": WARM, "resident_bytes": kept, "bytes": total}
+    return {"state": WARM, "resident_bytes": resident_bytes, "bytes": total}
 
 
 def worst(states: Iterable[str]) -> str:

@@ -130,12 +130,12 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
             if guard:
                 guard.dismiss()
             return CommandResult(started_ns, started_ns, started_at, fault=why)
-        ended_by, ended_ns = _watched(command, pid, handle, started_ns, guard)
+        ended_by, ended_ns = _watch_guarded(command, pid, handle, started_ns, guard)
         reaped, status, usage = os.wait4(pid, os.WNOHANG)
         if not reaped:
             why = f"process {pid} hangs inside the kernel and cannot be ended"
             return CommandResult(started_ns, ended_ns, started_at, ended_by=ended_by, left=1, fault=why)
-        left = end_left(pid, command.step_id) if command.left_behind == ENDS else 0
+        leftovers = end_left(pid, command.step_id) if command.left_behind == ENDS else 0
         code = os.waitstatus_to_exitcode(status)
         fault = _full(output.parent)
         if fault:
@@ -148,7 +148,7 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
             exit_code=code if code >= 0 else None,
             signal=-code if code < 0 else None,
             ended_by=ended_by,
-            left=left,
+            left=leftovers,
             output_bytes=os.fstat(handle).st_size,
             cut_bytes=cut_bytes,
             max_rss_bytes=_above_ours(usage.ru_maxrss),
@@ -162,18 +162,18 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
 
 def end_left(group: int, step_id: str) -> int:
     """End what a command left behind: its process group, and whoever carries its id; how many there were."""
-    found = set(family(step_id, STEP_VARIABLE, group)) if step_id else set()
+    pids = set(family(step_id, STEP_VARIABLE, group)) if step_id else set()
     in_group = _signal_group(group, signal.SIGKILL)
-    _end(found, step_id, STEP_VARIABLE)
-    return max(len(found), int(in_group))
+    _end(pids, step_id, STEP_VARIABLE)
+    return max(len(pids), int(in_group))
 
 
 def end_trial(trial_id: str, after: int = 0) -> int:
     """End whatever commands of a trial still run on this node (servers of its set-up); how many there were.
     ``after``: as of `family`."""
-    found = set(family(trial_id, TRIAL_VARIABLE, after))
-    _end(found, trial_id, TRIAL_VARIABLE)
-    return len(found)
+    pids = set(family(trial_id, TRIAL_VARIABLE, after))
+    _end(pids, trial_id, TRIAL_VARIABLE)
+    return len(pids)
 
 
 def _end(alive: set[int], value: str, variable: str) -> None:
@@ -187,15 +187,15 @@ def _end(alive: set[int], value: str, variable: str) -> None:
 
 
 def _environment(command: ShellCommand) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_RANKS)}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(_OF_RANKS)}
     if command.outside is not None:
-        ours = {name for name in kept if name.startswith(OF_LAUNCHERS)} - command.outside
-        kept = {name: value for name, value in kept.items() if name not in ours}
+        ours = {name for name in environment if name.startswith(OF_LAUNCHERS)} - command.outside
+        environment = {name: value for name, value in environment.items() if name not in ours}
     if command.left_behind == OUTLIVES:
-        kept.pop(WATCHDOG_VARIABLE, None)  # else it would be ended with the trial
+        environment.pop(WATCHDOG_VARIABLE, None)  # else it would be ended with the trial
     if command.step_id:
-        kept[STEP_VARIABLE] = command.step_id
-    return kept | dict(command.environment)
+        environment[STEP_VARIABLE] = command.step_id
+    return environment | dict(command.environment)
 
 
 def _start(command: ShellCommand, handle: int, begin: Callable[[], int]) -> tuple[float, int, int]:
@@ -231,7 +231,7 @@ def _start(command: ShellCommand, handle: int, begin: Callable[[], int]) -> tupl
     return started_at, started_ns, pid
 
 
-def _watched(
+def _watch_guarded(
     command: ShellCommand, pid: int, handle: int, started_ns: int, guard: Guard | None
 ) -> tuple[str, int]:  # fmt: skip
     """(why it had to be ended or empty, monotonic ns of the end)."""
@@ -240,7 +240,7 @@ def _watched(
             guard.watch(pid)
         ended_by = _watch(command, pid, handle, started_ns)
         if ended_by:
-            _terminate(pid, command.step_id, command.grace_s)
+            _terminate_group(pid, command.step_id, command.grace_s)
         return ended_by, time.monotonic_ns()
     except BaseException:
         _signal_group(pid, signal.SIGKILL)
@@ -262,11 +262,11 @@ def _watch(command: ShellCommand, pid: int, handle: int, started_ns: int) -> str
         poller.register(descriptor, select.POLLIN)
     try:
         while True:
-            left_s = timeout_s - (time.monotonic_ns() - started_ns) / 1e9
-            wait_s = max(0.0, min(LOOK_S, left_s))
+            remaining_s = timeout_s - (time.monotonic_ns() - started_ns) / 1e9
+            wait_s = max(0.0, min(LOOK_S, remaining_s))
             if poller.poll(wait_s * 1e3) if descriptor >= 0 else _ended_within(pid, wait_s):
                 return ""
-            if left_s <= 0:
+            if remaining_s <= 0:
                 return "timeout"
             if os.fstat(handle).st_size > command.output_bytes:
                 return "output"
@@ -285,7 +285,7 @@ def _ended_within(pid: int, seconds: float) -> bool:
     return True
 
 
-def _terminate(pid: int, step_id: str, grace_s: float) -> None:
+def _terminate_group(pid: int, step_id: str, grace_s: float) -> None:
     """SIGTERM to all of it, and time to follow, unless all of it hangs in the kernel; then SIGKILL."""
     _signal_group(pid, signal.SIGTERM)
     pulse = Pulse(f"{STEP_VARIABLE}={step_id}" if step_id else "")

@@ -118,23 +118,23 @@ def _here(
     cpus: set[int],
     begin: Callable[[], int] = lambda: 0,
 ) -> bool:
-    item, folder, known = part.item, Path(assignment.spool), values(assignment, ranks)
-    placeholders.check_plain(item["command"], known, item["label"])
+    item, folder, variables = part.item, Path(assignment.spool), values(assignment, ranks)
+    placeholders.check_plain(item["command"], variables, item["label"])
     step_id = f"{assignment.spool}:{part.first}:{ranks.rank}"
     heart.enter(item["label"], RUNNING, pulse=Pulse(f"{command.STEP_VARIABLE}={step_id}"))
-    kept_bytes = output.limit_of(item["keep_output"], 1 if item["on"] in ONCE else ranks.size)
-    asked = command.ShellCommand(
-        filled(item, known),
-        _environment(known) | {command.TRIAL_VARIABLE: assignment.spool},
+    retained_bytes = output.limit_of(item["keep_output"], 1 if item["on"] in ONCE else ranks.size)
+    shell_command = command.ShellCommand(
+        filled(item, variables),
+        _environment(variables) | {command.TRIAL_VARIABLE: assignment.spool},
         step_id,
         cpus,
         command.STAYS if item["stage"] == SET_UP else command.ENDS,  # a set-up may start a server
         item["timeout_s"],
-        max(command.OUTPUT_BYTES, kept_bytes),
-        kept_bytes,
+        max(command.OUTPUT_BYTES, retained_bytes),
+        retained_bytes,
         outside=_outside(item, assignment),
     )
-    result = command.run(asked, spool.output_of(folder, ranks.rank, part.first), begin)
+    result = command.run(shell_command, spool.output_of(folder, ranks.rank, part.first), begin)
     heart.enter(item["label"], WAITING)
     well = not result.fault and not result.ended_by and result.exit_code in item["expect"]
     spool.write(

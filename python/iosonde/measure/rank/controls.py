@@ -33,33 +33,37 @@ DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 def prepare(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> tuple[list[str], list[RemountDone]]:
     """Caches first, then every factor with a control. What failed, on any rank, as sentences, and what was mounted
     anew; the same on all ranks."""
-    regime, known = assignment.regime, values(assignment, ranks)
+    regime, variables = assignment.regime, values(assignment, ranks)
     anew: list[RemountDone] = []
     if regime.between_trials != CACHE_NONE:
         once_per_node = ranks.local_rank == 0
-        faults = _agreed(ranks, heart, "caches", once_per_node, lambda: anew.extend(between_trials(regime, known)))
-        anew = [{**one, "host": ranks.hosts[rank].name} for rank, of in enumerate(ranks.all_gather(anew)) for one in of]
+        faults = _collect_faults(
+            ranks, heart, "caches", once_per_node, lambda: anew.extend(between_trials(regime, variables))
+        )
+        anew = [
+            {**entry, "host": ranks.hosts[rank].name} for rank, of in enumerate(ranks.all_gather(anew)) for entry in of
+        ]
         if faults:
             return faults, anew
     for control in assignment.factor_controls:
         mine = ranks.rank == 0 if control.on == SINGLE else ranks.local_rank == 0
-        faults = _agreed(ranks, heart, control.factor, mine, partial(apply, control, known))
+        faults = _collect_faults(ranks, heart, control.factor, mine, partial(apply, control, variables))
         if faults:
             return faults, anew
     return [], anew
 
 
-def _agreed(ranks: mpi.Ranks, heart: Heartbeat, what: str, mine: bool, act: Callable[[], None]) -> list[str]:
-    said: Message | None = None
+def _collect_faults(ranks: mpi.Ranks, heart: Heartbeat, what: str, mine: bool, act: Callable[[], None]) -> list[str]:
+    message: Message | None = None
     if mine:
         heart.enter(what, RUNNING, pulse=Pulse(""))
         try:
             act()
         except IosondeError as error:
             where = f" (on {ranks.hosts[ranks.rank].name})" if ranks.nodes > 1 else ""
-            said = restore(error.code, f"{error.message}{where}", error.values)
+            message = restore(error.code, f"{error.message}{where}", error.values)
     ranks.wait_for_all()
-    return [sentence for sentence in ranks.all_gather(said) if sentence]
+    return [sentence for sentence in ranks.all_gather(message) if sentence]
 
 
 def apply(control: Control, known: dict[str, FactorValue]) -> None:
@@ -72,15 +76,15 @@ def apply(control: Control, known: dict[str, FactorValue]) -> None:
     if control.set:
         hooks.run(placeholders.fill(control.set, names), environment, f"factor {control.factor}: the command")
     if control.read:
-        said = _said(control, names, environment)
-        if not same_level(level, said):
+        actual = _said(control, names, environment)
+        if not same_level(level, actual):
             raise SystemFaultError(
                 "level-not-set",
                 "factor {factor}: level {level} did not take, the system says {actual}",
                 "try the command that sets it by hand, and look at what the one that reads it prints",
                 factor=control.factor,
                 level=level_text(level),
-                actual=said[:80] or "nothing",
+                actual=actual[:80] or "nothing",
             )
 
 

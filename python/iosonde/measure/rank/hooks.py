@@ -17,18 +17,20 @@ from .command import run as run_command
 
 # A mount that hangs must not hold the campaign for hours.
 TIMEOUT_S = 600.0
-_SAID = 4096
+_TAIL_BYTES = 4096
 
 
 def run(command: str, environment: dict[str, str], what: str = "the hook") -> str:
     """Run ``command`` with /bin/sh and return what it printed, at most its last 4 KiB. Raises SystemFaultError."""
     with temporary.directory("hook") as folder:
         path = folder / "output"
-        asked = ShellCommand(command, environment, cpus=binding.before(), left_behind=OUTLIVES, timeout_s=TIMEOUT_S)
-        result = run_command(asked, path)
-        said = _end_of(path)
+        shell_command = ShellCommand(
+            command, environment, cpus=binding.before(), left_behind=OUTLIVES, timeout_s=TIMEOUT_S
+        )
+        result = run_command(shell_command, path)
+        output = _end_of(path)
     if result.exit_code == 0 and not result.fault:
-        return said
+        return output
     ended = "ended with {exit_code}" if result.signal is None else "ended by signal {signal}"
     if result.ended_by:
         ended = "ran longer than {limit_s:.0f} s"
@@ -41,14 +43,14 @@ def run(command: str, environment: dict[str, str], what: str = "the hook") -> st
         exit_code=result.exit_code,
         signal=result.signal,
         limit_s=TIMEOUT_S,
-        output=result.fault or said[-300:].strip() or "no output",
+        output=result.fault or output[-300:].strip() or "no output",
     )
 
 
 def _end_of(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _SAID))
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
             return file.read().decode("utf-8", "replace")
     except OSError:
         return ""

@@ -37,35 +37,35 @@ def here(path: Path) -> tuple[str, str]:
     """(mount id, mount point) of the file system that ``path`` lies on now. Two different ones are two mounts; equal
     ones are one mount on Linux 6.8 and later, and before that may be one that took the place of the other."""
     number, point = mount_of(str(path), TABLE.read_text())
-    return _unique(point) or number, point
+    return _read_unique_id(point) or number, point
 
 
-def _unique(point: str) -> str:
+def _read_unique_id(point: str) -> str:
     """'' where the kernel has no such ids. Asks nothing of a server."""
     statx = getattr(ctypes.CDLL(None), "statx", None)
     if statx is None:
         return ""
-    found = ctypes.create_string_buffer(_STATX_BYTES)
-    failed = statx(_AT_FDCWD, os.fsencode(point), _AT_STATX_DONT_SYNC, _MNT_ID_UNIQUE, found)
-    known = not failed and struct.unpack_from("=I", found, _AT_MASK)[0] & _MNT_ID_UNIQUE
-    return f"unique {struct.unpack_from('=Q', found, _AT_MNT_ID)[0]}" if known else ""
+    buffer = ctypes.create_string_buffer(_STATX_BYTES)
+    failed = statx(_AT_FDCWD, os.fsencode(point), _AT_STATX_DONT_SYNC, _MNT_ID_UNIQUE, buffer)
+    has_id = not failed and struct.unpack_from("=I", buffer, _AT_MASK)[0] & _MNT_ID_UNIQUE
+    return f"unique {struct.unpack_from('=Q', buffer, _AT_MNT_ID)[0]}" if has_id else ""
 
 
 def mount_of(path: str, table: str) -> tuple[str, str]:
     """(mount id, mount point) of the file system that ``path`` lies on, from the text of a mountinfo (proc(5))."""
-    found = ("", "")
+    deepest = ("", "")
     for line in table.splitlines():
         fields = line.split()
         if len(fields) < 5:
             continue
-        point = _plain(fields[4])
+        point = _unescape(fields[4])
         inside = path == point or path.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= len(found[1]):  # of several on one point the last hides the others
-            found = (fields[0], point)
-    return found
+        if inside and len(point) >= len(deepest[1]):  # of several on one point the last hides the others
+            deepest = (fields[0], point)
+    return deepest
 
 
-def _plain(text: str) -> str:
+def _unescape(text: str) -> str:
     """Blanks and backslashes are octal escapes in the table."""
     for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         text = text.replace(code, character)

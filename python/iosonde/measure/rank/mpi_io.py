@@ -126,16 +126,16 @@ class Session:
 
     def _timed(self, kind: str, call: Callable[[], int | None], offset: int = 0, size: int = 0) -> _Done:
         """Make one call and keep its times. ``size`` are the bytes that it should move and returns."""
-        said, moved = "", None
+        message, moved = "", None
         start_ns = time.monotonic_ns()
         try:
             moved = call()
         except SystemFaultError as error:
-            said = error.message
+            message = error.message
         done = _Done(kind, STATUS_OK, offset, moved or 0, start_ns, time.monotonic_ns() - start_ns)
         self._done.append(done)
-        if said:
-            self._failed(done, STATUS_OTHER, offset, said)
+        if message:
+            self._failed(done, STATUS_OTHER, offset, message)
         elif done.size < size:
             self._failed(done, STATUS_SHORT, offset, f"{done.size} of {size} bytes")
         return done

@@ -86,7 +86,7 @@ def _phase(
         recorded_all=record.complete,
         totals=record.totals,
         errors=record.errors[:10],
-        histograms=_histograms(record),
+        histograms=_build_histograms(record),
         extra_bytes=record.extra_bytes,
         truth=truth.encoded(record.truth) if "machine" in plan.backend else "",
         hints=sessions.hints_of(plan, session),
@@ -162,7 +162,7 @@ def _names(reads: Iterable[Files]) -> list[str]:
     return [f"{files.template}{files.first + i:06d}{files.suffix or ''}" for files in reads for i in range(files.count)]
 
 
-def _histograms(record: Any) -> dict[str, list[list[int]]]:
+def _build_histograms(record: Any) -> dict[str, list[list[int]]]:
     return {
         str(kind): [[int(bucket), int(count)] for bucket, count in zip(buckets, counts, strict=True)]
         for kind, (buckets, counts) in record.histograms.items()

@@ -64,7 +64,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     with Heartbeat(beats, ranks.rank, relays=relays) as heart:
         bound = binding.bind(ranks)  # after the heartbeat's thread has started: that one may run anywhere
         faults, anew = controls.prepare(assignment, ranks, heart)
-        unseen, mounts = _seen_by_all(assignment, ranks, heart) if not faults else ([], [])
+        unseen, mounts = _check_visibility(assignment, ranks, heart) if not faults else ([], [])
         faults += unseen
         if assignment.root and not faults:  # a mount that failed is said by its own sentence
             trial_root.check_visible(assignment.root)
@@ -72,7 +72,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         loads = ranks.gather(load.result() if load else None) or []
         after = clocks.estimate(ranks)
         heart.enter("collect")
-        _collect(folder, ranks)
+        _collect_spools(folder, ranks)
         if ranks.rank == 0:
             messages = [last_words.message_to_json(fault) for fault in faults]
             about = {"bound": bound, "finished": finished, "faults": messages, "loads": loads, "mounts": mounts,
@@ -83,7 +83,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         _leave_nothing(folder)
 
 
-def _seen_by_all(
+def _check_visibility(
     assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat
 ) -> tuple[list[str], list[dict[str, str]]]:  # fmt: skip
     """Which nodes do not see the trial's directory, and what each has mounted there; the same on all ranks. A target
@@ -138,7 +138,7 @@ def _enter_directory(assignment: Assignment) -> None:
         ) from error
 
 
-def _collect(folder: Path, ranks: mpi.Ranks) -> None:
+def _collect_spools(folder: Path, ranks: mpi.Ranks) -> None:
     """Bring what ranks on other nodes left to rank 0's spool, unless they wrote into the same one."""
 
     shared = (folder / PARENT_MARK).exists()
@@ -176,9 +176,9 @@ def _write_places(
         "at_ns": [before.at_ns, after.at_ns],
         "loads": loads,
     }
-    beside = folder / "places.tmp"
-    beside.write_text(json.dumps(places))
-    beside.rename(folder / PLACES)
+    temporary = folder / "places.tmp"
+    temporary.write_text(json.dumps(places))
+    temporary.rename(folder / PLACES)
 
 
 def rescue(assignment: Assignment, ranks: mpi.Ranks) -> None:
@@ -187,8 +187,8 @@ def rescue(assignment: Assignment, ranks: mpi.Ranks) -> None:
     folder = Path(assignment.spool)
     command.end_trial(assignment.spool)
     shared = (folder / PARENT_MARK).exists() or not folder.is_dir()
-    whole = ranks.broadcast((folder / PLACES).exists())
-    here = [] if shared or whole else list(spool.ranks_in(folder))
+    complete = ranks.broadcast((folder / PLACES).exists())
+    here = [] if shared or complete else list(spool.ranks_in(folder))
     for rank in itertools.chain(*(ranks.gather(here) or [])):
         spool.drop(folder, rank)
     outgoing = (piece for rank in here for piece in spool.pieces(folder, rank))

@@ -23,7 +23,7 @@ def ask(assignment: Assignment, ranks: mpi.Ranks, when: str, phase: int) -> None
         return
     if ranks.rank == 0:
         with suppress(OSError, subprocess.SubprocessError):
-            told = run_program(assignment.server_counts, _ANSWERS_S)
-            told.check_returncode()
-            spool.server_counts_of(Path(assignment.spool), phase, when).write_text(told.stdout)
+            result = run_program(assignment.server_counts, _ANSWERS_S)
+            result.check_returncode()
+            spool.server_counts_of(Path(assignment.spool), phase, when).write_text(result.stdout)
     ranks.wait_for_all()

@@ -39,30 +39,30 @@ def join(before: Any, after: Any) -> Joined:
         ended_ns=after.ended_ns or before.ended_ns,
         stopped=after.stopped,
         complete=complete,
-        totals=_totals(before.totals, after.totals),
+        totals=_join_totals(before.totals, after.totals),
         errors=[*before.errors, *after.errors],
-        histograms={} if complete else _histograms(before, after),
+        histograms={} if complete else _join_histograms(before, after),
         operations=np.concatenate([before.operations, after.operations]) if complete else before.operations,
         extra_bytes=before.extra_bytes + after.extra_bytes,
     )
 
 
-def _totals(before: list[dict[str, int]], after: list[dict[str, int]]) -> list[dict[str, int]]:
-    whole = {entry["kind"]: dict(entry) for entry in before}
+def _join_totals(before: list[dict[str, int]], after: list[dict[str, int]]) -> list[dict[str, int]]:
+    sums = {entry["kind"]: dict(entry) for entry in before}
     for entry in after:
-        into = whole.setdefault(entry["kind"], dict.fromkeys(SUMMED, 0) | {
+        into = sums.setdefault(entry["kind"], dict.fromkeys(SUMMED, 0) | {
             key: entry[key] for key in ("kind", "first_start_ns", "last_end_ns")
         })  # fmt: skip
         into |= {key: into[key] + entry[key] for key in SUMMED}
         into["last_end_ns"] = max(into["last_end_ns"], entry["last_end_ns"])
-    return list(whole.values())
+    return list(sums.values())
 
 
-def _histograms(*records: Any) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+def _join_histograms(*records: Any) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
     """Exact counts over both parts; of one whose operations were all kept they are counted from these."""
     counts: dict[int, dict[int, int]] = {}
     for record in records:
-        binned = _binned(record.operations) if record.complete else record.histograms
+        binned = _bin_durations(record.operations) if record.complete else record.histograms
         for kind, (buckets, numbers) in binned.items():
             into = counts.setdefault(kind, {})
             for bucket, number in zip(buckets, numbers, strict=True):
@@ -73,7 +73,7 @@ def _histograms(*records: Any) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[
     }
 
 
-def _binned(operations: npt.NDArray[np.uint64]) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+def _bin_durations(operations: npt.NDArray[np.uint64]) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
     from iosonde.core.schema import RECORD
     from iosonde.engine import _native
 

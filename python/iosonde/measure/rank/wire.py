@@ -90,12 +90,12 @@ class Meter:
 def meter(assignment: Assignment, ranks: mpi.Ranks) -> Meter:
     """The meter of this rank. It looks at the mount table and at routes, and asks a name server where only a name is
     known; the target itself is not touched."""
-    found = None
+    server_route = None
     if assignment.root and ranks.local_rank == 0:
-        held = mount.of_path(Path(assignment.root))
-        if held and is_network(held.type, held.source):
-            found = route.to_servers(held, route.here(), assignment.file_servers)
-    return Meter(Path(assignment.spool), ranks.rank, found)
+        mount_entry = mount.of_path(Path(assignment.root))
+        if mount_entry and is_network(mount_entry.type, mount_entry.source):
+            server_route = route.to_servers(mount_entry, route.here(), assignment.file_servers)
+    return Meter(Path(assignment.spool), ranks.rank, server_route)
 
 
 def read_counters(of: Route) -> Reading:
@@ -103,11 +103,11 @@ def read_counters(of: Route) -> Reading:
     cards = traffic.interfaces()
     ports = traffic.ports() if of.ports else {}
     ours = [*(cards.get(name, NOTHING) for name in of.interfaces), *(ports.get(name, NOTHING) for name in of.ports)]
-    return _sum(ours), cards.get(LOOPBACK, NOTHING)
+    return _sum_counts(ours), cards.get(LOOPBACK, NOTHING)
 
 
-def _sum(several: Iterable[NetworkCounts]) -> NetworkCounts:
+def _sum_counts(several: Iterable[NetworkCounts]) -> NetworkCounts:
     total = NOTHING
-    for one in several:
-        total = total.plus(one)
+    for counts in several:
+        total = total.plus(counts)
     return total

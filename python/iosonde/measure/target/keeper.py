@@ -52,8 +52,8 @@ class Keeper:
 
     def resolve(self, path: Path) -> Path:
         """The absolute path without links."""
-        whole = os.path.abspath(path)
-        return Path(self._child.call("resolve", whole, f"finding {whole}", path=whole))
+        absolute = os.path.abspath(path)
+        return Path(self._child.call("resolve", absolute, f"finding {absolute}", path=absolute))
 
     def check(self, target: Path, need: Need, limits: Limits, quota: QuotaFree = NO_QUOTA) -> None:
         """See ``target.check``."""
@@ -63,19 +63,19 @@ class Keeper:
     def facts(self, target: Path) -> TargetFacts:
         """What is known of the target's file system: mount, quota, devices, filesystem."""
         what = f"asking for the mount and the quota of {target}"
-        found: TargetFacts = self._child.call("facts", str(target), what, path=str(target))
-        return found
+        target_facts: TargetFacts = self._child.call("facts", str(target), what, path=str(target))
+        return target_facts
 
     def condition(self, target: Path, limit_s: float) -> TargetCondition | None:
         """How the target's file system is just now; None where it does not say, or not within the limit."""
         try:
             with self.limited(limit_s):
-                found: TargetCondition | None = self._child.call(
+                target_condition: TargetCondition | None = self._child.call(
                     "condition", str(target), f"asking how {target} is", path=str(target)
                 )
         except (TargetFaultError, SystemFaultError):
             return None
-        return found
+        return target_condition
 
     def workspace(self, target: Path, experiment: str) -> KeptWorkspace:
         """That of an experiment, which is not there yet."""
@@ -84,8 +84,8 @@ class Keeper:
     def left(self, target: Path, experiments: list[str]) -> list[str]:
         """Those of which a workspace is there."""
         what = f"looking for what earlier experiments left in {target}"
-        found: list[str] = self._child.call("left", str(target), what, target=str(target), experiments=experiments)
-        return found
+        leftovers: list[str] = self._child.call("left", str(target), what, target=str(target), experiments=experiments)
+        return leftovers
 
     def remove_left(self, target: Path, experiment: str) -> None:
         """Remove what an earlier experiment, which nobody measures now, could not remove at its end."""

@@ -55,7 +55,7 @@ def check(target: Path, need: Need, limits: Limits, quota: QuotaFree = NO_QUOTA)
     """Refuse a target that cannot hold ``need``. Raises TargetError or InputError, having written nothing."""
     _check_directory(target)
     check_limits(need, limits)
-    space = _statvfs(target)
+    space = _read_statvfs(target)
     free, inodes = mount.free_bytes(space), mount.free_inodes(space)
     if (
         quota.bytes is not None
@@ -92,7 +92,7 @@ def _check_directory(target: Path) -> None:
     if not stat.S_ISDIR(mode):
         raise TargetError("not-a-directory", "{target} is not a directory", "give the directory to measure, not a file in it", target=target)
     _check_access(target)
-    if _statvfs(target).f_flag & os.ST_RDONLY:
+    if _read_statvfs(target).f_flag & os.ST_RDONLY:
         raise TargetError("read-only-target", "{target} is on a read-only mount", "choose a target that can be written", target=target)
 
 
@@ -109,7 +109,7 @@ def _check_access(target: Path) -> None:
         raise fault(error, target, "asking whether it may be written") from error
 
 
-def _statvfs(target: Path) -> os.statvfs_result:
+def _read_statvfs(target: Path) -> os.statvfs_result:
     try:
         return os.statvfs(target)
     except OSError as error:

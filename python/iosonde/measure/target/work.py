@@ -44,33 +44,33 @@ def condition(path: str) -> TargetCondition | None:
 
 def create(path: str, experiment: str, resumed: bool, hold: bool) -> None:
     """See ``Workspace.create``."""
-    made = Workspace.create(Path(path).parent, experiment, resumed=resumed, hold=hold)
-    _workspaces[path] = made
+    workspace = Workspace.create(Path(path).parent, experiment, resumed=resumed, hold=hold)
+    _workspaces[path] = workspace
 
 
 def trial(path: str, experiment: str, name: str) -> None:
     """See ``Workspace.trial``."""
-    _workspace(path, experiment).trial(name)
+    _open_workspace(path, experiment).trial(name)
 
 
 def verify(path: str, experiment: str, name: str) -> None:
     """See ``Workspace.verify``."""
-    _workspace(path, experiment).verify(name)
+    _open_workspace(path, experiment).verify(name)
 
 
 def remove_trial(path: str, experiment: str, name: str) -> None:
     """See ``Workspace.remove_trial``."""
-    _workspace(path, experiment).remove_trial(name)
+    _open_workspace(path, experiment).remove_trial(name)
 
 
 def remove(path: str, experiment: str) -> None:
     """See ``Workspace.remove``."""
-    _workspace(path, experiment).remove()
+    _open_workspace(path, experiment).remove()
 
 
 def left(target: str, experiments: list[str]) -> list[str]:
     """Those of which something is left."""
-    return [one for one in experiments if os.path.lexists(f"{target}/iosonde-{one}")]
+    return [experiment for experiment in experiments if os.path.lexists(f"{target}/iosonde-{experiment}")]
 
 
 def remove_left(target: str, experiment: str) -> None:
@@ -85,12 +85,12 @@ def progress() -> int:
     return _native.removed()
 
 
-def _workspace(path: str, experiment: str) -> Workspace:
+def _open_workspace(path: str, experiment: str) -> Workspace:
     """The one that is held; after a helper was left behind, the one that its marker says is ours."""
     return _workspaces.setdefault(path, Workspace(Path(path), experiment, made=True))
 
 
 OPERATIONS = {
-    one.__name__: one
-    for one in (resolve, check, facts, condition, create, trial, verify, remove_trial, remove, left, remove_left)
+    operation.__name__: operation
+    for operation in (resolve, check, facts, condition, create, trial, verify, remove_trial, remove, left, remove_left)
 }

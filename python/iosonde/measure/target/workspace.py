@@ -115,14 +115,14 @@ class Workspace:
         Raises TargetFaultError if it is not: what was measured meanwhile may have been measured elsewhere.
         """
         with self._ours(f"looking at {self.path / name}") as here:
-            held = self._trials.get(name)
+            descriptor = self._trials.get(name)
             try:
-                found = os.stat(name, dir_fd=here, follow_symlinks=False)
+                status = os.stat(name, dir_fd=here, follow_symlinks=False)
             except FileNotFoundError:
-                if held is None:
+                if descriptor is None:
                     return  # a command of the user's may remove it: it is theirs
                 raise TargetFaultError("directory-removed", "{path} was removed while it was measured", "look who writes there", path=self.path / name) from None
-            if not stat.S_ISDIR(found.st_mode) or (held is not None and _identity(found) != _identity(os.fstat(held))):
+            if not stat.S_ISDIR(status.st_mode) or (descriptor is not None and _get_identity(status) != _get_identity(os.fstat(descriptor))):
                 raise TargetFaultError("directory-replaced", "{path} is no longer the directory that this experiment made: it was replaced", "look who writes there", path=self.path / name)
 
     def suspect(self) -> None:
@@ -130,14 +130,14 @@ class Workspace:
 
     def remove_trial(self, name: str) -> None:
         """Remove one trial's directory and all below it, following no link."""
-        held = self._trials.pop(name, None)
+        descriptor = self._trials.pop(name, None)
         with self._ours(f"removing {name}", self.path / name) as here:
             try:
-                wanted = None if held is None else _identity(os.fstat(held))
+                identity = None if descriptor is None else _get_identity(os.fstat(descriptor))
             finally:
-                if held is not None:
-                    os.close(held)  # an open directory of some network file systems cannot be removed whole
-            _remove(here, name, wanted, self.path / name)
+                if descriptor is not None:
+                    os.close(descriptor)  # an open directory of some network file systems cannot be removed whole
+            _remove(here, name, identity, self.path / name)
 
     def remove(self, resumed: bool = False) -> None:
         """Remove the whole workspace. ``resumed``: as of ``create``. Raises TargetError if it is not ours,
@@ -191,11 +191,11 @@ class Workspace:
             raise
 
     def _check(self, parent: int, here: int) -> None:
-        found = os.fstat(here)
+        status = os.fstat(here)
         if self._held >= 0:
-            if _identity(found) != _identity(os.fstat(self._held)):
+            if _get_identity(status) != _get_identity(os.fstat(self._held)):
                 raise self._other()
-        elif found.st_dev != os.fstat(parent).st_dev or not self._names_us(here):
+        elif status.st_dev != os.fstat(parent).st_dev or not self._names_us(here):
             raise self._other()
 
     def _names_us(self, here: int) -> bool:
@@ -235,12 +235,12 @@ class Workspace:
                 raise TargetFaultError("directory-missing", "{path} is gone: it was moved, or {target} is no longer mounted{location}; what is in it was not removed", "look who writes there", path=self.path, target=self.target, location=self._now_at()) from None
             return
         try:
-            found = os.fstat(here)
+            status = os.fstat(here)
             if not self._was_just_begun(here) and not (resumed and self._has_only_trials(here)):
                 self._check(parent, here)
         finally:
             os.close(here)
-        _remove(parent, self.path.name, _identity(found), self.path)
+        _remove(parent, self.path.name, _get_identity(status), self.path)
 
     def _was_just_begun(self, here: int) -> bool:
         """Whether a kill fell between making the directory and marking it: there is nothing in it yet."""
@@ -254,9 +254,9 @@ class Workspace:
         """Whether all that is in it has names that we give, and is ours by its owner: a file system that heals itself
         may bring back directories that were being removed, without the marker."""
         others = [name for name in _names(here) if name != MARKER]
-        found = [os.stat(name, dir_fd=here, follow_symlinks=False) for name in others]
+        statuses = [os.stat(name, dir_fd=here, follow_symlinks=False) for name in others]
         return all(_TRIAL.fullmatch(name) for name in others) and all(
-            stat.S_ISDIR(one.st_mode) and one.st_uid == os.geteuid() for one in found
+            stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() for status in statuses
         )
 
     def _other(self) -> TargetError | TargetFaultError:
@@ -276,16 +276,16 @@ class Workspace:
 
 
 
-def _identity(found: os.stat_result) -> Identity:
-    return found.st_dev, found.st_ino
+def _get_identity(status: os.stat_result) -> Identity:
+    return status.st_dev, status.st_ino
 
 
-def _is_another(directory: int, name: str, wanted: Identity | None) -> bool:
-    """Whether the name belongs to something else than ``wanted``, or than any directory, and the file system itself
+def _is_another(directory: int, name: str, identity: Identity | None) -> bool:
+    """Whether the name belongs to something else than ``identity``, or than any directory, and the file system itself
     is well."""
     with suppress(OSError):
-        found = os.stat(name, dir_fd=directory, follow_symlinks=False)
-        return not stat.S_ISDIR(found.st_mode) if wanted is None else _identity(found) != wanted
+        status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        return not stat.S_ISDIR(status.st_mode) if identity is None else _get_identity(status) != identity
     return False
 
 

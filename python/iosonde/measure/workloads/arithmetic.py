@@ -17,7 +17,7 @@ _MOST = 2**63
 def whole_number(value: int | float | str) -> int:
     """The number, or what the text comes to, sizes in bytes. Raises InputError."""
     if isinstance(value, str):
-        return _computed(value)
+        return _evaluate_text(value)
     if isinstance(value, bool) or value != int(value):
         raise InputError(
             "not-an-integer",
@@ -28,7 +28,7 @@ def whole_number(value: int | float | str) -> int:
     return int(value)
 
 
-def _computed(text: str) -> int:
+def _evaluate_text(text: str) -> int:
     wrong = InputError(
         "not-an-integer",
         "'{setting}' is not a whole number",
@@ -38,7 +38,7 @@ def _computed(text: str) -> int:
     if len(text) > 1000:
         raise wrong
     try:
-        plain = _SIZE.sub(lambda found: str(parse_size(found[0])), text)
+        plain = _SIZE.sub(lambda match: str(parse_size(match[0])), text)
         number = _value(ast.parse(plain.strip(), mode="eval").body)
     except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError) as error:
         raise wrong from error
@@ -47,13 +47,13 @@ def _computed(text: str) -> int:
 
 def _value(node: ast.expr) -> int:
     if isinstance(node, ast.Constant) and type(node.value) is int:
-        found = node.value
+        result = node.value
     elif isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        found = _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
+        result = _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        found = -_value(node.operand)
+        result = -_value(node.operand)
     else:
         raise ValueError
-    if abs(found) >= _MOST:
+    if abs(result) >= _MOST:
         raise ValueError
-    return found
+    return result

@@ -120,7 +120,7 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
     """The phases of ``rank`` out of ``ranks``, in order; every rank has the same number of them."""
     writer = (rank + shift) % ranks
     return [
-        *_metadata(settings, rank, writer),
+        *_plan_metadata(settings, rank, writer),
         *_small_files(settings, rank, writer),
         *_large_files(settings, rank, writer),
         *_n_to_1(settings, rank),
@@ -128,7 +128,7 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
     ]
 
 
-def _metadata(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
+def _plan_metadata(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
     own = Files(f"rank{rank:05d}/empty/f", settings.small_files)
     others = Files(f"rank{writer:05d}/empty/f", settings.small_files)
     return [
@@ -204,11 +204,11 @@ def _shared_writes(settings: Settings, rank: int, ranks: int) -> list[PhasePlan]
     """One file written by all: each its own segment, or every R-th transfer (as IOR -b / -t with -s)."""
     size, transfer = settings.large_file_size, settings.transfer_size
     total = size * ranks
-    made = []
+    plans = []
     for name in ("segmented", "strided"):
         files = Files(f"shared/{name}", 1)
         make = Phase(f"make_{name}", files, (Step("create"), Step("close")))
-        made.append(PhasePlan(f"make_{name}", make if rank == 0 else None, timed=False))
+        plans.append(PhasePlan(f"make_{name}", make if rank == 0 else None, timed=False))
         if name == "segmented":
             data = Step("write", transfer_size=transfer, base=rank * size, size=size, offsets="seq")
         else:
@@ -226,24 +226,24 @@ def _shared_writes(settings: Settings, rank: int, ranks: int) -> list[PhasePlan]
             f"write_shared_{name}",
             files,
             (Step("open"), data, Step("fsync"), Step("close")),
-            open_flags=_flags(settings),
+            open_flags=_list_flags(settings),
             verify=settings.verify,
         )
-        made.append(PhasePlan(f"write_shared_{name}", phase, BANDWIDTH, "write", shared=True, distinct_bytes=total))
-    return made
+        plans.append(PhasePlan(f"write_shared_{name}", phase, BANDWIDTH, "write", shared=True, distinct_bytes=total))
+    return plans
 
 
 def _write_large(settings: Settings, name: str, files: Files) -> Phase:
     data = Step("write", transfer_size=settings.transfer_size, size=settings.large_file_size, offsets="seq")
     steps = (Step("create"), data, Step("fsync"), Step("close"))
-    return Phase(name, files, steps, open_flags=_flags(settings), verify=settings.verify)
+    return Phase(name, files, steps, open_flags=_list_flags(settings), verify=settings.verify)
 
 
 def _read_large(settings: Settings, name: str, files: Files) -> Phase:
     data = Step("read", transfer_size=settings.transfer_size, size=settings.large_file_size, offsets="seq")
     steps = (Step("open"), data, Step("close"))
-    return Phase(name, files, steps, open_flags=_flags(settings), verify=settings.verify)
+    return Phase(name, files, steps, open_flags=_list_flags(settings), verify=settings.verify)
 
 
-def _flags(settings: Settings) -> tuple[str, ...]:
+def _list_flags(settings: Settings) -> tuple[str, ...]:
     return ("direct",) if settings.direct else ()

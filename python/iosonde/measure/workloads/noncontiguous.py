@@ -73,10 +73,10 @@ class Settings:
                 read=READ,
             )
         for operation in operations:
-            _one_of("operations", operation, (READ, WRITE))
-        _one_of("method", self.method, METHODS)
-        _one_of("layout", self.layout, LAYOUTS)
-        _one_of("cache", self.cache, ("cold", "warm"))
+            _check_choice("operations", operation, (READ, WRITE))
+        _check_choice("method", self.method, METHODS)
+        _check_choice("layout", self.layout, LAYOUTS)
+        _check_choice("cache", self.cache, ("cold", "warm"))
         if not isinstance(self.verify, bool):
             raise SettingError(
                 ("verify",),
@@ -90,7 +90,7 @@ class Settings:
             raise SettingError(
                 ("hints",), "not-a-mapping", "hints are {hints!r}", "give names with values", hints=self.hints
             )
-        object.__setattr__(self, "hints", _hints(self))
+        object.__setattr__(self, "hints", _select_hints(self))
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for run.json and for the ranks."""
@@ -118,11 +118,11 @@ def pieces_of(settings: Settings, rank: int, ranks: int) -> Pieces:
     if settings.layout == SEGMENTED:
         segment = settings.file_size // ranks
         base = rank * segment
-        found = Pieces(base, _fit(segment, settings), settings.period, base + segment)
+        pieces = Pieces(base, _count_fitting(segment, settings), settings.period, base + segment)
     else:
-        count = _fit(settings.file_size, settings) // ranks
-        found = Pieces(rank * settings.period, count, settings.period * ranks, settings.file_size)
-    if found.count < 1:
+        count = _count_fitting(settings.file_size, settings) // ranks
+        pieces = Pieces(rank * settings.period, count, settings.period * ranks, settings.file_size)
+    if pieces.count < 1:
         raise SettingError(
             ("file_size",),
             "file-too-small",
@@ -132,7 +132,7 @@ def pieces_of(settings: Settings, rank: int, ranks: int) -> Pieces:
             ranks=ranks,
             file_size=format_size(settings.file_size),
         )
-    return found
+    return pieces
 
 
 def bytes_needed(settings: Settings, ranks: int) -> int:
@@ -174,13 +174,13 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
     file system's.
     """
     pieces = pieces_of(settings, rank, ranks)
-    made = []
+    plans = []
     for operation in settings.operations:
-        made += _make(settings, operation, rank, ranks, shift)
-        made.append(_access(settings, operation, pieces, ranks))
+        plans += _make(settings, operation, rank, ranks, shift)
+        plans.append(_access(settings, operation, pieces, ranks))
         if operation == WRITE and settings.verify:
-            made += _check(settings, pieces)
-    return made
+            plans += _check(settings, pieces)
+    return plans
 
 
 def _files(operation: str) -> Files:
@@ -227,7 +227,7 @@ def _access(settings: Settings, operation: str, pieces: Pieces, ranks: int) -> P
 
 def _native(settings: Settings, operation: str, pieces: Pieces) -> Phase:
     sieve = {"buffer": settings.sieve_buffer} if settings.method == SIEVE else None
-    data = _strided(operation, settings.access_size, pieces, sieve)
+    data = _build_step(operation, settings.access_size, pieces, sieve)
     ends = (Step("fsync"), Step("close")) if operation == WRITE else (Step("close"),)
     return Phase(operation, _files(operation), (Step("open"), data, *ends), verify=settings.verify)
 
@@ -251,17 +251,19 @@ def _mpi_io(settings: Settings, operation: str, pieces: Pieces) -> MpiIo:
 def _check(settings: Settings, pieces: Pieces) -> list[PhasePlan]:
     """After a write: this rank's pieces hold what it wrote, the holes behind them what was there before."""
     files = _files(WRITE)
-    wrote = Phase("check_pieces", files, (_strided(READ, settings.access_size, pieces),), verify=True)
+    wrote = Phase("check_pieces", files, (_build_step(READ, settings.access_size, pieces),), verify=True)
     last_end = pieces.base + (pieces.count - 1) * pieces.period + settings.period
-    whole = pieces.count - (last_end > pieces.end)
-    holes = Pieces(pieces.base + settings.access_size, whole, pieces.period, pieces.end)
-    if not settings.hole_size or not whole:
+    hole_count = pieces.count - (last_end > pieces.end)
+    holes = Pieces(pieces.base + settings.access_size, hole_count, pieces.period, pieces.end)
+    if not settings.hole_size or not hole_count:
         return [PhasePlan(wrote.name, wrote, timed=False)]
-    kept = Phase("check_holes", files, (_strided(READ, settings.hole_size, holes),), content="zeros", verify=True)
-    return [PhasePlan(wrote.name, wrote, timed=False), PhasePlan(kept.name, kept, timed=False)]
+    hole_phase = Phase(
+        "check_holes", files, (_build_step(READ, settings.hole_size, holes),), content="zeros", verify=True
+    )
+    return [PhasePlan(wrote.name, wrote, timed=False), PhasePlan(hole_phase.name, hole_phase, timed=False)]
 
 
-def _strided(kind: str, length: int, pieces: Pieces, sieve: dict[str, int] | None = None) -> Step:
+def _build_step(kind: str, length: int, pieces: Pieces, sieve: dict[str, int] | None = None) -> Step:
     return Step(
         kind,
         transfer_size=length,
@@ -272,12 +274,12 @@ def _strided(kind: str, length: int, pieces: Pieces, sieve: dict[str, int] | Non
     )
 
 
-def _fit(size: int, settings: Settings) -> int:
+def _count_fitting(size: int, settings: Settings) -> int:
     """How many pieces fit, the last one without its hole."""
     return 0 if size < settings.access_size else (size - settings.access_size) // settings.period + 1
 
 
-def _hints(settings: Settings) -> dict[str, str]:
+def _select_hints(settings: Settings) -> dict[str, str]:
     """Those that are given to the library: none for the methods that do not use it."""
     if settings.method in (NAIVE, SIEVE):
         return {}
@@ -288,8 +290,8 @@ def _hints(settings: Settings) -> dict[str, str]:
     }
 
 
-def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
-    if value not in known:
+def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
         raise SettingError(
             (name,),
             "unknown-option-value",
@@ -297,5 +299,5 @@ def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
             "use one of: {choices}",
             name=name,
             choice=value,
-            choices=", ".join(known),
+            choices=", ".join(choices),
         )

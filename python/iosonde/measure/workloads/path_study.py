@@ -60,9 +60,9 @@ class Settings:
     def __post_init__(self) -> None:
         for name in ("access_size", "bytes", "memory_size", "operations"):
             object.__setattr__(self, name, read_count(name, getattr(self, name), size=name != "operations"))
-        for name, known in (("memory", MEMORY), ("place", PLACES), ("direction", (READ, WRITE))):
-            _one_of(name, getattr(self, name), tuple(known))
-        _one_of("state", self.state, READ_STATES if self.direction == READ else WRITE_STATES)
+        for name, choices in (("memory", MEMORY), ("place", PLACES), ("direction", (READ, WRITE))):
+            _check_choice(name, getattr(self, name), tuple(choices))
+        _check_choice("state", self.state, READ_STATES if self.direction == READ else WRITE_STATES)
         if max(self.access_size, 1) > min(self.bytes, _MOST_ACCESS):
             raise SettingError(
                 ("access_size",),
@@ -76,7 +76,7 @@ class Settings:
         except InputError as error:
             raise SettingError.of_setting(("time_limit",), error, "time_limit") from None
         if self.machine:
-            object.__setattr__(self, "machine", _machine(self.machine))
+            object.__setattr__(self, "machine", _read_machine(self.machine))
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for run.json and for the ranks."""
@@ -114,17 +114,17 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
     """Bytes written and read by one trial over all ranks, the making of the file too."""
     if settings.machine:
         return 0
-    made = settings.extent if settings.uses_files and settings.state != FIRST else 0
-    warmed = made if settings.state == CACHED else 0
-    return ranks * (settings.count * settings.access_size + made + warmed)
+    created_bytes = settings.extent if settings.uses_files and settings.state != FIRST else 0
+    warmed = created_bytes if settings.state == CACHED else 0
+    return ranks * (settings.count * settings.access_size + created_bytes + warmed)
 
 
 def bytes_written(settings: Settings, ranks: int) -> int:
     """Of these, those that are written."""
     if settings.machine:
         return 0
-    made = settings.extent if settings.uses_files and settings.state != FIRST else 0
-    return ranks * (made + (settings.count * settings.access_size if settings.direction == WRITE else 0))
+    created_bytes = settings.extent if settings.uses_files and settings.state != FIRST else 0
+    return ranks * (created_bytes + (settings.count * settings.access_size if settings.direction == WRITE else 0))
 
 
 def files_touched(settings: Settings, ranks: int) -> int:
@@ -148,12 +148,12 @@ def _make(settings: Settings, files: Files) -> list[PhasePlan]:
     transfer = min(_MAKE_TRANSFER, settings.extent)
     fill = Step(WRITE, transfer_size=transfer, size=settings.extent, offsets="seq")
     steps = (Step("create"), fill, Step("fsync"), Step("close"))
-    made = [PhasePlan("make_file", Phase("make_file", files, steps), timed=False)]
+    plans = [PhasePlan("make_file", Phase("make_file", files, steps), timed=False)]
     if settings.state != UNCACHED:
         again = Step(READ, transfer_size=transfer, size=settings.extent, offsets="seq")
         warm = Phase("warm_up", files, (Step("open"), again, Step("close")))
-        made.append(PhasePlan("warm_up", warm, timed=False))
-    return made
+        plans.append(PhasePlan("warm_up", warm, timed=False))
+    return plans
 
 
 def _access(settings: Settings, files: Files) -> PhasePlan:
@@ -173,47 +173,49 @@ def _access(settings: Settings, files: Files) -> PhasePlan:
         nowhere if settings.state == DISCARD else files,
         (step,),
         time_limit_ns=round(settings.time_limit * 1e9),
-        memory_size=settings.access_size if settings.memory == "off0" else _region(settings),
+        memory_size=settings.access_size if settings.memory == "off0" else _compute_region(settings),
     )
-    known = settings.uses_files and settings.state != FIRST
+    has_content = settings.uses_files and settings.state != FIRST
     return PhasePlan(
         OPERATION,
         phase,
         BANDWIDTH,
         settings.direction,
-        reads=(files,) if known else (),
+        reads=(files,) if has_content else (),
         warm=settings.state != UNCACHED,
-        backend={"name": "fake", "machine": _scripted(settings)} if settings.machine else {"name": "posix"},
+        backend={"name": "fake", "machine": _script_machine(settings)} if settings.machine else {"name": "posix"},
     )
 
 
-def _region(settings: Settings) -> int:
+def _compute_region(settings: Settings) -> int:
     """Whole accesses, at least two: a region of one would be the same buffer again."""
     return max(settings.memory_size // settings.access_size, 2) * settings.access_size
 
 
-def _scripted(settings: Settings) -> dict[str, Any]:
+def _script_machine(settings: Settings) -> dict[str, Any]:
     state = _MACHINE_STATES.get(settings.state, CACHED)
     assert isinstance(settings.machine, Mapping)
     return {**settings.machine, "state": state, "file_size": settings.extent}
 
 
-def _machine(given: str | Mapping[str, Any]) -> dict[str, Any]:
+def _read_machine(spec: str | Mapping[str, Any]) -> dict[str, Any]:
     """A machine as the engine reads it. Raises SettingError."""
-    said = {"kind": given} if isinstance(given, str) else dict(given) if isinstance(given, Mapping) else {}
-    kind = str(said.get("kind")).replace("_", "-")
-    _one_of("machine", kind, MACHINES)
+    fields = {"kind": spec} if isinstance(spec, str) else dict(spec) if isinstance(spec, Mapping) else {}
+    kind = str(fields.get("kind")).replace("_", "-")
+    _check_choice("machine", kind, MACHINES)
     try:
         sizes = {
-            key: parse_size(value) if isinstance(value, str) else value for key, value in said.items() if key != "kind"
+            key: parse_size(value) if isinstance(value, str) else value
+            for key, value in fields.items()
+            if key != "kind"
         }
     except InputError as error:
         raise SettingError.of_setting(("machine",), error, "machine") from None
     return {"kind": kind.replace("-", "_"), **sizes}
 
 
-def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
-    if value not in known:
+def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
         raise SettingError(
             (name,),
             "unknown-option-value",
@@ -221,5 +223,5 @@ def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
             "use one of: {choices}",
             name=name,
             choice=value,
-            choices=", ".join(known),
+            choices=", ".join(choices),
         )

@@ -27,7 +27,7 @@ _STEP_KEYS = {field.name for field in fields(Step)} - {"ns"} | {"time"}
 _SIZES = ("transfer_size", "base", "size")
 _OURS = {"by", "timed", "measures", "counts", "backend", "wear_out", "time_limit", "min_nodes"}
 _PHASE_KEYS = {field.name for field in fields(Phase)} - {"time_limit_ns"} | _OURS
-_ONE_OF = {"order": ("listed", "shuffled"), "on_error": ("stop", "continue"), "by": ("all", "first"),
+_CHOICES = {"order": ("listed", "shuffled"), "on_error": ("stop", "continue"), "by": ("all", "first"),
            "measures": (RATE, BANDWIDTH)}  # fmt: skip
 
 
@@ -37,11 +37,11 @@ class PhaseMaker:
     def __init__(self, known: Mapping[str, int], path: tuple[str | int, ...]) -> None:
         self.known, self.path = known, path
 
-    def plan(self, given: Any, made_by_first: set[str]) -> PhasePlan:
-        """The plan of a phase. ``made_by_first`` are the templates of files that rank 0 made in phases before; those
+    def plan(self, given: Any, first_templates: set[str]) -> PhasePlan:
+        """The plan of a phase. ``first_templates`` are the templates of files that rank 0 made in phases before; those
         of this phase are added. Raises SettingError."""
         self._keys((), given, _PHASE_KEYS, ("name", "files", "steps"))
-        for key, words in _ONE_OF.items():
+        for key, words in _CHOICES.items():
             if key in given and given[key] not in words:
                 raise self._error(
                     (key,),
@@ -75,13 +75,13 @@ class PhaseMaker:
             raise self._error(
                 ("wear_out",), "missing-time-limit", "there is no time limit to go on from", "give time_limit too"
             )
-        return self._plan(given, phase, made_by_first)
+        return self._plan(given, phase, first_templates)
 
-    def _plan(self, given: Mapping[str, Any], phase: Phase, made_by_first: set[str]) -> PhasePlan:
+    def _plan(self, given: Mapping[str, Any], phase: Phase, first_templates: set[str]) -> PhasePlan:
         kinds = kinds_of(phase.steps)
         moving = [kind for kind in kinds if kind in (*READS, *WRITES)]
         measures = given.get("measures", BANDWIDTH if moving else RATE)
-        counted = given.get("counts") or _counted(measures, kinds, moving)
+        counted = given.get("counts") or _choose_counted(measures, kinds, moving)
         if counted not in kinds:
             raise self._error(
                 ("counts",),
@@ -98,7 +98,7 @@ class PhaseMaker:
         where = _place(phase.files)
         first_only = given.get("by") == "first"
         if first_only:
-            made_by_first.add(where)
+            first_templates.add(where)
         changed = set() if any(step.kind == "create" and step.to for step in phase.steps) else set(kinds) & set(_MAKES)
         only_reads = set(kinds) & set(READS) and not changed
         reads = (phase.files,) if only_reads and isinstance(phase.files, Files) else ()
@@ -109,7 +109,7 @@ class PhaseMaker:
             counted_kind=counted,
             timed=bool(given.get("timed", True)),
             reads=reads,
-            shared=bool(only_reads) and where in made_by_first,
+            shared=bool(only_reads) and where in first_templates,
             backend=self._backend(given.get("backend", "posix")),
             wears_out=bool(given.get("wear_out", False)),
             min_nodes=self._number(given, "min_nodes", 1),
@@ -191,13 +191,13 @@ class PhaseMaker:
             raise self._error(
                 (*at, "of"), "no-parts", "a mix needs parts", "write of: [{{weight: 7, step: {{kind: read, …}}}}, …]"
             )
-        made = []
+        mix_parts = []
         for place, part in enumerate(parts):
             here = (*at, "of", place)
             self._keys(here, part, {"weight", "step"}, ("weight", "step"))
             step = self._step((*here, "step"), part["step"])
-            made.append(MixPart(self._number(part, "weight", at=here), step))
-        return tuple(made)
+            mix_parts.append(MixPart(self._number(part, "weight", at=here), step))
+        return tuple(mix_parts)
 
     def _to(self, given: Any, kind: str, at: tuple[str | int, ...]) -> str | int | None:
         if kind == "truncate":
@@ -305,7 +305,7 @@ def _place(files: Files | FileNames | Device) -> str:
     return files.names[0] if isinstance(files, FileNames) else files.device
 
 
-def _counted(measures: str, kinds: list[str], moving: list[str]) -> str:
+def _choose_counted(measures: str, kinds: list[str], moving: list[str]) -> str:
     """Bytes are those of the first kind that moves any; a rate is of whole files where they are closed."""
     if measures == BANDWIDTH and moving:
         return moving[0]

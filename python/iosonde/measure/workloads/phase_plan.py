@@ -46,8 +46,8 @@ class PhasePlan:
         """Whether this rank may write data in it."""
         if isinstance(self.phase, MpiIo):
             return self.phase.kind == "write"
-        return self.phase is not None and any(_writes(step) for step in self.phase.steps)
+        return self.phase is not None and any(_is_write(step) for step in self.phase.steps)
 
 
-def _writes(step: Step) -> bool:
-    return step.kind in WRITES or any(_writes(part.step) for part in step.of or ())
+def _is_write(step: Step) -> bool:
+    return step.kind in WRITES or any(_is_write(part.step) for part in step.of or ())

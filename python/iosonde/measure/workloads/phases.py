@@ -57,10 +57,10 @@ class Settings:
 
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
     """The phases of ``rank`` out of ``ranks``, in order. Raises SettingError for what means nothing."""
-    known = {"RANK": rank, "RANKS": ranks, "PEER": (rank + shift) % ranks, "PART": rank % settings.parts}
-    made_by_first: set[str] = set()
+    values = {"RANK": rank, "RANKS": ranks, "PEER": (rank + shift) % ranks, "PART": rank % settings.parts}
+    first_templates: set[str] = set()
     return [
-        PhaseMaker(known, ("phases", place)).plan(given, made_by_first) for place, given in enumerate(settings.phases)
+        PhaseMaker(values, ("phases", place)).plan(spec, first_templates) for place, spec in enumerate(settings.phases)
     ]
 
 
@@ -85,35 +85,35 @@ def bytes_needed(settings: Settings, ranks: int) -> int:
 
 def files_needed(settings: Settings, ranks: int) -> int:
     """The most files and directories at once, as if nothing were removed."""
-    found = _files(settings, ranks)
-    return sum(count for count, _ in found.values()) + 3 * len(found)
+    groups = _files(settings, ranks)
+    return sum(count for count, _ in groups.values()) + 3 * len(groups)
 
 
 def bytes_moved(settings: Settings, ranks: int) -> int:
     """Bytes written and read by one trial; a phase that only a time limit ends counts one pass."""
-    return _sum(settings, ranks, (*READS, *WRITES))
+    return _sum_bytes(settings, ranks, (*READS, *WRITES))
 
 
 def bytes_written(settings: Settings, ranks: int) -> int:
     """Of these, those that are written."""
-    return _sum(settings, ranks, WRITES)
+    return _sum_bytes(settings, ranks, WRITES)
 
 
-def _sum(settings: Settings, ranks: int, kinds: Sequence[str]) -> int:
+def _sum_bytes(settings: Settings, ranks: int, kinds: Sequence[str]) -> int:
     moved = 0
     for rank in range(ranks):
-        for one in plan(settings, rank, ranks, 0):
-            if isinstance(one.phase, Phase):
-                per_file = sum(_moved(step, kinds) for step in one.phase.steps)
-                moved += max(one.phase.passes, 1) * _count(one.phase.files) * per_file
+        for phase_plan in plan(settings, rank, ranks, 0):
+            if isinstance(phase_plan.phase, Phase):
+                per_file = sum(_moved(step, kinds) for step in phase_plan.phase.steps)
+                moved += max(phase_plan.phase.passes, 1) * _count(phase_plan.phase.files) * per_file
     return moved
 
 
 def files_touched(settings: Settings, ranks: int) -> int:
     """How often a trial walks over a file, removal included."""
-    plans = [one for rank in range(ranks) for one in plan(settings, rank, ranks, 0)]
-    phases = [one.phase for one in plans if isinstance(one.phase, Phase)]
-    walked = sum(max(one.passes, 1) * _count(one.files) for one in phases)
+    plans = [phase_plan for rank in range(ranks) for phase_plan in plan(settings, rank, ranks, 0)]
+    phases = [phase_plan.phase for phase_plan in plans if isinstance(phase_plan.phase, Phase)]
+    walked = sum(max(phase.passes, 1) * _count(phase.files) for phase in phases)
     return walked + sum(count for count, _ in _files(settings, ranks).values())
 
 
@@ -125,24 +125,24 @@ def _count(files: Files | FileNames | Device) -> int:
 
 def _files(settings: Settings, ranks: int) -> dict[Any, tuple[int, int]]:
     """Every group of files that any rank makes: how many, and how long each gets."""
-    found: dict[Any, tuple[int, int]] = {}
+    groups: dict[Any, tuple[int, int]] = {}
     for rank in range(ranks):
-        for one in plan(settings, rank, ranks, 0):
-            if not isinstance(one.phase, Phase) or isinstance(one.phase.files, Device):
+        for phase_plan in plan(settings, rank, ranks, 0):
+            if not isinstance(phase_plan.phase, Phase) or isinstance(phase_plan.phase.files, Device):
                 continue
-            files, passes = one.phase.files, max(one.phase.passes, 1)
-            extent = max((_extent(step, passes) for step in one.phase.steps), default=0)
-            beside = next((step.to for step in one.phase.steps if step.kind == "create" and step.to), None)
-            key = files if beside is None else (files, beside)
-            count, longest = found.get(key, (0, 0))
-            found[key] = (max(count, _count(files)), max(longest, extent))
-    return found
+            files, passes = phase_plan.phase.files, max(phase_plan.phase.passes, 1)
+            extent = max((_compute_extent(step, passes) for step in phase_plan.phase.steps), default=0)
+            target = next((step.to for step in phase_plan.phase.steps if step.kind == "create" and step.to), None)
+            key = files if target is None else (files, target)
+            count, longest = groups.get(key, (0, 0))
+            groups[key] = (max(count, _count(files)), max(longest, extent))
+    return groups
 
 
-def _extent(step: Step, passes: int) -> int:
+def _compute_extent(step: Step, passes: int) -> int:
     """How long a file gets by a step."""
     if step.of:
-        return max(_extent(part.step, passes) for part in step.of)
+        return max(_compute_extent(part.step, passes) for part in step.of)
     if step.kind == "truncate":
         return int(step.to or 0)
     if step.kind not in WRITES:

@@ -28,28 +28,28 @@ def check_all(target: Path | None = None, on_wait: OnWait | None = None) -> list
     """Try everything; what needs a directory only where ``target`` is given. ``on_wait`` is told while it is waited
     for. Raises TargetError if it is no directory.
     """
-    of_the_job = mpi.IN_JOB_CHECKS if reserve.in_job() else []
+    job_checks = mpi.IN_JOB_CHECKS if reserve.in_job() else []
     checks: list[Check] = [
         *software.CHECKS,
         *mpi.CHECKS,
-        *of_the_job,
+        *job_checks,
         *mpi_jobs.CHECKS,
         *kernel.CHECKS,
         *software.TOOLS,
     ]
-    of_target = target_checks.try_all(target, on_wait=on_wait) if target is not None else []
-    return try_all(checks) + of_target
+    target_abilities = target_checks.try_all(target, on_wait=on_wait) if target is not None else []
+    return try_all(checks) + target_abilities
 
 
 def try_all(checks: Sequence[Check], limit_s: float = CHECK_S) -> list[Ability]:
     """The answer of every check, in order; a failed one where a check raised or did not come back."""
-    return [_try(check, limit_s) for check in checks]
+    return [_try_check(check, limit_s) for check in checks]
 
 
-def _try(check: Check, limit_s: float) -> Ability:
+def _try_check(check: Check, limit_s: float) -> Ability:
     answer: list[Ability] = []
 
-    def run() -> None:
+    def run_check() -> None:
         try:
             answer.append(check())
         except Exception as error:
@@ -57,7 +57,7 @@ def _try(check: Check, limit_s: float) -> Ability:
             answer.append(Ability(_name(check), False, detail))
 
     # A daemon: a check that hangs inside the kernel cannot be ended, only left behind.
-    thread = threading.Thread(target=run, daemon=True)
+    thread = threading.Thread(target=run_check, daemon=True)
     thread.start()
     thread.join(limit_s)
     detail = Message("no-response", "failed: no answer within {limit_s:.0f} s", limit_s=limit_s)

@@ -23,19 +23,19 @@ _TWO_RANKS = "from iosonde.ranks import mpi; ranks = mpi.connect(2); ranks.barri
 def mpi_library() -> Ability:
     """Which MPI library mpi4py loads."""
     try:
-        found = mpiexec.library()
+        library = mpiexec.library()
     except LaunchError as error:
         return Ability("mpi library", False, error.message, _MANY, error.hint)
-    return Ability("mpi library", True, f"{' '.join(found.version.split())} {' '.join(found.paths)}", _MANY)
+    return Ability("mpi library", True, f"{' '.join(library.version.split())} {' '.join(library.paths)}", _MANY)
 
 
 def mpi_launcher() -> Ability:
     """The mpiexec that belongs to it."""
     try:
-        found = mpiexec.find()
+        launcher = mpiexec.find()
     except LaunchError as error:
         return Ability("mpiexec", False, error.message, _MANY, error.hint)
-    return Ability("mpiexec", True, f"{found.version} {found.path}", _MANY)
+    return Ability("mpiexec", True, f"{launcher.version} {launcher.path}", _MANY)
 
 
 def mpi_ranks() -> Ability:
@@ -49,8 +49,8 @@ def mpi_ranks() -> Ability:
     with temporary.directory("doctor") as directory:
         outcome = watchdog.watch(command, heartbeat_dir=directory, limits=watchdog.TimeLimits(_START_S),
                                  env={**os.environ, "PYTHONPATH": path})  # fmt: skip
-        said = (directory / watchdog.STDOUT).read_text().split()
-    if outcome.exit_code == 0 and said == ["2"]:
+        output = (directory / watchdog.STDOUT).read_text().split()
+    if outcome.exit_code == 0 and output == ["2"]:
         return Ability("2 ranks", True, f"started and connected in {outcome.seconds:.1f} s", _MANY)
     reason = (outcome.stderr_tail.strip().splitlines() or [f"exit code {outcome.exit_code}"])[-1]
     if outcome.timed_out:
@@ -97,8 +97,8 @@ def _missing(tool: str) -> Message:
 def other_hosts() -> Ability:
     """What mpiexec calls to start something on another host: ssh, or the program that a variable names."""
     needed_for = f"ranks on the hosts of {spell.hosts}, or of a reserve script"
-    named = {name: os.environ[name] for name in mpirun.AGENT_VARIABLES if os.environ.get(name)}
-    for name, agent in named.items():
+    agents = {name: os.environ[name] for name in mpirun.AGENT_VARIABLES if os.environ.get(name)}
+    for name, agent in agents.items():
         program = agent.split()[0]
         if not shutil.which(program):
             detail = Message(
@@ -108,8 +108,8 @@ def other_hosts() -> Ability:
                 program=program,
             )
             return Ability("other hosts", False, detail, needed_for, f"mend {name}, or unset it to take ssh")
-    if named:
-        return Ability("other hosts", True, "; ".join(f"{name}={agent}" for name, agent in named.items()), needed_for)
+    if agents:
+        return Ability("other hosts", True, "; ".join(f"{name}={agent}" for name, agent in agents.items()), needed_for)
     ssh = shutil.which("ssh")
     return Ability("other hosts", bool(ssh), ssh or _missing("ssh"), needed_for, "apt install openssh-client")
 
@@ -138,9 +138,9 @@ def nodes_of_the_job() -> Ability:
         hosts = rollcall.call(launcher, launcher.max_nodes or 1, answer_s=_START_S)
     except IosondeError as error:
         return Ability("nodes", False, error.message, needed_for, error.hint)
-    shown = ", ".join(hosts[:4]) + (f" … {hosts[-1]}" if len(hosts) > 4 else "")
+    examples = ", ".join(hosts[:4]) + (f" … {hosts[-1]}" if len(hosts) > 4 else "")
     detail = Message(
-        "nodes-ready", "{nodes} answer by {launcher}: {hosts}", nodes=len(hosts), launcher=launcher.name, hosts=shown
+        "nodes-ready", "{nodes} answer by {launcher}: {hosts}", nodes=len(hosts), launcher=launcher.name, hosts=examples
     )
     return Ability("nodes", True, detail, needed_for)
 

@@ -20,17 +20,17 @@ def mpi_programs() -> Ability:
     if not there:
         detail = Message("tool-missing", "none on PATH: {tools}", tools=", ".join(TOOLS))
         return Ability(name, False, detail, _NEEDED_FOR, "build one from github.com/hpc/ior")
-    said, cure = [], ""
+    sentences, cure = [], ""
     for library in dict.fromkeys(program.library_of(tool) for tool in there):
         who = ", ".join(tool for tool in there if program.library_of(tool) == library)
         try:
             starter = local.Local().job(2, 1, library, ())[0]
             seconds = program.check(local.Local(), 2, library)
-            said.append(f"{who}: {library.version}, started by {starter} in {seconds:.1f} s{_beside(library)}")
+            sentences.append(f"{who}: {library.version}, started by {starter} in {seconds:.1f} s{_beside(library)}")
         except LaunchError as error:
-            said.append(f"{who}: {error.message}")
+            sentences.append(f"{who}: {error.message}")
             cure = error.hint
-    return Ability(name, not cure, "; ".join(said), _NEEDED_FOR, cure)
+    return Ability(name, not cure, "; ".join(sentences), _NEEDED_FOR, cure)
 
 
 def _beside(library: mpiexec.Library) -> str:

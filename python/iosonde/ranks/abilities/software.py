@@ -76,14 +76,14 @@ class Tool:
         if not path:
             detail = Message("tool-missing", "not on PATH", tool=self.name)
             return Ability(self.name, False, detail, self.needed_for, self.cure)
-        said = reading.tool([path, *self.version]) if self.version else None
-        return Ability(self.name, True, f"{version_in(said or '')} {path}".strip(), self.needed_for)
+        output = reading.tool([path, *self.version]) if self.version else None
+        return Ability(self.name, True, f"{version_in(output or '')} {path}".strip(), self.needed_for)
 
 
 def version_in(text: str) -> str:
     """The first thing that looks like a version: ``fio-3.33`` → 3.33."""
-    found = re.search(r"\d+(?:\.\d+)+[\w.-]*", text)
-    return found.group(0) if found else ""
+    match = re.search(r"\d+(?:\.\d+)+[\w.-]*", text)
+    return match.group(0) if match else ""
 
 
 _PEER = "comparing, and results to import"

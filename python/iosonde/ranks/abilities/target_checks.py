@@ -29,15 +29,20 @@ _BYTES = 1 << 20
 
 def target_mount(target: Path) -> Ability:
     """What the target is on, and its free space."""
-    found = mount.of_path(target)
+    mount_entry = mount.of_path(target)
     space = mount.space(target)
-    if found is None:
+    if mount_entry is None:
         missing = Message("no-mount", "{target}: no mount found", target=target)
         return Ability("target", False, missing, "measuring it", "look at /proc/self/mountinfo")
     free = "free space unknown" if space["free_bytes"] is None else f"{format_size(space['free_bytes'])} free"
-    detail = f"{found.type} from {found.source}, {free}"
-    return Ability("target", found.type not in MEMORY_TYPES, detail, "measuring storage and not memory",
-                   "choose a directory on the file system to be measured")  # fmt: skip
+    detail = f"{mount_entry.type} from {mount_entry.source}, {free}"
+    return Ability(
+        "target",
+        mount_entry.type not in MEMORY_TYPES,
+        detail,
+        "measuring storage and not memory",
+        "choose a directory on the file system to be measured",
+    )
 
 
 def target_writable(target: Path) -> Ability:
@@ -53,8 +58,13 @@ def target_direct_io(target: Path) -> Ability:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_DIRECT)
         except OSError as error:
-            return Ability("target direct I/O", False, f"open with O_DIRECT: {error.strerror}", needed_for,
-                           "the file system does not have it: measure through the page cache")  # fmt: skip
+            return Ability(
+                "target direct I/O",
+                False,
+                f"open with O_DIRECT: {error.strerror}",
+                needed_for,
+                "the file system does not have it: measure through the page cache",
+            )
         try:
             os.pwrite(descriptor, aligned, 0)
             os.preadv(descriptor, [aligned], 0)
@@ -76,8 +86,13 @@ def target_fadvise(target: Path) -> Ability:
     detail = f"{format_size(before)} of {format_size(size)} cached, {format_size(after)} after fadvise"
     if before == 0:
         return Ability("target cache", True, f"{detail}: this file system does not cache here", needed_for)
-    return Ability("target cache", after == 0, detail, needed_for,
-                   "this file system keeps its pages: cold reads need files larger than memory")  # fmt: skip
+    return Ability(
+        "target cache",
+        after == 0,
+        detail,
+        needed_for,
+        "this file system keeps its pages: cold reads need files larger than memory",
+    )
 
 
 @contextmanager
@@ -102,11 +117,11 @@ def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = Non
     """The answer of every check, in order; failed ones where a check failed. After one without an answer no other is
     tried. Raises TargetError if it is no directory.
     """
-    whole, found = os.path.abspath(target), []
+    absolute, abilities = os.path.abspath(target), []
     child = Child(__name__, limit_s, on_wait)
     try:
         try:
-            there = child.call("is_directory", whole, f"looking at {whole}", path=whole)
+            there = child.call("is_directory", absolute, f"looking at {absolute}", path=absolute)
         except TargetFaultError as error:
             detail = error.message.prefixed("failed")
             return [Ability("target", False, detail, "measuring it", error.hint, required=True)]
@@ -117,23 +132,25 @@ def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = Non
                 "give {spell.target} a directory that exists",
                 target=target,
             )
-        if not whole.isascii() and any(0xD800 <= ord(char) < 0xE000 for char in whole):
+        if not absolute.isascii() and any(0xD800 <= ord(char) < 0xE000 for char in absolute):
             detail = Message("not-utf8", "the name of {target} is not UTF-8", target=target)
             return [Ability("target", False, detail, "measuring it", "rename it, or mount it elsewhere (mount --bind)")]
         for check in CHECKS:
             name = check.__name__.replace("_", " ")
             try:
-                found.append(Ability(**child.call(check.__name__, whole, f"trying '{name}' in {whole}", path=whole)))
+                abilities.append(
+                    Ability(**child.call(check.__name__, absolute, f"trying '{name}' in {absolute}", path=absolute))
+                )
             except IosondeError as error:
-                found.append(Ability(name, False, error.message.prefixed("failed"), "measuring it", error.hint))
+                abilities.append(Ability(name, False, error.message.prefixed("failed"), "measuring it", error.hint))
                 if isinstance(error, NoAnswerError):
                     break
     finally:
         child.close()
-    return found
+    return abilities
 
 
-def _answering(check: Callable[[Path], Ability]) -> Callable[[str], dict[str, Any]]:
+def _wrap_check(check: Callable[[Path], Ability]) -> Callable[[str], dict[str, Any]]:
     return lambda path: check(Path(path)).to_json()
 
 
@@ -145,5 +162,5 @@ def is_directory(path: str) -> bool:
         return False
 
 
-OPERATIONS: dict[str, Callable[..., Any]] = {check.__name__: _answering(check) for check in CHECKS}
+OPERATIONS: dict[str, Callable[..., Any]] = {check.__name__: _wrap_check(check) for check in CHECKS}
 OPERATIONS["is_directory"] = is_directory

@@ -49,7 +49,7 @@ def find(name: str | None = None, hosts: Sequence[str] = (), env: Mapping[str, s
     """
     from . import local, mpirun, slurm
 
-    chosen = name or _fitting(hosts, env)
+    chosen = name or _choose_name(hosts, env)
     if hosts and chosen in ("local", "slurm"):
         raise InputError(
             "conflicting-options",
@@ -86,7 +86,7 @@ def check_nodes(launcher: Launcher, nodes: int) -> None:
         )
 
 
-def _fitting(hosts: Sequence[str], env: Mapping[str, str]) -> str:
+def _choose_name(hosts: Sequence[str], env: Mapping[str, str]) -> str:
     if hosts:
         return "mpirun"
     if env.get("SLURM_JOB_ID"):

@@ -31,8 +31,8 @@ class Local:
         count = nodes * ranks_per_node
         if count == 1:
             return []
-        found = mpiexec.belonging(library, "the program")
-        return [*prefix(found, count), *mpiexec.yielding(found, count)]
+        launcher = mpiexec.belonging(library, "the program")
+        return [*prefix(launcher, count), *mpiexec.yielding(launcher, count)]
 
 
 def prefix(launcher: mpiexec.Mpiexec, count: int) -> list[str]:

@@ -79,25 +79,25 @@ def find() -> Mpiexec:
 def belonging(wanted: Library, who: str) -> Mpiexec:
     """The mpiexec of a library that ``who`` loads: beside it first, then on PATH; of an unknown one the first on PATH.
     Raises LaunchError if there is none."""
-    return _belonging(wanted, who, os.environ.get("PATH", ""))
+    return _match_mpiexec(wanted, who, os.environ.get("PATH", ""))
 
 
 @functools.cache
-def _belonging(wanted: Library, who: str, path: str) -> Mpiexec:
+def _match_mpiexec(mpi_library: Library, who: str, path: str) -> Mpiexec:
     """``path`` is where it is looked for."""
     others = []
-    for candidate in _candidates(wanted, path):
-        found = describe(candidate)
-        if found and wanted.flavour in ("", found.flavour):
-            return found
-        if found:
-            others.append(f"{candidate} is {found.version}")
+    for candidate in _list_candidates(mpi_library, path):
+        launcher = describe(candidate)
+        if launcher and mpi_library.flavour in ("", launcher.flavour):
+            return launcher
+        if launcher:
+            others.append(f"{candidate} is {launcher.version}")
     if others:
         raise LaunchError(
             "mpi-mismatch",
             "no mpiexec belongs to {version}, which {loader} loads ({candidates})",
             "put its bin directory first on PATH, or load one MPI module only",
-            version=wanted.version,
+            version=mpi_library.version,
             loader=who,
             candidates="; ".join(others),
         )
@@ -105,7 +105,7 @@ def _belonging(wanted: Library, who: str, path: str) -> Mpiexec:
         "tool-missing",
         "there is no mpiexec on PATH for {version}",
         INSTALL,
-        version=wanted.version,
+        version=mpi_library.version,
     )
 
 
@@ -159,10 +159,10 @@ def version_line(text: str) -> str:
     return lines[0] if lines else ""
 
 
-def _candidates(wanted: Library, path: str) -> list[str]:
-    beside = [str(Path(file).parent.parent / "bin" / name) for file in wanted.paths for name in _NAMES[:3]]
+def _list_candidates(mpi_library: Library, path: str) -> list[str]:
+    siblings = [str(Path(file).parent.parent / "bin" / name) for file in mpi_library.paths for name in _NAMES[:3]]
     # Everywhere on PATH: one MPI's program may hide another's of the same name.
     folders = dict.fromkeys(os.path.realpath(folder) for folder in path.split(os.pathsep))
-    on_path = [found for name in _NAMES for folder in folders if (found := shutil.which(name, path=folder))]
-    existing = [path for path in beside if os.access(path, os.X_OK)]
+    on_path = [match for name in _NAMES for folder in folders if (match := shutil.which(name, path=folder))]
+    existing = [path for path in siblings if os.access(path, os.X_OK)]
     return list(dict.fromkeys(existing + on_path))

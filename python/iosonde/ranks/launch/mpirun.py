@@ -51,15 +51,15 @@ class MpiRun:
                 nodes=nodes,
                 n_hosts=len(self.hosts),
             )
-        found = mpiexec.find()
-        return [*prefix(found, self.hosts[:nodes], ranks_per_node), *program]
+        launcher = mpiexec.find()
+        return [*prefix(launcher, self.hosts[:nodes], ranks_per_node), *program]
 
     def job(self, nodes: int, ranks_per_node: int, library: mpiexec.Library, passed: Sequence[str]) -> list[str]:
         """The mpiexec that belongs to ``library``, over the same hosts. Raises LaunchError where there is none."""
-        found = mpiexec.belonging(library, "the program")
-        exports = [word for name in passed for word in ("-x", name)] if found.flavour == mpiexec.OPEN_MPI else []
-        waiting = mpiexec.yielding(found, ranks_per_node)
-        return [*prefix(found, self.hosts[:nodes], ranks_per_node), *exports, *waiting]
+        launcher = mpiexec.belonging(library, "the program")
+        exports = [word for name in passed for word in ("-x", name)] if launcher.flavour == mpiexec.OPEN_MPI else []
+        waiting = mpiexec.yielding(launcher, ranks_per_node)
+        return [*prefix(launcher, self.hosts[:nodes], ranks_per_node), *exports, *waiting]
 
 
 def prefix(launcher: mpiexec.Mpiexec, hosts: Sequence[str], ranks_per_node: int) -> list[str]:
@@ -100,7 +100,7 @@ def named_hosts(text: str) -> tuple[str, ...]:
     path = Path(text)
     if path.exists() or "," not in text:
         return read_hostfile(path)
-    return _checked(parse_hosts(text.replace(",", "\n")), f"hosts {text}", _NAMES)
+    return _check_hosts(parse_hosts(text.replace(",", "\n")), f"hosts {text}", _NAMES)
 
 
 def read_hostfile(path: Path) -> tuple[str, ...]:
@@ -117,10 +117,10 @@ def read_hostfile(path: Path) -> tuple[str, ...]:
             path=path,
             reason=error.strerror,
         ) from error
-    return _checked(parse_hosts(text), f"the host file {path}", "give one host name per line")
+    return _check_hosts(parse_hosts(text), f"the host file {path}", "give one host name per line")
 
 
-def _checked(hosts: tuple[str, ...], where: str, hint: str) -> tuple[str, ...]:
+def _check_hosts(hosts: tuple[str, ...], where: str, hint: str) -> tuple[str, ...]:
     if not hosts:
         raise InputError("no-hosts", "{source} names no host", hint, source=where)
     for host in hosts:

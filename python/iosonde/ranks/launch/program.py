@@ -58,11 +58,11 @@ def path_of(word: str) -> str | None:
 def library_of(word: str) -> Library:
     """The MPI library of a program, as a command names it; of an unknown one its flavour is empty."""
     path = path_of(word)
-    return _library(str(Path(path).resolve())) if path else _unknown(f"{word} is not on PATH")
+    return _read_library(str(Path(path).resolve())) if path else _build_unknown(f"{word} is not on PATH")
 
 
 @functools.cache
-def _library(path: str) -> Library:
+def _read_library(path: str) -> Library:
     """Of the program in this file."""
     try:
         done = run_program(["ldd", path], _LDD_S)
@@ -74,10 +74,10 @@ def _library(path: str) -> Library:
             return Library(flavour, f"{NAMES[flavour]} ({name})", (file,))
     if flavour := _flavour_in(path):
         return Library(flavour, f"{NAMES[flavour]} (static)", ())
-    return _unknown(f"{Path(path).name} does not tell its MPI library")
+    return _build_unknown(f"{Path(path).name} does not tell its MPI library")
 
 
-def _unknown(why: str) -> Library:
+def _build_unknown(why: str) -> Library:
     return Library("", why, ())
 
 
@@ -102,8 +102,8 @@ def check(launcher: Launcher, nodes: int, library: Library, env: Mapping[str, st
     with temporary.directory("mpi-job") as directory:
         limits = watchdog.TimeLimits(CHECK_S, grace_s=1.0)
         outcome = watchdog.watch([*words, *program], heartbeat_dir=directory, limits=limits, env=env)
-        said = (directory / watchdog.STDOUT).read_text(errors="replace")
-    tasks = [int(count) for count in re.findall(r"^tasks (\d+)$", said, re.MULTILINE)]
+        output = (directory / watchdog.STDOUT).read_text(errors="replace")
+    tasks = [int(count) for count in re.findall(r"^tasks (\d+)$", output, re.MULTILINE)]
     started = words[0] if words else "the program alone"
     if outcome.timed_out or outcome.exit_code:
         why = f"no answer within {CHECK_S:.0f} s" if outcome.timed_out else outcome.last_words()

@@ -110,9 +110,9 @@ def job_nodes(env: Mapping[str, str]) -> tuple[str, ...]:
 
 def choose_pmi(flavour: str, available: Sequence[str]) -> str:
     """The ``--mpi=`` type that this srun offers and this MPI library understands. Raises LaunchError."""
-    for wanted in _PMI_OF.get(flavour, ()):
+    for pmi in _PMI_OF.get(flavour, ()):
         for offered in available:  # pmix may be offered as pmix_v4 only
-            if offered == wanted or offered.startswith(f"{wanted}_"):
+            if offered == pmi or offered.startswith(f"{pmi}_"):
                 return offered
     raise LaunchError(
         "pmi-mismatch",

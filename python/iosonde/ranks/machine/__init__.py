@@ -64,23 +64,23 @@ def node_facts(env: Mapping[str, str] = os.environ) -> NodeFacts:
 
 def target_facts(target: Path) -> TargetFacts:
     """Everything about the file system of ``target``. Hangs where that does."""
-    found = _or_none(mount.of_path, target)
-    if found is None:
+    mount_entry = _or_none(mount.of_path, target)
+    if mount_entry is None:
         return NO_TARGET
     return {
-        "mount": _or_none(mount.to_json, found, target),
-        "quota": _or_none(quota.quotas, target, found),
-        "devices": _or_none(block.devices, found),
-        "filesystem": _or_none(filesystems.identity, target, found),
-        "condition": _or_none(filesystems.condition, target, found),
+        "mount": _or_none(mount.to_json, mount_entry, target),
+        "quota": _or_none(quota.quotas, target, mount_entry),
+        "devices": _or_none(block.devices, mount_entry),
+        "filesystem": _or_none(filesystems.identity, target, mount_entry),
+        "condition": _or_none(filesystems.condition, target, mount_entry),
     }
 
 
 def target_condition(target: Path) -> TargetCondition | None:
     """How the file system of ``target`` is just now: its health, its options; None where it does not say. Hangs where
     that does."""
-    found = _or_none(mount.of_path, target)
-    return _or_none(filesystems.condition, target, found) if found else None
+    mount_entry = _or_none(mount.of_path, target)
+    return _or_none(filesystems.condition, target, mount_entry) if mount_entry else None
 
 
 def _or_none(read: Callable[_P, _T], *arguments: _P.args, **others: _P.kwargs) -> _T | None:

@@ -17,27 +17,27 @@ def devices(found: mount.Mount, sys_root: Path = Path("/sys")) -> list[dict[str,
     none.
     """
     number = found.device if found.device[0] else _device_number(found.source)
-    return _chain(number, None, sys_root, 0) if number else []
+    return _list_chain(number, None, sys_root, 0) if number else []
 
 
-def _chain(number: tuple[int, int], carries: str | None, sys_root: Path, depth: int) -> list[dict[str, Any]]:
+def _list_chain(number: tuple[int, int], carries: str | None, sys_root: Path, depth: int) -> list[dict[str, Any]]:
     directory = (sys_root / "dev/block" / "{}:{}".format(*number)).resolve()
     if depth > _MAX_DEPTH or not directory.is_dir():
         return []
-    device = _describe(directory, carries)
-    found = [device]
+    device = _describe_device(directory, carries)
+    chain = [device]
     if (directory / "partition").exists():
-        found += _chain(_number_in(directory.parent), device["name"], sys_root, depth + 1)
+        chain += _list_chain(_number_in(directory.parent), device["name"], sys_root, depth + 1)
     for slave in sorted((directory / "slaves").glob("*")):
-        found += _chain(_number_in(slave), device["name"], sys_root, depth + 1)
+        chain += _list_chain(_number_in(slave), device["name"], sys_root, depth + 1)
     if device["backing_file"]:
         holder = mount.of_path(Path(device["backing_file"]))
         if holder and holder.device[0]:
-            found += _chain(holder.device, device["name"], sys_root, depth + 1)
-    return found
+            chain += _list_chain(holder.device, device["name"], sys_root, depth + 1)
+    return chain
 
 
-def _describe(directory: Path, carries: str | None) -> dict[str, Any]:
+def _describe_device(directory: Path, carries: str | None) -> dict[str, Any]:
     queue = directory / "queue"
     sectors = reading.number(directory / "size")
     return {
@@ -48,8 +48,8 @@ def _describe(directory: Path, carries: str | None) -> dict[str, Any]:
         "vendor": reading.text(directory / "device/vendor"),
         "backing_file": reading.text(directory / "loop/backing_file"),
         "raid_level": reading.text(directory / "md/level"),
-        "rotational": _flag(reading.number(queue / "rotational")),
-        "scheduler": _chosen(reading.text(queue / "scheduler")),
+        "rotational": _to_flag(reading.number(queue / "rotational")),
+        "scheduler": _parse_chosen(reading.text(queue / "scheduler")),
         "logical_block_bytes": reading.number(queue / "logical_block_size"),
         "physical_block_bytes": reading.number(queue / "physical_block_size"),
         "optimal_io_bytes": reading.number(queue / "optimal_io_size"),
@@ -74,14 +74,14 @@ def _number_in(directory: Path) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def _chosen(options: str | None) -> str | None:
+def _parse_chosen(options: str | None) -> str | None:
     """``mq-deadline [none]`` → none."""
     if options and "[" in options:
         return options.partition("[")[2].partition("]")[0]
     return options
 
 
-def _flag(value: int | None) -> bool | None:
+def _to_flag(value: int | None) -> bool | None:
     return None if value is None else bool(value)
 
 

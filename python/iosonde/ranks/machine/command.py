@@ -35,11 +35,11 @@ def redact(text: str) -> str:
 
 def redacted(words: Sequence[str]) -> list[str]:
     """The same for the words of a command line, where a value may be the word after its option."""
-    found, hide = [], False
+    result, hide = [], False
     for word in words:
-        found.append(HIDDEN if hide and not word.startswith("-") else redact(word))
+        result.append(HIDDEN if hide and not word.startswith("-") else redact(word))
         hide = bool(_BARE_OPTION.match(word))
-    return found
+    return result
 
 
 def redact_options(options: str) -> str:
@@ -53,10 +53,10 @@ def redact_options(options: str) -> str:
 
 def software(repository: Path | None = None) -> dict[str, Any]:
     """Versions of iosonde and Python; of ``repository`` the git commit, and whether files differ from it."""
-    found: dict[str, Any] = {"iosonde": __version__, "python": platform.python_version()}
+    versions: dict[str, Any] = {"iosonde": __version__, "python": platform.python_version()}
     if repository is not None:
         commit = reading.tool(["git", "-C", str(repository), "rev-parse", "HEAD"])
         changes = reading.tool(["git", "-C", str(repository), "status", "--porcelain", "--untracked-files=no"])
-        found["commit"] = commit.strip() if commit else None
-        found["commit_modified"] = None if changes is None else bool(changes.strip())
-    return found
+        versions["commit"] = commit.strip() if commit else None
+        versions["commit_modified"] = None if changes is None else bool(changes.strip())
+    return versions

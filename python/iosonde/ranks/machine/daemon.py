@@ -26,7 +26,7 @@ _CLIENTS = ("glusterfs", "ceph-fuse", "mfsmount", "xrootdfs", "sshfs", "fuse-nfs
             "fuse_dfs", "dfuse", "s3fs", "goofys", "mount-s3", "juicefs", "rclone", "gcsfuse", "davfs2",
             "mount.davfs")  # fmt: skip
 # Clients in the kernel that have a part in user space, by the type of the mount.
-_BESIDE_THE_KERNEL = {"gpfs": ("mmfsd",), "orangefs": ("pvfs2-client-core",), "pvfs2": ("pvfs2-client-core",),
+_HELPER_NAMES = {"gpfs": ("mmfsd",), "orangefs": ("pvfs2-client-core",), "pvfs2": ("pvfs2-client-core",),
                       "wekafs": ("wekanode",)}  # fmt: skip
 # FUSE mounts behind a gateway on the same node, which is the client as well: the type → a word of its command.
 _GATEWAYS = {"fuse.hdfs": "org.apache.hadoop.hdfs.nfs.nfs3.Nfs3"}
@@ -57,34 +57,34 @@ def serving(found: Mount | None) -> list[Daemon]:
     """Those that serve this mount, as far as they can be seen; empty where the kernel does it alone."""
     if found is None:
         return []
-    if beside := _BESIDE_THE_KERNEL.get(found.type):
-        return _daemons(pid for pid in _pids() if name_of(pid) in _cut(beside))
+    if helpers := _HELPER_NAMES.get(found.type):
+        return _describe_daemons(pid for pid in _list_pids() if name_of(pid) in _cut_names(helpers))
     if not is_fuse(found.type):
         return []
-    named = _cut((*_CLIENTS, found.type.partition(".")[2]))
-    likely = [pid for pid in _pids() if name_of(pid) in named]
+    names = _cut_names((*_CLIENTS, found.type.partition(".")[2]))
+    likely = [pid for pid in _list_pids() if name_of(pid) in names]
     connection = found.device[0] << 20 | found.device[1]
     word = _GATEWAYS.get(found.type)
-    gateways = _daemons(pid for pid in _pids() if word in _words(pid)) if word else []
+    gateways = _describe_daemons(pid for pid in _list_pids() if word in _words(pid)) if word else []
     return gateways + (
-        _daemons(pid for pid in likely if connection in _connections(pid))
-        or _daemons(pid for pid in _pids() if connection in _connections(pid))
-        or _daemons(pid for pid in likely if found.mount_point in _words(pid))
+        _describe_daemons(pid for pid in likely if connection in _list_connections(pid))
+        or _describe_daemons(pid for pid in _list_pids() if connection in _list_connections(pid))
+        or _describe_daemons(pid for pid in likely if found.mount_point in _words(pid))
     )
 
 
-def _daemons(pids: Iterable[int]) -> list[Daemon]:
-    seen = [(pid, start_time(pid), name_of(pid)) for pid in pids]
-    return [Daemon(pid, since, name) for pid, since, name in seen if since]
+def _describe_daemons(pids: Iterable[int]) -> list[Daemon]:
+    processes = [(pid, start_time(pid), name_of(pid)) for pid in pids]
+    return [Daemon(pid, since, name) for pid, since, name in processes if since]
 
 
-def _connections(pid: int) -> Iterator[int]:
+def _list_connections(pid: int) -> Iterator[int]:
     """The numbers of the FUSE connections that a process answers."""
     try:
-        held = os.listdir(f"/proc/{pid}/fd")
+        descriptors = os.listdir(f"/proc/{pid}/fd")
     except OSError:
         return
-    for name in held:
+    for name in descriptors:
         with suppress(OSError, ValueError, IndexError):
             if os.readlink(f"/proc/{pid}/fd/{name}") == _DEVICE:
                 about = Path(f"/proc/{pid}/fdinfo/{name}").read_text()
@@ -98,9 +98,9 @@ def _words(pid: int) -> list[str]:
         return []
 
 
-def _cut(names: Iterable[str]) -> set[str]:
+def _cut_names(names: Iterable[str]) -> set[str]:
     return {name[:_NAME_CHARACTERS] for name in names if name}
 
 
-def _pids() -> list[int]:
+def _list_pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]

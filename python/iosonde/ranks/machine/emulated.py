@@ -17,8 +17,8 @@ _NO_TRUTH = ("hosts", "state", "cpu_usage")
 
 def lab(file: Path | None = None) -> dict[str, Any] | None:
     """What the lab says of itself, without its hosts' names; None on a real machine. Only root's word counts."""
-    told = _told(file or FILE)
-    return {key: value for key, value in told.items() if key not in _NO_TRUTH} if told else None
+    facts = _told(file or FILE)
+    return {key: value for key, value in facts.items() if key not in _NO_TRUTH} if facts else None
 
 
 def cpu_seconds(file: Path | None = None) -> float | None:
@@ -31,5 +31,5 @@ def _told(file: Path) -> dict[str, Any] | None:
     content = reading.text(file)
     if content is None or file.stat().st_uid not in (0, os.geteuid()):
         return None
-    told: dict[str, Any] = json.loads(content)
-    return told
+    facts: dict[str, Any] = json.loads(content)
+    return facts

@@ -38,8 +38,8 @@ def host() -> HostFacts:
         "os": _os_name(),
         "clocksource": reading.text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "uptime_s": _first_number(reading.text("/proc/uptime")),
-        "virtualisation": _virtualisation(),
-        "container": _container(),
+        "virtualisation": _detect_virtualisation(),
+        "container": _detect_container(),
         "page_bytes": os.sysconf("SC_PAGE_SIZE"),
     }
 
@@ -72,7 +72,7 @@ def memory() -> Memory:
         "swap_total_bytes": info.get("SwapTotal"),
         "cgroup_limit_bytes": cgroup_limit_bytes(),
         "usable_bytes": memory_bytes(),
-        "transparent_hugepage": _chosen(reading.text("/sys/kernel/mm/transparent_hugepage/enabled")),
+        "transparent_hugepage": _parse_chosen(reading.text("/sys/kernel/mm/transparent_hugepage/enabled")),
     }
 
 
@@ -95,9 +95,9 @@ def available_bytes(root: Path = Path("/")) -> int | None:
     """Memory that can be taken now without swapping, also within the limits of this process's control groups; None
     where the kernel does not tell."""
     free = parse_meminfo(reading.text(root / "proc/meminfo") or "").get("MemAvailable")
-    left = [group.free_bytes() for group in _memory_groups(root)]
-    known = [one for one in (free, *left) if one is not None]
-    return min(known, default=None)
+    group_bytes = [group.free_bytes() for group in _memory_groups(root)]
+    available = [size for size in (free, *group_bytes) if size is not None]
+    return min(available, default=None)
 
 
 def cgroup_limit_bytes(root: Path = Path("/")) -> int | None:
@@ -129,15 +129,15 @@ class _MemoryGroup:
 def _memory_groups(root: Path) -> Iterator[_MemoryGroup]:
     """From this process's control group up to the root, those with a limit."""
     groups = reading.text(root / "proc/self/cgroup") or ""
-    for found in mount.parse_mountinfo(reading.text(root / "proc/self/mountinfo") or ""):
-        if found.type == "cgroup2":
-            path, names = _group(groups, ""), ("memory.max", "memory.current", "inactive_file")
-        elif found.type == "cgroup" and "memory" in found.super_options.split(","):
+    for mount_entry in mount.parse_mountinfo(reading.text(root / "proc/self/mountinfo") or ""):
+        if mount_entry.type == "cgroup2":
+            path, names = _find_group(groups, ""), ("memory.max", "memory.current", "inactive_file")
+        elif mount_entry.type == "cgroup" and "memory" in mount_entry.super_options.split(","):
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-            path = _group(groups, "memory")
+            path = _find_group(groups, "memory")
         else:
             continue
-        top = root / found.mount_point.lstrip("/")
+        top = root / mount_entry.mount_point.lstrip("/")
         for directory in (Path(path), *Path(path).parents):
             place = top / str(directory).lstrip("/")
             limit = reading.number(place / names[0])  # "max" is no number
@@ -159,11 +159,11 @@ def parse_cpuinfo(content: str) -> CpuModel:
 
 def parse_meminfo(content: str) -> dict[str, int]:
     """Bytes of every line of /proc/meminfo that is in kB."""
-    found = re.findall(r"^(\S+):\s+(\d+) kB$", content, re.MULTILINE)
-    return {name: int(kib) * 1024 for name, kib in found}
+    matches = re.findall(r"^(\S+):\s+(\d+) kB$", content, re.MULTILINE)
+    return {name: int(kib) * 1024 for name, kib in matches}
 
 
-def _group(groups: str, controller: str) -> str:
+def _find_group(groups: str, controller: str) -> str:
     """The path of ``controller`` in /proc/self/cgroup (lines of ``id:controllers:path``)."""
     for line in groups.splitlines():
         _, controllers, path = line.split(":", 2)
@@ -179,16 +179,16 @@ def _os_name() -> str | None:
         return None
 
 
-def _virtualisation() -> str | None:
-    known = reading.tool(["systemd-detect-virt", "--vm"])
-    if known:
-        return known.strip()
+def _detect_virtualisation() -> str | None:
+    detected = reading.tool(["systemd-detect-virt", "--vm"])
+    if detected:
+        return detected.strip()
     if not re.search(r"^flags\s*:.*\bhypervisor\b", reading.text("/proc/cpuinfo") or "", re.MULTILINE):
         return None
     return reading.text("/sys/hypervisor/type") or reading.text("/sys/class/dmi/id/sys_vendor") or "hypervisor"
 
 
-def _container() -> str | None:
+def _detect_container() -> str | None:
     for marker, name in (
         ("/.dockerenv", "docker"),
         ("/run/.containerenv", "podman"),
@@ -199,10 +199,10 @@ def _container() -> str | None:
     return None
 
 
-def _chosen(options: str | None) -> str | None:
+def _parse_chosen(options: str | None) -> str | None:
     """``always [madvise] never`` → madvise."""
-    found = re.search(r"\[(\S+)\]", options or "")
-    return found.group(1) if found else None
+    match = re.search(r"\[(\S+)\]", options or "")
+    return match.group(1) if match else None
 
 
 def _first_number(content: str | None) -> float | None:

@@ -63,7 +63,7 @@ def shares(begin: Sample, end: Sample) -> dict[str, Any]:
     busy_s = capacity_s - spent_s["idle"] - spent_s["iowait"] - spent_s["steal"]
     own_s = end.own_s - begin.own_s
     # One that was not there before was started meanwhile: the target was mounted anew.
-    client_s = sum(cpu_s - begin.daemons.get(one, 0.0) for one, cpu_s in end.daemons.items())
+    client_s = sum(cpu_s - begin.daemons.get(process, 0.0) for process, cpu_s in end.daemons.items())
     lab_s = None if begin.lab_s is None or end.lab_s is None else max(0.0, end.lab_s - begin.lab_s - own_s - client_s)
     parts = {
         "busy_share": busy_s,
@@ -79,7 +79,7 @@ def shares(begin: Sample, end: Sample) -> dict[str, Any]:
     return {
         "seconds": seconds,
         **{name: part_s / capacity_s if enough else None for name, part_s in parts.items()},
-        **_of_client(end, client_s),
+        **_describe_client(end, client_s),
         "load_average": os.getloadavg()[0],
     }
 
@@ -93,17 +93,17 @@ def parse_stat(content: str) -> dict[str, float]:
     return {name: int(word) / ticks_per_s for name, word in zip(_COLUMNS, words[1:], strict=False)}
 
 
-def _of_client(end: Sample, client_s: float) -> dict[str, Any]:
+def _describe_client(end: Sample, client_s: float) -> dict[str, Any]:
     if not end.daemons:
         return {}
-    names = dict.fromkeys(one.name for one in end.daemons)
+    names = dict.fromkeys(process.name for process in end.daemons)
     return {"client_daemon": ", ".join(names), "client_daemon_cpu_s": client_s,
             "client_daemon_rss_bytes": end.daemons_bytes}  # fmt: skip
 
 
 def _sample(target: str, after: int) -> Sample:
     daemons = daemon.serving(mount.at(target)) if target else []
-    serving = {one.pid for one in daemons}
+    serving = {process.pid for process in daemons}
     token = os.environ.get(WATCHDOG_VARIABLE)
     # A command of the trial may have mounted the target: that daemon has inherited the token, and is the client.
     own = [pid for pid in (family(token, after=after) if token else [os.getpid()]) if pid not in serving]
@@ -111,7 +111,7 @@ def _sample(target: str, after: int) -> Sample:
         time.monotonic(),
         parse_stat(reading.text("/proc/stat") or ""),
         cpu_seconds(own),
-        {one: one.cpu_s for one in daemons},
-        sum(one.rss_bytes for one in daemons),
+        {process: process.cpu_s for process in daemons},
+        sum(process.rss_bytes for process in daemons),
         emulated.cpu_seconds(),
     )

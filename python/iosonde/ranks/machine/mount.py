@@ -54,8 +54,8 @@ def at(path: str) -> Mount | None:
 
 def holding(mounts: Sequence[Mount], path: str) -> Mount | None:
     """The mount with the longest mount point above ``path``; of equal ones the last, which hides others."""
-    above = [found for found in mounts if _is_above(found.mount_point, path)]
-    return max(reversed(above), key=lambda found: len(found.mount_point), default=None)
+    above = [mount for mount in mounts if _is_above(mount.mount_point, path)]
+    return max(reversed(above), key=lambda mount: len(mount.mount_point), default=None)
 
 
 def whole(found: Mount) -> str | None:
@@ -63,7 +63,7 @@ def whole(found: Mount) -> str | None:
     if found.root == "/":
         return found.mount_point
     mounts = parse_mountinfo(reading.text("/proc/self/mountinfo") or "")
-    return next((one.mount_point for one in mounts if one.device == found.device and one.root == "/"), None)
+    return next((other.mount_point for other in mounts if other.device == found.device and other.root == "/"), None)
 
 
 def is_below(path: str, top: str, mounts: Sequence[Mount] | None = None) -> bool:
@@ -71,26 +71,26 @@ def is_below(path: str, top: str, mounts: Sequence[Mount] | None = None) -> bool
     gives it another name. Both are absolute, without links; neither is touched."""
     if _is_above(top, path):
         return True
-    known = parse_mountinfo(reading.text("/proc/self/mountinfo") or "") if mounts is None else mounts
-    one, other = (_in_file_system(known, place) for place in (path, top))
-    return one is not None and other is not None and one[0] == other[0] and _is_above(other[1], one[1])
+    table = parse_mountinfo(reading.text("/proc/self/mountinfo") or "") if mounts is None else mounts
+    inner, other = (_in_file_system(table, place) for place in (path, top))
+    return inner is not None and other is not None and inner[0] == other[0] and _is_above(other[1], inner[1])
 
 
 def _in_file_system(mounts: Sequence[Mount], path: str) -> tuple[tuple[int, int], str] | None:
     """(device, path from the root of the file system) of an absolute path."""
-    found = holding(mounts, path)
-    if found is None:
+    mount = holding(mounts, path)
+    if mount is None:
         return None
-    inside = path[len(found.mount_point.rstrip("/")) :]
-    return found.device, (found.root.rstrip("/") + inside) or "/"
+    inside = path[len(mount.mount_point.rstrip("/")) :]
+    return mount.device, (mount.root.rstrip("/") + inside) or "/"
 
 
 def parse_mountinfo(content: str) -> list[Mount]:
     """All mounts in order. A line that does not look like one is left out."""
     mounts = []
     for line in content.splitlines():
-        left, sign, right = line.partition(" - ")
-        words, tail = left.split(" "), right.split(" ")
+        head, sign, right = line.partition(" - ")
+        words, tail = head.split(" "), right.split(" ")
         if not sign or len(words) < 6 or len(tail) < 3 or ":" not in words[2]:
             continue
         major, minor = words[2].split(":")
@@ -130,14 +130,14 @@ def space(path: Path) -> Space:
     """
     while not path.exists() and path != path.parent:
         path = path.parent
-    found = os.statvfs(path)
+    status = os.statvfs(path)
     return {
-        "total_bytes": found.f_blocks * found.f_frsize if found.f_blocks > 0 else None,
-        "free_bytes": free_bytes(found),
-        "block_bytes": found.f_bsize,
-        "total_inodes": found.f_files if found.f_files > 0 else None,
-        "free_inodes": free_inodes(found),
-        "fsid": f"{found.f_fsid:x}",
+        "total_bytes": status.f_blocks * status.f_frsize if status.f_blocks > 0 else None,
+        "free_bytes": free_bytes(status),
+        "block_bytes": status.f_bsize,
+        "total_inodes": status.f_files if status.f_files > 0 else None,
+        "free_inodes": free_inodes(status),
+        "fsid": f"{status.f_fsid:x}",
     }
 
 

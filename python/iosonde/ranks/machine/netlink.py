@@ -56,17 +56,17 @@ class Way:
 
 def links() -> dict[int, Interface]:
     """All interfaces, by index."""
-    made = (_link(body) for body in _ask(_GET_LINK, _LINK.pack(socket.AF_UNSPEC, 0, 0, 0, 0), dump=True))
-    return {link.index: link for link in made}
+    interfaces = (_parse_link(body) for body in _ask(_GET_LINK, _LINK.pack(socket.AF_UNSPEC, 0, 0, 0, 0), dump=True))
+    return {link.index: link for link in interfaces}
 
 
 def routed() -> set[int]:
     """The interfaces over which others can be reached; not those that only know themselves and link-local ones."""
-    found: set[int] = set()
+    indexes: set[int] = set()
     for family in (socket.AF_INET, socket.AF_INET6):
         for body in _ask(_GET_ROUTE, _ROUTE.pack(family, *[0] * 8), dump=True):
-            found |= _reaches(body)
-    return found
+            indexes |= _list_reached(body)
+    return indexes
 
 
 def way_to(address: str) -> Way | None:
@@ -76,10 +76,10 @@ def way_to(address: str) -> Way | None:
     except ValueError:
         return None
     family = socket.AF_INET if plain.version == 4 else socket.AF_INET6
-    wanted = plain.packed
-    asked = _ROUTE.pack(family, 8 * len(wanted), *[0] * 7) + _ATTRIBUTE.pack(4 + len(wanted), _DST) + wanted
-    for body in _ask(_GET_ROUTE, asked, dump=False):
-        index = _number(dict(_attributes(body[_ROUTE.size :])).get(_OIF))
+    packed = plain.packed
+    request = _ROUTE.pack(family, 8 * len(packed), *[0] * 7) + _ATTRIBUTE.pack(4 + len(packed), _DST) + packed
+    for body in _ask(_GET_ROUTE, request, dump=False):
+        index = _number(dict(_parse_attributes(body[_ROUTE.size :])).get(_OIF))
         if index is not None:
             return Way(index, local=_ROUTE.unpack_from(body)[7] == _LOCAL)
     return None
@@ -112,7 +112,7 @@ def messages(answer: bytes) -> Iterator[tuple[int, bytes]]:
         at += (length + 3) & ~3
 
 
-def _attributes(content: bytes) -> Iterator[tuple[int, bytes]]:
+def _parse_attributes(content: bytes) -> Iterator[tuple[int, bytes]]:
     at = 0
     while at + _ATTRIBUTE.size <= len(content):
         length, kind = _ATTRIBUTE.unpack_from(content, at)
@@ -122,28 +122,30 @@ def _attributes(content: bytes) -> Iterator[tuple[int, bytes]]:
         at += (length + 3) & ~3
 
 
-def _link(body: bytes) -> Interface:
+def _parse_link(body: bytes) -> Interface:
     _, type, index, *_ = _LINK.unpack_from(body)
-    said = dict(_attributes(body[_LINK.size :]))
-    info = dict(_attributes(said.get(_INFO, b"")))
+    attributes = dict(_parse_attributes(body[_LINK.size :]))
+    info = dict(_parse_attributes(attributes.get(_INFO, b"")))
     # A lower one in another name space (a container's veth) has a number of that space.
-    lower = None if _NETNS in said else _number(said.get(_LOWER))
-    return Interface(index, _text(said.get(_IFNAME)), type, _text(info.get(_KIND)), lower, _number(said.get(_MASTER)))
+    lower = None if _NETNS in attributes else _number(attributes.get(_LOWER))
+    return Interface(
+        index, _text(attributes.get(_IFNAME)), type, _text(info.get(_KIND)), lower, _number(attributes.get(_MASTER))
+    )
 
 
-def _reaches(body: bytes) -> set[int]:
-    said = dict(_attributes(body[_ROUTE.size :]))
-    destination = said.get(_DST, b"")
+def _list_reached(body: bytes) -> set[int]:
+    attributes = dict(_parse_attributes(body[_ROUTE.size :]))
+    destination = attributes.get(_DST, b"")
     if _ROUTE.unpack_from(body)[7] != _UNICAST or (len(destination) == 16 and destination[0] >= 0xFE):
         return set()
-    if (index := _number(said.get(_OIF))) is not None:
+    if (index := _number(attributes.get(_OIF))) is not None:
         return {index}
-    found, hops = set(), said.get(_MULTIPATH, b"")
+    indexes, hops = set(), attributes.get(_MULTIPATH, b"")
     while len(hops) >= _HOP.size:
         length, _, _, index = _HOP.unpack_from(hops)
-        found.add(index)
+        indexes.add(index)
         hops = hops[max(length, _HOP.size) :]
-    return found
+    return indexes
 
 
 def _number(content: bytes | None) -> int | None:

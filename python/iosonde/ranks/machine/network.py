@@ -12,13 +12,13 @@ def interfaces(root: Path = Path("/sys/class/net")) -> list[dict[str, Any]]:
     """All but loopback. ``bits_per_s`` is None where the driver does not tell (virtual ones, links that are
     down).
     """
-    found = []
+    rows = []
     for directory in sorted(root.iterdir()):
         if directory.name == "lo" or not directory.is_dir():
             continue
         megabits = reading.number(directory / "speed")
         driver = directory / "device/driver"
-        found.append(
+        rows.append(
             {
                 "name": directory.name,
                 "state": reading.text(directory / "operstate"),
@@ -28,7 +28,7 @@ def interfaces(root: Path = Path("/sys/class/net")) -> list[dict[str, Any]]:
                 "driver": driver.resolve().name if driver.exists() else None,
             }
         )
-    return found
+    return rows
 
 
 def infiniband(root: Path = Path("/sys/class/infiniband")) -> list[dict[str, Any]]:

@@ -45,16 +45,16 @@ def quotas(target: Path, found: mount.Mount) -> list[Quota]:
     unset.
     """
     if found.type == "lustre":
-        return _lustre(target, found.mount_point)
+        return _query_lustre(target, found.mount_point)
     if found.type.startswith("nfs"):
         return parse_quota(reading.tool(["quota", "-u", "-w", "-p"]) or "", found.source, os.getuid())
     if found.type in ("ceph", "fuse.ceph", "fuse.ceph-fuse"):
-        return _ceph(target)
+        return _query_ceph(target)
     if not found.source.startswith("/dev/"):
         return []
     ids = {"user": os.getuid(), "group": os.getgid(), "project": project_id(target)}
-    asked = (_quotactl(found.source, kind, number) for kind, number in ids.items() if number is not None)
-    return [quota for quota in asked if quota]
+    answers = (_query_quotactl(found.source, kind, number) for kind, number in ids.items() if number is not None)
+    return [quota for quota in answers if quota]
 
 
 def project_id(directory: Path) -> int | None:
@@ -74,17 +74,17 @@ def project_id(directory: Path) -> int | None:
     return struct.unpack_from("=IIII", answer)[3] or None
 
 
-def _lustre(target: Path, mount_point: str) -> list[Quota]:
+def _query_lustre(target: Path, mount_point: str) -> list[Quota]:
     """Of the user, the group and the directory's project; what one question does not answer the next is not asked."""
-    asked = [("user", "-u", os.getuid(), pwd.getpwuid(os.getuid()).pw_name), ("group", "-g", os.getgid(), "")]
+    requests = [("user", "-u", os.getuid(), pwd.getpwuid(os.getuid()).pw_name), ("group", "-g", os.getgid(), "")]
     if (project := project_id(target)) is not None:
-        asked.append(("project", "-p", project, ""))
+        requests.append(("project", "-p", project, ""))
     quotas: list[Quota] = []
-    for kind, option, number, name in asked:
-        said = reading.tool(["lfs", "quota", "-q", option, name or str(number), mount_point])
-        if said is None:
+    for kind, option, number, name in requests:
+        output = reading.tool(["lfs", "quota", "-q", option, name or str(number), mount_point])
+        if output is None:
             break
-        quotas += parse_lfs(said, number, kind)
+        quotas += parse_lfs(output, number, kind)
     return quotas
 
 
@@ -96,7 +96,7 @@ def parse_lfs(content: str, number: int, kind: str = "user") -> list[Quota]:
         return []
     used, soft, hard, used_files, soft_files, hard_files = (int(numbers[i]) for i in (0, 1, 2, 4, 5, 6))
     space = _Amount(used * 1024, soft * 1024, hard * 1024)
-    return _listed(kind, number, space, _Amount(used_files, soft_files, hard_files))
+    return _build_quotas(kind, number, space, _Amount(used_files, soft_files, hard_files))
 
 
 def parse_quota(content: str, source: str, uid: int) -> list[Quota]:
@@ -107,18 +107,18 @@ def parse_quota(content: str, source: str, uid: int) -> list[Quota]:
     return []
 
 
-def _quotactl(device: str, kind: str, number: int) -> Quota | None:
+def _query_quotactl(device: str, kind: str, number: int) -> Quota | None:
     block = _Dqblk()
     libc = ctypes.CDLL(None, use_errno=True)
     request = (_Q_GETQUOTA << 8) | _KINDS[kind]
     if libc.quotactl(ctypes.c_int(request), device.encode(), ctypes.c_int(number), ctypes.byref(block)) != 0:
         return None
     space = _Amount(block.used_bytes, block.soft_blocks * _BLOCK_BYTES, block.hard_blocks * _BLOCK_BYTES)
-    listed = _listed(kind, number, space, _Amount(block.used_files, block.soft_files, block.hard_files))
+    listed = _build_quotas(kind, number, space, _Amount(block.used_files, block.soft_files, block.hard_files))
     return listed[0] if listed else None
 
 
-def _ceph(target: Path) -> list[Quota]:
+def _query_ceph(target: Path) -> list[Quota]:
     """CephFS keeps a directory's quota in extended attributes."""
     limits = []
     for name in ("ceph.quota.max_bytes", "ceph.dir.rbytes", "ceph.quota.max_files", "ceph.dir.rfiles"):
@@ -126,10 +126,10 @@ def _ceph(target: Path) -> list[Quota]:
             limits.append(int(os.getxattr(target, name)))
         except (OSError, ValueError):
             limits.append(0)
-    return _listed("directory", 0, _Amount(limits[1], 0, limits[0]), _Amount(limits[3], 0, limits[2]))
+    return _build_quotas("directory", 0, _Amount(limits[1], 0, limits[0]), _Amount(limits[3], 0, limits[2]))
 
 
-def _listed(kind: str, number: int, space: _Amount, files: _Amount) -> list[Quota]:
+def _build_quotas(kind: str, number: int, space: _Amount, files: _Amount) -> list[Quota]:
     if not any((space.soft, space.hard, files.soft, files.hard)):
         return []
     limit, limit_files = space.hard or space.soft, files.hard or files.soft

@@ -48,9 +48,9 @@ def tool(words: Sequence[str], timeout_s: float = TOOL_S, whatever_code: bool = 
 
 def key_values(content: str, separator: str = ":") -> dict[str, str]:
     """``key: value`` lines as a dict with lower-case keys, words joined by _; other lines are left out."""
-    found = {}
+    values = {}
     for line in content.splitlines():
         key, sign, value = line.partition(separator)
         if sign and key.strip():
-            found["_".join(key.strip().lower().split())] = value.strip()
-    return found
+            values["_".join(key.strip().lower().split())] = value.strip()
+    return values

@@ -20,7 +20,7 @@ from .mount import Mount
 from .netlink import Interface, Way
 
 # A client that talks to the one server which its source names, and to no other.
-_ONE_SERVER = frozenset({"nfs", "cifs", "smb3", "smbfs", "fuse.sshfs", "fuse.fuse-nfs"})
+_SINGLE_SERVER = frozenset({"nfs", "cifs", "smb3", "smbfs", "fuse.sshfs", "fuse.fuse-nfs"})
 # Their data takes no interface of the kernel's network.
 _PAST_THE_NETWORK = {
     "virtiofs": "it is memory that the virtual machine shares with its host",
@@ -66,10 +66,10 @@ def here() -> NodeNetwork:
 
 def to_servers(found: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> Route:
     """The route to the servers of a network mount; ``also`` are those that hold its data, as far as it told them."""
-    if why := _PAST_THE_NETWORK.get(found.type) or _virtual(found):
+    if why := _PAST_THE_NETWORK.get(found.type) or _explain_virtual(found):
         return Route(why=why)
-    hosts = _hosts(found, also)
-    ways = {host: [way for one in addresses(host) if (way := network.way_to(one))] for host in hosts}
+    hosts = _list_hosts(found, also)
+    ways = {host: [way for address in addresses(host) if (way := network.way_to(address))] for host in hosts}
     ours = [host for host, several in ways.items() if any(_is_here(way, network) for way in several)]
     if ours:
         why = Message("own-server", "a server runs on this node ({host})", host=ours[0])
@@ -78,7 +78,7 @@ def to_servers(found: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> 
     if _by_rdma(found):
         why = "" if network.ports else Message("rdma-not-counted", "RDMA passes the kernel, and no port counts it")
         return Route(ports=network.ports, why=why)
-    exact = all(ways.values()) and bool(also or (ways and found.type in _ONE_SERVER))
+    exact = all(ways.values()) and bool(also or (ways and found.type in _SINGLE_SERVER))
     indexes = once(reached if exact else reached | network.routed, network.links)
     ports = () if exact else network.ports
     if ports:  # IP over InfiniBand is in the ports' counters
@@ -91,28 +91,28 @@ def to_servers(found: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> 
 
 def is_this_node(host: str, network: NodeNetwork) -> bool:
     """Whether a host is this node by an address that others know, too."""
-    known = [one for one in addresses(host) if not _is_loopback(one)]
-    return any((way := network.way_to(one)) is not None and _is_here(way, network) for one in known)
+    external = [address for address in addresses(host) if not _is_loopback(address)]
+    return any((way := network.way_to(address)) is not None and _is_here(way, network) for address in external)
 
 
 def once(indexes: Iterable[int], links: Mapping[int, Interface]) -> set[int]:
     """The interfaces without those whose bytes another one of them counts, too: a bond and not its parts, the hardware
     and not its VLANs, no tunnel and no bridge of virtual ports beside what leaves the node."""
-    known = {index for index in indexes if index in links and links[index].type != netlink.LOOPBACK}
-    parts = {index for index in known if links[index].master in known}
-    upper = {index for index in known if _lies_on(links[index], known, links)}
-    left = known - parts - upper
-    strong = {index for index in left if not _is_inside(links[index], links)}
-    return strong or left
+    counted = {index for index in indexes if index in links and links[index].type != netlink.LOOPBACK}
+    parts = {index for index in counted if links[index].master in counted}
+    upper = {index for index in counted if _lies_on(links[index], counted, links)}
+    remaining = counted - parts - upper
+    strong = {index for index in remaining if not _is_inside(links[index], links)}
+    return strong or remaining
 
 
 def _lies_on(link: Interface, others: set[int], links: Mapping[int, Interface]) -> bool:
     """Whether it is a VLAN (or the like) on one of the others, or on what lies on one. A veth's other end is none."""
-    seen = set()
-    while link.kind != "veth" and link.lower is not None and link.lower not in seen:
+    visited = set()
+    while link.kind != "veth" and link.lower is not None and link.lower not in visited:
         if link.lower in others:
             return True
-        seen.add(link.lower)
+        visited.add(link.lower)
         if link.lower not in links:
             return False
         link = links[link.lower]
@@ -143,11 +143,11 @@ def _is_here(way: Way, network: NodeNetwork) -> bool:
     return way.local or (link is not None and link.type == netlink.LOOPBACK)
 
 
-def _hosts(found: Mount, also: Sequence[str]) -> list[str]:
+def _list_hosts(mount: Mount, also: Sequence[str]) -> list[str]:
     """Hosts or addresses; what the mount resolved itself comes first, and needs no name server."""
-    resolved = _options(found).get("addr")
-    named = [resolved] if resolved else servers(found.type, found.source, found.super_options)
-    return list(dict.fromkeys(host.partition("@")[0] for host in [*named, *also]))
+    resolved = _options(mount).get("addr")
+    hosts = [resolved] if resolved else servers(mount.type, mount.source, mount.super_options)
+    return list(dict.fromkeys(host.partition("@")[0] for host in [*hosts, *also]))
 
 
 def _options(found: Mount) -> dict[str, str]:
@@ -155,17 +155,17 @@ def _options(found: Mount) -> dict[str, str]:
     return dict(word.partition("=")[::2] for word in words)
 
 
-def _virtual(found: Mount) -> str:
-    if found.type == "9p" and _options(found).get("trans") == "virtio":
+def _explain_virtual(mount: Mount) -> str:
+    if mount.type == "9p" and _options(mount).get("trans") == "virtio":
         return _PAST_THE_NETWORK["virtiofs"]
-    if any(name.startswith("compress") and value not in ("no", "none", "0") for name, value in _options(found).items()):
+    if any(name.startswith("compress") and value not in ("no", "none", "0") for name, value in _options(mount).items()):
         return Message("compressing-client", "its client compresses what it sends")
     return ""
 
 
-def _by_rdma(found: Mount) -> bool:
-    options = _options(found)
-    return "@o2ib" in found.source or "rdma" in (options.get("proto"), options.get("transport"), options.get("trans"))
+def _by_rdma(mount: Mount) -> bool:
+    options = _options(mount)
+    return "@o2ib" in mount.source or "rdma" in (options.get("proto"), options.get("transport"), options.get("trans"))
 
 
 def addresses(host: str) -> list[str]:
@@ -174,15 +174,15 @@ def addresses(host: str) -> list[str]:
         return [str(ipaddress.ip_address(host))]
     except ValueError:
         pass
-    found: list[str] = []
+    results: list[str] = []
 
-    def resolve() -> None:
+    def look_up() -> None:
         try:
-            found.extend(str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
+            results.extend(str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
         except OSError:
             return
 
-    asking = threading.Thread(target=resolve, daemon=True)
+    asking = threading.Thread(target=look_up, daemon=True)
     asking.start()
     asking.join(RESOLVE_S)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(results))

@@ -20,7 +20,7 @@ def job(env: Mapping[str, str]) -> Job | None:
             "nodes": reading.integer(env.get("SLURM_JOB_NUM_NODES")),
             "node_list": env.get("SLURM_JOB_NODELIST"),
             "partition": env.get("SLURM_JOB_PARTITION"),
-            "walltime_end": _iso(slurm_end(env)),
+            "walltime_end": _format_iso(slurm_end(env)),
         }
     if env.get("PBS_JOBID"):
         return {
@@ -29,7 +29,7 @@ def job(env: Mapping[str, str]) -> Job | None:
             "nodes": reading.integer(env.get("PBS_NUM_NODES")),
             "node_list": ",".join(dict.fromkeys((reading.text(env.get("PBS_NODEFILE", "")) or "").split())) or None,
             "partition": env.get("PBS_QUEUE"),
-            "walltime_end": _iso(pbs_end(reading.tool(["qstat", "-f", env["PBS_JOBID"]]) or "")),
+            "walltime_end": _format_iso(pbs_end(reading.tool(["qstat", "-f", env["PBS_JOBID"]]) or "")),
         }
     return None
 
@@ -38,16 +38,16 @@ def slurm_end(env: Mapping[str, str]) -> float | None:
     """When Slurm will end the job, in seconds since 1970: from its environment (since 22.05), else from
     scontrol.
     """
-    told = reading.integer(env.get("SLURM_JOB_END_TIME"))
-    if told:
-        return float(told)
+    end_time = reading.integer(env.get("SLURM_JOB_END_TIME"))
+    if end_time:
+        return float(end_time)
     return parse_scontrol(reading.tool(["scontrol", "show", "job", "-o", env["SLURM_JOB_ID"]]) or "")
 
 
 def parse_scontrol(content: str) -> float | None:
     """``EndTime=2026-11-21T12:00:00`` of ``scontrol show job`` (local time); None if unknown or unlimited."""
-    found = re.search(r"\bEndTime=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", content)
-    return datetime.fromisoformat(found.group(1)).timestamp() if found else None
+    match = re.search(r"\bEndTime=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", content)
+    return datetime.fromisoformat(match.group(1)).timestamp() if match else None
 
 
 def pbs_end(content: str) -> float | None:
@@ -64,5 +64,5 @@ def pbs_end(content: str) -> float | None:
     return start + hours * 3600 + minutes * 60 + seconds
 
 
-def _iso(seconds: float | None) -> str | None:
+def _format_iso(seconds: float | None) -> str | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()

@@ -34,7 +34,7 @@ class NetworkCounts(NamedTuple):
 
     def plus(self, other: NetworkCounts) -> NetworkCounts:
         """Both together."""
-        return NetworkCounts(*(one + two for one, two in zip(self, other, strict=True)))
+        return NetworkCounts(*(first + two for first, two in zip(self, other, strict=True)))
 
 
 NOTHING = NetworkCounts(0, 0, 0, 0)
@@ -42,30 +42,30 @@ NOTHING = NetworkCounts(0, 0, 0, 0)
 
 def interfaces(net_dev: Path = NET_DEV) -> dict[str, NetworkCounts]:
     """Of every interface of this process's own network name space (proc_pid_net(5)), loopback too."""
-    found = {}
+    counts_by_interface = {}
     for line in (reading.text(net_dev) or "").splitlines():
         name, colon, numbers = line.partition(":")
         if colon:
             words = numbers.split()
-            found[name.strip()] = NetworkCounts(*(int(words[column]) for column in _COLUMNS))
-    return found
+            counts_by_interface[name.strip()] = NetworkCounts(*(int(words[column]) for column in _COLUMNS))
+    return counts_by_interface
 
 
 def ports(infiniband: Path = INFINIBAND) -> dict[str, NetworkCounts]:
     """Of every InfiniBand and RoCE port with counters, as ``mlx5_0/1``. /sys may show those of its mounter's name
     space."""
-    found = {}
+    counts_by_port = {}
     for port in sorted(infiniband.glob("*/ports/*")):
         folder = port / "counters"
         sizes = [reading.number(folder / name) for name in ("port_rcv_data", "port_xmit_data")]
         if None not in sizes:
             counts = [reading.number(folder / name) or 0 for name in ("port_rcv_packets", "port_xmit_packets")]
             words = [_WORD_BYTES * (size or 0) for size in sizes]
-            found[f"{port.parent.parent.name}/{port.name}"] = NetworkCounts(*words, *counts)
-    return found
+            counts_by_port[f"{port.parent.parent.name}/{port.name}"] = NetworkCounts(*words, *counts)
+    return counts_by_port
 
 
 def sent_bytes(net_dev: Path = NET_DEV, infiniband: Path = INFINIBAND) -> int:
     """Bytes sent by all interfaces but loopback, and by all InfiniBand ports (RDMA passes the interfaces by)."""
-    own = [one.sent_bytes for name, one in interfaces(net_dev).items() if name != LOOPBACK]
-    return sum(own) + sum(one.sent_bytes for one in ports(infiniband).values())
+    own = [counts.sent_bytes for name, counts in interfaces(net_dev).items() if name != LOOPBACK]
+    return sum(own) + sum(counts.sent_bytes for counts in ports(infiniband).values())

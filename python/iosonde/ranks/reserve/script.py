@@ -26,12 +26,12 @@ _PRINTS = "it has to print the names of the nodes, and nothing else, one a line;
 
 def run(words: Sequence[str], nodes: int, limit_s: float) -> tuple[str, ...]:
     """Call the script with the number; the first ``nodes`` names that it printed. Raises InputError, LaunchError."""
-    said = f"the reserve script {words[0]} {nodes}" if len(words) == 1 else f"the reserve script {words[0]}"
+    description = f"the reserve script {words[0]} {nodes}" if len(words) == 1 else f"the reserve script {words[0]}"
     # Files and not pipes: what the script leaves behind to hold the nodes may keep them open.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = _start(words, nodes, out.fileno(), err.fileno())
         try:
-            code = _wait(process, (out.fileno(), err.fileno()), said, limit_s)
+            code = _wait(process, (out.fileno(), err.fileno()), description, limit_s)
         finally:
             if process.returncode is None:  # also after Ctrl-C
                 _end(process)
@@ -42,11 +42,11 @@ def run(words: Sequence[str], nodes: int, limit_s: float) -> tuple[str, ...]:
                 "reserve-script-failed",
                 "{script} {outcome}: {last_line}",
                 "run it yourself and see; nothing was measured",
-                script=said,
+                script=description,
                 outcome=how,
-                last_line=_short(lines[-1] if lines else "no message"),
+                last_line=_shorten_text(lines[-1] if lines else "no message"),
             )
-        return _names(_text(out.fileno()), said, nodes)
+        return _names(_text(out.fileno()), description, nodes)
 
 
 def _start(words: Sequence[str], nodes: int, out: int, err: int) -> subprocess.Popen[bytes]:
@@ -106,7 +106,7 @@ def _names(text: str, said: str, nodes: int) -> tuple[str, ...]:
                     "{script} printed '{host}' in line {line}, which is not the name of a node",
                     _PRINTS,
                     script=said,
-                    host=_short(word),
+                    host=_shorten_text(word),
                     line=number,
                 )
             if word in names:
@@ -115,7 +115,7 @@ def _names(text: str, said: str, nodes: int) -> tuple[str, ...]:
                     "{script} printed the node {node} twice, in lines {first_line} and {line}",
                     "each node once: end it with: | sort -u",
                     script=said,
-                    node=_short(word),
+                    node=_shorten_text(word),
                     first_line=names[word],
                     line=number,
                 )
@@ -136,5 +136,5 @@ def _text(descriptor: int) -> str:
     return os.pread(descriptor, MOST_BYTES, 0).decode(errors="backslashreplace")
 
 
-def _short(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."

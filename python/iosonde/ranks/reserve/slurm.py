@@ -50,7 +50,7 @@ _HOPELESS = {
 @contextmanager
 def allocation(options: Sequence[str], nodes: int, on_wait: Callable[[str], None] | None) -> Iterator[None]:
     """Hold whole nodes for the block: this process is in that Slurm job, by its environment. Raises LaunchError."""
-    salloc = _program("salloc")
+    salloc = _find_program("salloc")
     words = [salloc, f"--nodes={nodes}", "--exclusive", "--job-name=iosonde", *options, "sh", "-c", _HOLD]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         # A session of its own: Ctrl-C is ours, and the nodes are given back when we have cleaned up on them.
@@ -58,11 +58,11 @@ def allocation(options: Sequence[str], nodes: int, on_wait: Callable[[str], None
                                    preexec_fn=signal_on_parent_death(signal.SIGTERM))  # fmt: skip
         job: dict[str, str] = {}
         try:
-            job = _granted(process, out.fileno(), err.fileno(), nodes, on_wait)
+            job = _wait_for_grant(process, out.fileno(), err.fileno(), nodes, on_wait)
             with _environment(job):
                 yield
         finally:
-            _release(process, granted=bool(job))
+            _release_nodes(process, granted=bool(job))
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
 
 def submit(options: Sequence[str], nodes: int, command: Sequence[str]) -> str:
     """Hand the command to sbatch; the job's id. Its output goes to slurm-ID.out here. Raises LaunchError."""
-    words = [_program("sbatch"), "--parsable", f"--nodes={nodes}", "--exclusive", "--job-name=iosonde", *options]
+    words = [_find_program("sbatch"), "--parsable", f"--nodes={nodes}", "--exclusive", "--job-name=iosonde", *options]
     try:
         done = run_program([*words, f"--wrap=exec {shlex.join(command)}"], SUBMIT_S)
     except OSError as error:
@@ -101,26 +101,26 @@ def submit(options: Sequence[str], nodes: int, command: Sequence[str]) -> str:
     job = done.stdout.strip().partition(";")[0]  # ID, or ID;CLUSTER
     if done.returncode or not job.isdigit():
         raise _refused(nodes, done.stderr)
-    if (reason := _reason(job)) in _HOPELESS:
+    if (reason := _read_reason(job)) in _HOPELESS:
         reading.tool(["scancel", job])
-        raise _hopeless(nodes, reason)
+        raise _build_hopeless(nodes, reason)
     return job
 
 
-def _granted(
+def _wait_for_grant(
     process: subprocess.Popen[bytes], out: int, err: int, nodes: int, on_wait: Callable[[str], None] | None
 ) -> dict[str, str]:
     """The variables of the allocation, once Slurm has given it."""
     look_at = time.monotonic() + LOOK_S / 4
-    while not (told := os.pread(out, 1 << 22, 0)).endswith(_END_OF_ENVIRONMENT):
+    while not (output := os.pread(out, 1 << 22, 0)).endswith(_END_OF_ENVIRONMENT):
         if process.poll() is not None:
-            raise _refused(nodes, _talk(err))
+            raise _refused(nodes, _read_talk(err))
         if time.monotonic() > look_at:
             look_at = time.monotonic() + LOOK_S
-            job = re.search(r"job allocation (\d+)", _talk(err))
-            reason = _reason(job[1]) if job else ""
+            job = re.search(r"job allocation (\d+)", _read_talk(err))
+            reason = _read_reason(job[1]) if job else ""
             if reason in _HOPELESS:
-                raise _hopeless(nodes, reason)
+                raise _build_hopeless(nodes, reason)
             if on_wait and job:
                 on_wait(
                     Message(
@@ -132,7 +132,7 @@ def _granted(
                     )
                 )
         time.sleep(TICK_S)
-    pairs = (os.fsdecode(entry).partition("=") for entry in told.split(b"\0"))
+    pairs = (os.fsdecode(entry).partition("=") for entry in output.split(b"\0"))
     granted = {name: value for name, _, value in pairs if name.startswith("SLURM_")}
     count = len(nodelist.expand(granted.get("SLURM_JOB_NODELIST", "")))
     if count < nodes:
@@ -146,7 +146,7 @@ def _granted(
     return granted
 
 
-def _release(process: subprocess.Popen[bytes], granted: bool) -> None:
+def _release_nodes(process: subprocess.Popen[bytes], granted: bool) -> None:
     """Give the nodes back, or the place in the queue up."""
     assert process.stdin is not None
     with suppress(OSError):
@@ -175,7 +175,7 @@ def _refused(nodes: int, talk: str) -> LaunchError:
     )
 
 
-def _hopeless(nodes: int, reason: str) -> LaunchError:
+def _build_hopeless(nodes: int, reason: str) -> LaunchError:
     return LaunchError(
         "allocation-refused",
         "Slurm gives no {nodes} nodes: {explanation} ({reason})",
@@ -186,16 +186,16 @@ def _hopeless(nodes: int, reason: str) -> LaunchError:
     )
 
 
-def _reason(job: str) -> str:
+def _read_reason(job: str) -> str:
     """Why Slurm lets a job wait, in its own word; empty if it does not, or gives no answer."""
     return (reading.tool(["squeue", "--noheader", "--jobs", job, "--format=%r"]) or "").strip().replace("None", "")
 
 
-def _talk(err: int) -> str:
+def _read_talk(err: int) -> str:
     return os.pread(err, _TALK_BYTES, 0).decode(errors="replace")
 
 
-def _program(name: str) -> str:
+def _find_program(name: str) -> str:
     path = shutil.which(name)
     if not path:
         raise LaunchError(

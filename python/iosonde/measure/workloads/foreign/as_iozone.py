@@ -17,9 +17,16 @@ from .iozone import TESTS, Settings
 
 # (kind, offsets) → number of -i. Tests 0 and 1 once more (rewrite, reread) unless -+n.
 _NUMBERS = {
-    ("write", "seq"): 0, ("read", "seq"): 1, ("read", "rnd"): 2, ("write", "rnd"): 2, ("read", "shuffled"): 2,
-    ("write", "shuffled"): 2, ("read", "reverse"): 3, ("write", "off0"): 4, ("read", "stride"): 5,
-}  # fmt: skip
+    ("write", "seq"): 0,
+    ("read", "seq"): 1,
+    ("read", "rnd"): 2,
+    ("write", "rnd"): 2,
+    ("read", "shuffled"): 2,
+    ("write", "shuffled"): 2,
+    ("read", "reverse"): 3,
+    ("write", "off0"): 4,
+    ("read", "stride"): 5,
+}
 _FLAGS = {"direct": "-I", "sync": "-o"}
 _KIB = 1024
 _IN_ORDER = Message("fixed-order", "IOzone takes its tests in the order of their numbers")
@@ -59,36 +66,36 @@ class _Test:
 def as_iozone(first: Sequence[PhasePlan], second: Sequence[PhasePlan]) -> AsIozone:
     """What two ranks do in their phases (of one rank ``second`` is ``first`` again) as IOzone's options."""
     tests, why = [], []
-    for one, other in zip(first, second, strict=True):
-        found = _test(one)
-        if isinstance(found, Message):
-            why.append(found.prefixed(one.operation))
+    for plan, other in zip(first, second, strict=True):
+        test = _test(plan)
+        if isinstance(test, Message):
+            why.append(test.prefixed(plan.operation))
             continue
-        tests.append(found)
-        if other is not one and isinstance(other.phase, Phase) and other.phase.files == found.files:
+        tests.append(test)
+        if other is not plan and isinstance(other.phase, Phase) and other.phase.files == test.files:
             why.append(
                 Message(
                     "shared-file",
                     "{phase}: ranks share a file, and each process of IOzone has its own",
-                    phase=one.operation,
+                    phase=plan.operation,
                 )
             )
-    why += _unlike(tests)
+    why += _compare_tests(tests)
     if why or not tests:
         return AsIozone(why=tuple(why) or (Message("no-phases", "there is no phase"),))
-    return AsIozone(tuple(_words(tests)), differs=tuple(_differs(tests, first)))
+    return AsIozone(tuple(_words(tests)), differs=tuple(_list_differences(tests, first)))
 
 
-def _test(one: PhasePlan) -> _Test | Message:
+def _test(phase_plan: PhasePlan) -> _Test | Message:
     """The test that it is, or why it is none."""
-    phase = one.phase
+    phase = phase_plan.phase
     if not isinstance(phase, Phase):
         return Message("not-posix", "not the POSIX calls that IOzone makes")
     if not isinstance(phase.files, Files) or phase.files.count > 1:
         return Message("several-files", "IOzone has one file a process")
     if phase.time_limit_ns or phase.max_operations or phase.passes > 1:
         return Message("limited-phase", "IOzone goes through its file once, without a limit")
-    if phase.arrival or one.backend != {"name": "posix"} or phase.order != "listed":
+    if phase.arrival or phase_plan.backend != {"name": "posix"} or phase.order != "listed":
         return Message(
             "paced-or-queued", "one operation after the other, as fast as they are done, is all that IOzone does"
         )
@@ -108,44 +115,52 @@ def _test(one: PhasePlan) -> _Test | Message:
         )
     if "close" not in others:
         return Message("no-close", "IOzone closes its file in each test")
-    return _Test(one.operation, number, step, offsets, phase.files, frozenset(phase.open_flags), "fsync" in others,
-                 one.timed)  # fmt: skip
+    return _Test(
+        phase_plan.operation,
+        number,
+        step,
+        offsets,
+        phase.files,
+        frozenset(phase.open_flags),
+        "fsync" in others,
+        phase_plan.timed,
+    )
 
 
-def _unlike(tests: Sequence[_Test]) -> Iterator[Message]:
+def _compare_tests(tests: Sequence[_Test]) -> Iterator[Message]:
     """A sentence for each thing that IOzone has once and the phases have twice."""
-    for what, seen in (
-        ("sizes of operations", {one.step.transfer_size for one in tests}),
-        ("sizes of files", {one.size for one in tests}),
-        ("sets of flags", {one.flags for one in tests}),
-        ("answers to whether fsync is in the clock", {one.flushed for one in tests if one.step.kind == "write"}),
+    for what, values in (
+        ("sizes of operations", {test.step.transfer_size for test in tests}),
+        ("sizes of files", {test.size for test in tests}),
+        ("sets of flags", {test.flags for test in tests}),
+        ("answers to whether fsync is in the clock", {test.flushed for test in tests if test.step.kind == "write"}),
     ):
-        if len(seen) > 1:
+        if len(values) > 1:
             yield Message(
                 "several-values",
                 "there are {count} {property}, and a run of IOzone has one",
-                count=len(seen),
+                count=len(values),
                 property=what,
             )
-    if others := sorted({flag for one in tests for flag in one.flags} - set(_FLAGS)):
+    if others := sorted({flag for test in tests for flag in test.flags} - set(_FLAGS)):
         yield Message("unsupported-flag", "IOzone has no option for {flags}", flags=", ".join(others))
-    for one in tests:
-        if one.size % _KIB or (one.step.transfer_size or 0) % _KIB or one.size % (one.step.transfer_size or 1):
+    for test in tests:
+        if test.size % _KIB or (test.step.transfer_size or 0) % _KIB or test.size % (test.step.transfer_size or 1):
             yield Message(
                 "not-a-multiple",
                 "{phase}: IOzone's sizes are whole KiB, and its file whole records",
-                phase=one.operation,
+                phase=test.operation,
             )
-    if tests and not any(one.number == 0 for one in tests):
+    if tests and not any(test.number == 0 for test in tests):
         yield Message("no-write", "nothing writes the file: IOzone's test 0 comes first")
 
 
 def _words(tests: Sequence[_Test]) -> Iterator[str]:
-    one = tests[0]
-    yield from ("-r", f"{(one.step.transfer_size or 0) // _KIB}k", "-s", f"{one.size // _KIB}k")
+    first = tests[0]
+    yield from ("-r", f"{(first.step.transfer_size or 0) // _KIB}k", "-s", f"{first.size // _KIB}k")
     for number in sorted({test.number for test in tests}):
         yield from ("-i", str(number))
-    if not any(_again(tests).values()):
+    if not any(_list_repeats(tests).values()):
         yield "-+n"
     yield "-c"  # close is in the clock of a native phase
     if any(test.flushed for test in tests):
@@ -154,44 +169,51 @@ def _words(tests: Sequence[_Test]) -> Iterator[str]:
     for step in strides[:1]:
         hole = int(step.offsets["stride"].get("hole", 0)) if isinstance(step.offsets, dict) else 0
         yield from ("-j", str(hole // (step.transfer_size or 1) + 1))
-    yield from (_FLAGS[flag] for flag in sorted(one.flags))
+    yield from (_FLAGS[flag] for flag in sorted(first.flags))
 
 
 def of_settings(settings: Settings) -> AsIozone:
     """The native workload ``iozone``: the options that it was made of, or could have been."""
-    asked = set(settings.tests)  # -i 0 writes the file of all others
-    numbers = [number for number, named in TESTS.items() if number == 0 or {name for name, _ in named} & asked]
+    chosen = set(settings.tests)  # -i 0 writes the file of all others
+    numbers = [number for number, members in TESTS.items() if number == 0 or {name for name, _ in members} & chosen]
     options = [word for number in numbers for word in ("-i", str(number))]
     options += ["-j", str(settings.stride)] if 5 in numbers else []
-    given = {"-+n": not {"rewrite", "reread"} & set(settings.tests), "-c": "close" in settings.inside,
-             "-e": "fsync" in settings.inside, "-I": settings.direct, "-o": settings.synchronous,
-             "-+d": settings.verify}  # fmt: skip
+    flags = {
+        "-+n": not {"rewrite", "reread"} & set(settings.tests),
+        "-c": "close" in settings.inside,
+        "-e": "fsync" in settings.inside,
+        "-I": settings.direct,
+        "-o": settings.synchronous,
+        "-+d": settings.verify,
+    }
     sizes = ("-r", f"{settings.record_size // _KIB}k", "-s", f"{settings.file_size // _KIB}k")
     if settings.record_size % _KIB:
         return AsIozone(why=(Message("not-a-multiple", "IOzone's sizes are whole KiB"),))
-    return AsIozone((*sizes, *options, *(flag for flag, wanted in given.items() if wanted)),
-                    differs=tuple(_differs_of(settings, numbers)))  # fmt: skip
+    return AsIozone(
+        (*sizes, *options, *(flag for flag, is_set in flags.items() if is_set)),
+        differs=tuple(_differs_of(settings, numbers)),
+    )
 
 
 def _differs_of(settings: Settings, numbers: Sequence[int]) -> Iterator[Message]:
     """What IOzone does otherwise when it is asked for these tests."""
-    asked, again = set(settings.tests), {"rewrite", "reread"} & set(settings.tests)
-    if "write" not in asked:
+    chosen, again = set(settings.tests), {"rewrite", "reread"} & set(settings.tests)
+    if "write" not in chosen:
         yield Message(
             "timed-write",
             "IOzone times -i 0, which writes the files; here they are written before, outside the clock",
         )
-    if again and (once := [n for n in (0, 1) if n in numbers and TESTS[n][1][0] not in asked]):
+    if again and (once := [n for n in (0, 1) if n in numbers and TESTS[n][1][0] not in chosen]):
         yield _twice(once[0])
-    if len(asked & {name for name, _ in TESTS[2]}) == 1:
+    if len(chosen & {name for name, _ in TESTS[2]}) == 1:
         yield _BOTH_WAYS
     if [name for name in settings.tests if name not in again] != [
-        name for named in TESTS.values() for name, _ in named if name in asked - again
+        name for members in TESTS.values() for name, _ in members if name in chosen - again
     ]:
         yield _IN_ORDER
-    if settings.cache == "cold" and any("read" in name for name in asked):
+    if settings.cache == "cold" and any("read" in name for name in chosen):
         yield _WARM
-    if any(name.startswith("random") for name in asked):
+    if any(name.startswith("random") for name in chosen):
         yield Message("own-random-order", "the order of IOzone's random tests is its own")
 
 
@@ -199,15 +221,15 @@ def _twice(test: int) -> Message:
     return Message("test-done-twice", "-i {test} is done twice, too", test=test)
 
 
-def _again(tests: Sequence[_Test]) -> dict[int, bool]:
+def _list_repeats(tests: Sequence[_Test]) -> dict[int, bool]:
     """Test 0 and 1 → whether there is a second one, which IOzone does unless -+n."""
     return {number: sum(test.number == number for test in tests) > 1 for number in (0, 1)}
 
 
-def _differs(tests: Sequence[_Test], plans: Sequence[PhasePlan]) -> Iterator[Message]:
+def _list_differences(tests: Sequence[_Test], plans: Sequence[PhasePlan]) -> Iterator[Message]:
     if (numbers := [test.number for test in tests]) != sorted(numbers):
         yield _IN_ORDER
-    again, there = _again(tests), {test.number for test in tests}
+    again, there = _list_repeats(tests), {test.number for test in tests}
     if any(again.values()) and (once := [number for number in (0, 1) if number in there and not again[number]]):
         yield _twice(once[0])
     directions = {test.step.kind for test in tests if test.number == 2}

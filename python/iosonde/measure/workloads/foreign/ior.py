@@ -121,11 +121,11 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
         other = (rank + (settings.shift + 1) * max(shift, 1)) % ranks if settings.shift else rank
         plans.append(_plan(settings, "check_write", other, rank, ranks, timed=False))
     if settings.read:
-        plans.append(_plan(settings, "read", _reader(settings, rank, ranks, shift), rank, ranks, timed=True))
+        plans.append(_plan(settings, "read", _choose_source(settings, rank, ranks, shift), rank, ranks, timed=True))
     return plans
 
 
-def _reader(settings: Settings, rank: int, ranks: int, shift: int) -> int:
+def _choose_source(settings: Settings, rank: int, ranks: int, shift: int) -> int:
     """Whose data this rank reads. ``shift`` reaches the next node."""
     if settings.random_reader:
         away = settings.shift * max(shift, 1)
@@ -140,7 +140,7 @@ def _plan(settings: Settings, name: str, data_of: int, rank: int, ranks: int, ti
         files = Files(f"{folder}/testFile.", 1, first=data_of)
     else:
         files = Files("ior/testFile.", 1)
-    data = _accesses(settings, kind, data_of, ranks)
+    data = _build_accesses(settings, kind, data_of, ranks)
     last = (Step("fsync"),) if settings.fsync and kind == "write" else ()
     steps = (Step("create" if kind == "write" else "open"), *data, *last, Step("close"))
     phase = Phase(
@@ -154,7 +154,7 @@ def _plan(settings: Settings, name: str, data_of: int, rank: int, ranks: int, ti
     return PhasePlan(name, phase, BANDWIDTH, kind, timed, reads, shared=shared, distinct_bytes=distinct)
 
 
-def _accesses(settings: Settings, kind: str, rank: int, ranks: int) -> tuple[Step, ...]:
+def _build_accesses(settings: Settings, kind: str, rank: int, ranks: int) -> tuple[Step, ...]:
     block, transfer, segments = settings.block_size, settings.transfer_size, settings.segments
     if settings._single:
         steps = [Step(kind, transfer, base=at, size=transfer) for at in _offsets(settings, rank, ranks)]
@@ -221,49 +221,49 @@ _QUIET = ("summaryformat", "summaryfile", "saverankperformancedetailscsv", "save
 
 def translate(words: list[str]) -> Translation:
     """From IOR's options. Raises InputError."""
-    given = read("ior", words, _OPTIONS)
-    if given.text("-a", "POSIX").upper() != "POSIX":
-        given.refuse("-a", "the engine does POSIX calls, not {api}", api=given.text("-a"))
-    for directives in given.values.get("-O", ()):
+    options = read("ior", words, _OPTIONS)
+    if options.text("-a", "POSIX").upper() != "POSIX":
+        options.refuse("-a", "the engine does POSIX calls, not {api}", api=options.text("-a"))
+    for directives in options.values.get("-O", ()):
         for directive in directives.split(","):
             if directive.partition("=")[0].lower() not in _QUIET:
-                given.refuse(f"-O {directive.partition('=')[0]}", "unknown here")
-    if given.times("-z") > 1:
-        given.refuse("-z -z", "offsets that may overlap")
-    if given.has("-C") and given.has("-Z"):
-        given.refuse("-C -Z", "IOR allows one of them")
-    if given.has("-Z") and given.has("-z") and not given.has("-F"):
-        given.refuse("-Z -z", "IOR allows both with -F only")
-    if given.times("-Z") > 1:
-        given.refuse("-Z -Z", "a shuffle of all tasks")
-    given.check()
-    asked = any(given.has(name) for name in ("-w", "-r", "-R", "-W"))
-    read_back = given.has("-r") or given.has("-R") or not asked
+                options.refuse(f"-O {directive.partition('=')[0]}", "unknown here")
+    if options.times("-z") > 1:
+        options.refuse("-z -z", "offsets that may overlap")
+    if options.has("-C") and options.has("-Z"):
+        options.refuse("-C -Z", "IOR allows one of them")
+    if options.has("-Z") and options.has("-z") and not options.has("-F"):
+        options.refuse("-Z -z", "IOR allows both with -F only")
+    if options.times("-Z") > 1:
+        options.refuse("-Z -Z", "a shuffle of all tasks")
+    options.check()
+    has_operation = any(options.has(name) for name in ("-w", "-r", "-R", "-W"))
+    read_back = options.has("-r") or options.has("-R") or not has_operation
     settings = Settings(
-        transfer_size=given.size("-t", 262144),
-        block_size=given.size("-b", 1048576),
-        segments=given.size("-s", 1),
-        file_per_process=given.has("-F"),
-        write=given.has("-w") or not asked,
+        transfer_size=options.size("-t", 262144),
+        block_size=options.size("-b", 1048576),
+        segments=options.size("-s", 1),
+        file_per_process=options.has("-F"),
+        write=options.has("-w") or not has_operation,
         read=read_back,
-        check_write=given.has("-W"),
-        verify=given.has("-R"),
-        fsync=given.has("-e"),
-        fsync_per_write=given.has("-Y"),
-        random_order=given.has("-z"),
-        shift=given.number("-Q", 1) if given.has("-C") or given.has("-Z") else 0,
-        random_reader=given.has("-Z"),
-        direct=given.has("-B") or given.has("--posix.odirect"),
-        unique_directories=given.has("-u") and given.has("-F"),
-        seed=given.number("--random-offset-seed", given.number("-X", 0)),
+        check_write=options.has("-W"),
+        verify=options.has("-R"),
+        fsync=options.has("-e"),
+        fsync_per_write=options.has("-Y"),
+        random_order=options.has("-z"),
+        shift=options.number("-Q", 1) if options.has("-C") or options.has("-Z") else 0,
+        random_reader=options.has("-Z"),
+        direct=options.has("-B") or options.has("--posix.odirect"),
+        unique_directories=options.has("-u") and options.has("-F"),
+        seed=options.number("--random-offset-seed", options.number("-X", 0)),
     )
-    path = given.text("-o")
+    path = options.text("-o")
     return Translation(
         workload="ior",
         settings=settings,
-        repetitions=given.number("-i", 1) if given.has("-i") else None,
+        repetitions=options.number("-i", 1) if options.has("-i") else None,
         target=str(PurePath(path).parent) if path else None,
-        ignored=tuple(given.ignored.items()),
+        ignored=tuple(options.ignored.items()),
         notes=_notes(settings),
     )
 

@@ -114,7 +114,7 @@ def _plan(settings: Settings, name: str, rank: int, timed: bool) -> PhasePlan:
     kind = _KINDS[name]
     first = Step("create" if name == "write" else "open")
     last = (Step("fsync"), Step("close")) if kind == "write" else (Step("close"),)
-    flags = [flag for flag, wanted in (("direct", settings.direct), ("sync", settings.synchronous)) if wanted]
+    flags = [flag for flag, is_set in (("direct", settings.direct), ("sync", settings.synchronous)) if is_set]
     files = Files("iozone/iozone.DUMMY.", 1, first=rank)
     phase = Phase(
         name, files, (first, *_records(settings, name, kind, rank), *last),
@@ -191,21 +191,21 @@ def translate(words: list[str]) -> Translation:
         while place < len(words) and not words[place].startswith("-"):
             listed.append(words.pop(place))
         words.insert(place, " ".join(listed))
-    given = read("iozone", words, _OPTIONS)
-    tests = _tests(given)
-    given.check()
-    inside = tuple(name for flag, name in (("-e", "fsync"), ("-c", "close")) if given.has(flag))
+    options = read("iozone", words, _OPTIONS)
+    tests = _choose_tests(options)
+    options.check()
+    inside = tuple(name for flag, name in (("-e", "fsync"), ("-c", "close")) if options.has(flag))
     settings = Settings(
-        file_size=given.size("-s", 512 * 1024, unit=1024),
-        record_size=given.size("-r", 4096, unit=1024),
+        file_size=options.size("-s", 512 * 1024, unit=1024),
+        record_size=options.size("-r", 4096, unit=1024),
         tests=tests,
-        stride=given.number("-j", 17),
+        stride=options.number("-j", 17),
         inside=inside,
-        synchronous=given.has("-o"),
-        direct=given.has("-I"),
-        verify=given.has("-+d"),
+        synchronous=options.has("-o"),
+        direct=options.has("-I"),
+        verify=options.has("-+d"),
     )
-    path = listed[0] if listed else given.text("-f")
+    path = listed[0] if listed else options.text("-f")
     if len({str(PurePath(name).parent) for name in listed}) > 1:
         raise InputError(
             "too-many-directories", "iozone -F: the files lie in several directories", "there is one target: give one"
@@ -215,19 +215,19 @@ def translate(words: list[str]) -> Translation:
         settings=settings,
         repetitions=None,
         target=str(PurePath(path).parent) if path else None,
-        ranks=given.number("-t", 1),
-        ignored=tuple(given.ignored.items()),
-        notes=_notes(given, settings),
+        ranks=options.number("-t", 1),
+        ignored=tuple(options.ignored.items()),
+        notes=_notes(options, settings),
     )
 
 
-def _tests(given: Given) -> tuple[str, ...]:
+def _choose_tests(options: Given) -> tuple[str, ...]:
     """The tests in IOzone's order, whatever the order of the options."""
-    asked = [int(text) if text.isdigit() else -1 for text in given.values.get("-i", ["0", "1"])]
-    for number in sorted({number for number in asked if number not in TESTS}):
-        given.refuse(f"-i {number}", "stdio, mixed and pread tests are not there (0 to 5 are)")
-    names = [name for number, tests in TESTS.items() if number in asked for name, _ in tests]
-    return tuple(name for name in names if not (given.has("-+n") and name in _AGAIN))
+    numbers = [int(text) if text.isdigit() else -1 for text in options.values.get("-i", ["0", "1"])]
+    for number in sorted({number for number in numbers if number not in TESTS}):
+        options.refuse(f"-i {number}", "stdio, mixed and pread tests are not there (0 to 5 are)")
+    names = [name for number, tests in TESTS.items() if number in numbers for name, _ in tests]
+    return tuple(name for name in names if not (options.has("-+n") and name in _AGAIN))
 
 
 def _notes(given: Given, settings: Settings) -> tuple[str, ...]:

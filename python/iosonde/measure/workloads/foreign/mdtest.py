@@ -85,12 +85,12 @@ class Settings:
     @property
     def tree(self) -> int:
         """Directories of one tree."""
-        return _holding(self.branches, self.depth, leaf_only=False)
+        return _count_directories(self.branches, self.depth, leaf_only=False)
 
     @property
     def _leaves(self) -> int:
         """Directories of one tree that hold items."""
-        return _holding(self.branches, self.depth, self.leaf_only)
+        return _count_directories(self.branches, self.depth, self.leaf_only)
 
     @property
     def per_directory(self) -> int:
@@ -138,8 +138,8 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
     """The phases of ``rank``; every rank has the same number of them. ``shift`` reaches the next node."""
     neighbour = settings.stride * max(shift, 1)
     plans = []
-    for what, wanted in (("directory", settings.directories), ("file", settings.files)):
-        if not wanted:
+    for what, is_included in (("directory", settings.directories), ("file", settings.files)):
+        if not is_included:
             continue
         for name, steps in _steps(settings, what):
             if name != "create" and name not in settings.phases:
@@ -147,7 +147,7 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
             owner = (rank + PHASES.index(name) * neighbour) % ranks
             title = f"{what}_{_TITLES[name]}"
             order = "shuffled" if settings.random_stat and name in ("stat", "read") else "listed"
-            items = _items(settings, what, owner)
+            items = _build_items(settings, what, owner)
             phase = Phase(title, items, steps, order=order, verify=settings.verify)
             reads = (items,) if name == "read" and isinstance(items, Files) else ()
             plans.append(PhasePlan(title, phase, RATE, steps[0].kind, name in settings.phases, reads))
@@ -172,7 +172,7 @@ def _steps(settings: Settings, what: str) -> list[tuple[str, tuple[Step, ...]]]:
     ]
 
 
-def _items(settings: Settings, what: str, owner: int) -> Files | FileNames:
+def _build_items(settings: Settings, what: str, owner: int) -> Files | FileNames:
     base = f"mdtest/mdtest_tree.{owner}.0" if settings.unique_directories else "mdtest/mdtest_tree.0"
     stem = f"{'dir' if what == 'directory' else 'file'}.mdtest.{owner}."
     if settings._leaves == 1:
@@ -230,45 +230,45 @@ _OPTIONS = {
 
 def translate(words: list[str]) -> Translation:
     """From mdtest's options. Raises InputError."""
-    given = read("mdtest", words, _OPTIONS)
-    if given.text("-a", "POSIX").upper() != "POSIX":
-        given.refuse("-a", "the engine does POSIX calls, not {api}", api=given.text("-a"))
-    if given.has("-n") and given.has("-I"):
-        given.refuse("-n -I", "several test directories; give one of them")
-    if "@" in given.text("-d"):
-        given.refuse("-d", "there is one target")
-    given.check()
+    options = read("mdtest", words, _OPTIONS)
+    if options.text("-a", "POSIX").upper() != "POSIX":
+        options.refuse("-a", "the engine does POSIX calls, not {api}", api=options.text("-a"))
+    if options.has("-n") and options.has("-I"):
+        options.refuse("-n -I", "several test directories; give one of them")
+    if "@" in options.text("-d"):
+        options.refuse("-d", "there is one target")
+    options.check()
     flags = {"-C": "create", "-T": "stat", "-E": "read", "-r": "remove"}
-    branches, depth = given.number("-b", 1), given.number("-z", 0)
-    files_only, directories_only = given.has("-F"), given.has("-D")
-    leaf_only = given.has("-L")
+    branches, depth = options.number("-b", 1), options.number("-z", 0)
+    files_only, directories_only = options.has("-F"), options.has("-D")
+    leaf_only = options.has("-L")
     settings = Settings(
-        items=given.size("-n", 0) or given.size("-I", 0) * _holding(max(branches, 1), depth, leaf_only),
+        items=options.size("-n", 0) or options.size("-I", 0) * _count_directories(max(branches, 1), depth, leaf_only),
         files=files_only or not directories_only,
         directories=directories_only or not files_only,
-        unique_directories=given.has("-u"),
+        unique_directories=options.has("-u"),
         branches=max(branches, 1),
         depth=depth,
         leaf_only=leaf_only,
-        write_bytes=given.size("-w", 0),
-        read_bytes=given.size("-e", 0),
-        fsync=given.has("-y"),
-        stride=given.number("-N", 0),
-        random_stat=given.has("-R"),
-        verify=given.has("-X") or given.has("--verify-read"),
-        phases=tuple(name for flag, name in flags.items() if given.has(flag)) or PHASES,
+        write_bytes=options.size("-w", 0),
+        read_bytes=options.size("-e", 0),
+        fsync=options.has("-y"),
+        stride=options.number("-N", 0),
+        random_stat=options.has("-R"),
+        verify=options.has("-X") or options.has("--verify-read"),
+        phases=tuple(name for flag, name in flags.items() if options.has(flag)) or PHASES,
     )
     return Translation(
         workload="mdtest",
         settings=settings,
-        repetitions=given.number("-i", 1) if given.has("-i") else None,
-        target=given.text("-d") or None,
-        ignored=tuple(given.ignored.items()),
+        repetitions=options.number("-i", 1) if options.has("-i") else None,
+        target=options.text("-d") or None,
+        ignored=tuple(options.ignored.items()),
         notes=_notes(settings),
     )
 
 
-def _holding(branches: int, depth: int, leaf_only: bool) -> int:
+def _count_directories(branches: int, depth: int, leaf_only: bool) -> int:
     """Directories that hold items."""
     return branches**depth if leaf_only else sum(branches**level for level in range(depth + 1))
 

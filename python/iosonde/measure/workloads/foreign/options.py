@@ -62,8 +62,8 @@ class Given:
         text = self.text(name)
         if not text:
             return default
-        found = re.fullmatch(r"(\d{1,15})([kmgt]?)", text.lower())
-        if not found:
+        match = re.fullmatch(r"(\d{1,15})([kmgt]?)", text.lower())
+        if not match:
             raise InputError(
                 "invalid-size",
                 "{tool} {option} {setting}: not a size",
@@ -72,8 +72,8 @@ class Given:
                 option=name,
                 setting=text,
             )
-        factor = {"": unit, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}[found.group(2)]
-        return int(found.group(1)) * factor
+        factor = {"": unit, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}[match.group(2)]
+        return int(match.group(1)) * factor
 
     def refuse(self, name: str, why: str, /, **values: object) -> None:
         """Note that this option cannot be done; ``why`` is a template of a Message."""
@@ -82,14 +82,14 @@ class Given:
     def check(self) -> None:
         """Raises InputError that names every option that cannot be done, one sentence each."""
         if self.cannot:
-            said = "; ".join(f"{name}: {why}" for name, why in self.cannot.items())
+            reasons = "; ".join(f"{name}: {why}" for name, why in self.cannot.items())
             raise InputError(
                 "unsupported-option",
                 "{tool} cannot be run natively like this: {reasons}",
                 "leave these out, or run {tool} itself (without {spell.native})",
                 tool=self.tool,
                 options=", ".join(self.cannot),
-                reasons=said,
+                reasons=reasons,
             )
 
 
@@ -98,9 +98,9 @@ def read(tool: str, words: Sequence[str], known: Mapping[str, Option]) -> Given:
 
     ``known`` is by name with its dashes (``-b``, ``--name``). Raises InputError for words that are no options.
     """
-    given, left = Given(tool), list(words)
-    while left:
-        word = left.pop(0)
+    options, remaining = Given(tool), list(words)
+    while remaining:
+        word = remaining.pop(0)
         if not word.startswith("-") or word == "-":
             raise InputError(
                 "unexpected-argument",
@@ -111,17 +111,17 @@ def read(tool: str, words: Sequence[str], known: Mapping[str, Option]) -> Given:
             )
         if word.startswith(("--", "-+")):
             name, equals, value = word.partition("=")
-            _take(given, name, known.get(name), value if equals else None, left)
+            _take(options, name, known.get(name), value if equals else None, remaining)
             continue
         letters = word[1:]
         while letters:
             name, letters = f"-{letters[0]}", letters[1:]
             option = known.get(name)
             if option is not None and option.takes:
-                _take(given, name, option, letters.removeprefix("=") if letters else None, left)
+                _take(options, name, option, letters.removeprefix("=") if letters else None, remaining)
                 break
-            _take(given, name, option, None, left)
-    return given
+            _take(options, name, option, None, remaining)
+    return options
 
 
 def _take(given: Given, name: str, option: Option | None, value: str | None, left: list[str]) -> None:

@@ -20,13 +20,13 @@ from .family import NOT_KNOWN, FileSystemFamily, Redundancy, condition
 # Of all that Ceph warns of, what makes it slower or less safe than it is: not that a pool has no application.
 _TROUBLE = re.compile(r"DOWN|DEGRADED|AVAILABILITY|FULL|SLOW_OPS|DAMAGE|INCONSISTENT")
 # Of a host or a rack all of whose OSDs are down: these are named themselves.
-_WHOLE = re.compile(r"OSD_\w+_DOWN")
+_GROUP_DOWN = re.compile(r"OSD_\w+_DOWN")
 _OSD = re.compile(r"(osd\.\d+) \(.*host=([^,)]+)")
 _CONNECT_S = 4
 
 
-def _identity(target: Path, found: Mount) -> dict[str, Any]:
-    layout = layout_of(target, Path(found.mount_point))
+def _read_identity(target: Path, mount_entry: Mount) -> dict[str, Any]:
+    layout = layout_of(target, Path(mount_entry.mount_point))
     version = _ask("version")
     # Who did not answer once is not asked again: each question may take seconds.
     pool = _ask("osd", "pool", "get", layout["pool"], "all") if version and layout and "pool" in layout else None
@@ -37,13 +37,13 @@ def _identity(target: Path, found: Mount) -> dict[str, Any]:
 
 
 def _condition(target: Path, found: Mount) -> TargetCondition | None:
-    told = _ask("health", "detail")
-    if not told:
+    health = _ask("health", "detail")
+    if not health:
         return None
     layout = layout_of(target, Path(found.mount_point)) or {}
     pool = _ask("osd", "pool", "get", layout["pool"], "size") if "pool" in layout else None
     size = (pool or {}).get("size")
-    return condition(troubles(told), {"pool_size": str(size)} if size else None)
+    return condition(troubles(health), {"pool_size": str(size)} if size else None)
 
 
 def layout_of(path: Path, mount_point: Path) -> dict[str, str] | None:
@@ -51,10 +51,10 @@ def layout_of(path: Path, mount_point: Path) -> dict[str, str] | None:
     while True:
         for name in ("ceph.dir.layout", "ceph.file.layout"):
             try:
-                told = os.getxattr(path, name).decode(errors="replace")
+                layout = os.getxattr(path, name).decode(errors="replace")
             except OSError:
                 continue
-            return dict(word.split("=", 1) for word in told.split() if "=" in word)
+            return dict(word.split("=", 1) for word in layout.split() if "=" in word)
         if path in (mount_point, path.parent):
             return None
         path = path.parent
@@ -64,34 +64,34 @@ def spread(pool: dict[str, Any] | None, code: dict[str, Any] | None, tree: dict[
     """From ``osd pool get POOL all``, ``osd erasure-code-profile get`` and ``osd tree``. The first server of an object
     passes it on."""
     nodes = (tree or {}).get("nodes") or []
-    hosts = [str(one["name"]) for one in nodes if one.get("type") == "host" and one.get("children")]
-    found: Redundancy = {**NOT_KNOWN, "copied_by": "servers", "servers": hosts or None}
+    hosts = [str(node["name"]) for node in nodes if node.get("type") == "host" and node.get("children")]
+    redundancy: Redundancy = {**NOT_KNOWN, "copied_by": "servers", "servers": hosts or None}
     if code:
         parts = [reading.integer(str(code.get(name))) for name in ("k", "m")]
-        return {**found, "copies": 1, "data_parts": parts[0], "parity_parts": parts[1]}
-    return {**found, "copies": (pool or {}).get("size")}
+        return {**redundancy, "copies": 1, "data_parts": parts[0], "parity_parts": parts[1]}
+    return {**redundancy, "copies": (pool or {}).get("size")}
 
 
-def troubles(told: dict[str, Any]) -> list[str]:
+def troubles(health: dict[str, Any]) -> list[str]:
     """Of ``health detail``: OSDs that are down, with their host, and the names of what else troubles it."""
-    found: list[str] = []
-    checks = told.get("checks") or {}
+    messages: list[str] = []
+    checks = health.get("checks") or {}
     for code, check in sorted(checks.items()):
-        if not _TROUBLE.search(code) or check.get("muted") or (_WHOLE.fullmatch(code) and "OSD_DOWN" in checks):
+        if not _TROUBLE.search(code) or check.get("muted") or (_GROUP_DOWN.fullmatch(code) and "OSD_DOWN" in checks):
             continue
-        said = [_OSD.match(one.get("message", "")) for one in check.get("detail") or ()]
-        osds = [f"{one[1]} on {one[2]} down" for one in said if one]
-        found += osds if code == "OSD_DOWN" and osds else [code]
-    return found
+        matches = [_OSD.match(detail.get("message", "")) for detail in check.get("detail") or ()]
+        osds = [f"{match[1]} on {match[2]} down" for match in matches if match]
+        messages += osds if code == "OSD_DOWN" and osds else [code]
+    return messages
 
 
 def _ask(*words: str) -> dict[str, Any] | None:
-    told = reading.tool(["ceph", "--connect-timeout", str(_CONNECT_S), *words, "--format", "json"])
+    output = reading.tool(["ceph", "--connect-timeout", str(_CONNECT_S), *words, "--format", "json"])
     try:
-        found = json.loads(told) if told else None
+        answer = json.loads(output) if output else None
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return answer if isinstance(answer, dict) else None
 
 
-FAMILY = FileSystemFamily("ceph", _identity, ("ceph", "fuse.ceph", "fuse.ceph-fuse"), condition=_condition)
+FAMILY = FileSystemFamily("ceph", _read_identity, ("ceph", "fuse.ceph", "fuse.ceph-fuse"), condition=_condition)

@@ -26,28 +26,28 @@ _silent: set[str] = set()
 _DISTRIBUTE, _REPLICATE, _DISPERSE = "distribute", "replicate", "disperse"
 
 
-def _identity(target: Path, found: mount.Mount) -> dict[str, Any]:
-    root, volume = mount.whole(found), _volume(found)
+def _read_identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any]:
+    root, volume = mount.whole(mount_entry), _parse_volume(mount_entry)
     graph = gluster_graph.read(root) if root else None
-    told = _info(found)
-    made = of_graph(graph) if graph else of_info(told) if told is not None else {"type": None, **NOT_KNOWN}
+    info = _query_info(mount_entry)
+    layout = of_graph(graph) if graph else of_info(info) if info is not None else {"type": None, **NOT_KNOWN}
     return {
         "volume": volume,
         "version": _version(root),
-        "status": told.findtext(".//volume/statusStr") if told is not None else None,
-        **made,
-        "options_set": options_set(told),
-        "placement": placement(_pathinfo(target)),
+        "status": info.findtext(".//volume/statusStr") if info is not None else None,
+        **layout,
+        "options_set": options_set(info),
+        "placement": placement(_read_pathinfo(target)),
     }
 
 
 def _condition(target: Path, found: mount.Mount) -> TargetCondition | None:
     root = mount.whole(found)
     graph = gluster_graph.read(root) if root else None
-    told = _info(found)
+    info = _query_info(found)
     if not graph:
-        return condition(None, options_set(told)) if told is not None else None
-    return condition(troubles(graph), options(graph) | options_set(told))
+        return condition(None, options_set(info)) if info is not None else None
+    return condition(troubles(graph), options(graph) | options_set(info))
 
 
 def of_graph(graph: Graph) -> dict[str, Any]:
@@ -63,30 +63,32 @@ def of_graph(graph: Graph) -> dict[str, Any]:
         "type": f"distributed-{kind}" if len(groups) > 1 else kind,
         "bricks": [brick.place for brick in graph.bricks],
         "shard_block_size": shards[0].live.get("shard-block-size") if shards else None,
-        **_spread(kind, parts, spare, arbiters, [brick.host for brick in graph.bricks]),
+        **_describe_redundancy(kind, parts, spare, arbiters, [brick.host for brick in graph.bricks]),
     }
 
 
-def of_info(told: ElementTree.Element) -> dict[str, Any]:
+def of_info(info: ElementTree.Element) -> dict[str, Any]:
     """The same from ``volume info --xml``, where the mount shows nothing."""
     names = ("distCount", "replicaCount", "arbiterCount", "disperseCount", "redundancyCount")
-    counts = {name: reading.integer(told.findtext(f".//volume/{name}")) or 0 for name in names}
+    counts = {name: reading.integer(info.findtext(f".//volume/{name}")) or 0 for name in names}
     kind = _DISPERSE if counts["disperseCount"] else _REPLICATE if counts["replicaCount"] > 1 else _DISTRIBUTE
-    bricks = [one.text or "" for one in told.findall(".//bricks/brick/name")]
+    bricks = [element.text or "" for element in info.findall(".//bricks/brick/name")]
     several = counts["distCount"] > 1 and kind != _DISTRIBUTE
     parts = counts["disperseCount"] if kind == _DISPERSE else counts["replicaCount"]
     hosts = [brick.partition(":/")[0] for brick in bricks]
-    set_ = options_set(told)
+    set_ = options_set(info)
     sharded = set_.get("features.shard") in ("on", "enable", "yes", "true", "1")
     return {
         "type": f"distributed-{kind}" if several else kind,
         "bricks": bricks,
         "shard_block_size": set_.get("features.shard-block-size", "64MB") if sharded else None,
-        **_spread(kind, parts, counts["redundancyCount"], counts["arbiterCount"], hosts),
+        **_describe_redundancy(kind, parts, counts["redundancyCount"], counts["arbiterCount"], hosts),
     }
 
 
-def _spread(kind: str, parts: int, spare: int | None, arbiters: int | None, hosts: list[str]) -> Redundancy:
+def _describe_redundancy(
+    kind: str, parts: int, spare: int | None, arbiters: int | None, hosts: list[str]
+) -> Redundancy:
     """An arbiter of a replicated volume holds no data."""
     code = kind == _DISPERSE and spare is not None
     return {
@@ -101,18 +103,18 @@ def _spread(kind: str, parts: int, spare: int | None, arbiters: int | None, host
 def options(graph: Graph) -> dict[str, str]:
     """The live ones: which translators the client has, by the options that put them in, and what these say of
     themselves."""
-    have = {one.type for one in graph.translators.values()}
-    found = {f"performance.{name}": "on" if kind in have else "off" for name, kind in gluster_graph.SWITCHED.items()}
-    for one in graph.translators.values():
-        found |= {f"{one.type.rpartition('/')[2]}.{name}": value for name, value in one.live.items()}
-    return found
+    have = {translator.type for translator in graph.translators.values()}
+    settings = {f"performance.{name}": "on" if kind in have else "off" for name, kind in gluster_graph.SWITCHED.items()}
+    for translator in graph.translators.values():
+        settings |= {f"{translator.type.rpartition('/')[2]}.{name}": value for name, value in translator.live.items()}
+    return settings
 
 
-def options_set(told: ElementTree.Element | None) -> dict[str, str]:
+def options_set(info: ElementTree.Element | None) -> dict[str, str]:
     """Those that the administrator set on the volume, by their own names; not who may mount it."""
-    found = told.findall(".//volume/options/option") if told is not None else []
-    named = {one.findtext("name", ""): one.findtext("value", "") for one in found}
-    return {name: value for name, value in named.items() if not name.startswith(("auth.", "ssl."))}
+    elements = info.findall(".//volume/options/option") if info is not None else []
+    values = {element.findtext("name", ""): element.findtext("value", "") for element in elements}
+    return {name: value for name, value in values.items() if not name.startswith(("auth.", "ssl."))}
 
 
 def troubles(graph: Graph) -> list[str] | None:
@@ -131,7 +133,7 @@ def placement(pathinfo: str) -> list[str] | None:
     return [f"{host}:{brick}" for brick, host in _POSIX.findall(pathinfo)] or None
 
 
-def _pathinfo(target: Path) -> str:
+def _read_pathinfo(target: Path) -> str:
     try:
         return os.getxattr(target, "trusted.glusterfs.pathinfo").decode(errors="replace")
     except OSError:  # only root may ask
@@ -140,26 +142,26 @@ def _pathinfo(target: Path) -> str:
 
 def _version(root: str | None) -> str | None:
     try:
-        found: str | None = json.loads(reading.text(f"{root}/.meta/version") or "{}").get("Package Version")
+        version: str | None = json.loads(reading.text(f"{root}/.meta/version") or "{}").get("Package Version")
     except (ValueError, AttributeError):
         return None
-    return found
+    return version
 
 
-def _volume(found: mount.Mount) -> str:
+def _parse_volume(mount_entry: mount.Mount) -> str:
     """Of ``server:/volume/folder``."""
-    return found.source.rpartition(":")[2].strip("/").partition("/")[0]
+    return mount_entry.source.rpartition(":")[2].strip("/").partition("/")[0]
 
 
-def _info(found: mount.Mount) -> ElementTree.Element | None:
+def _query_info(mount_entry: mount.Mount) -> ElementTree.Element | None:
     """``volume info --xml``, from the daemon of the server that the mount names."""
-    server, volume = (found.server or "").strip("[]"), _volume(found)
+    server, volume = (mount_entry.server or "").strip("[]"), _parse_volume(mount_entry)
     if not server or not volume or server in _silent:
         return None
     words = ["gluster", "--mode=script", f"--remote-host={server}", "volume", "info", volume, "--xml"]
-    told = reading.tool(words, _ANSWER_S)
+    output = reading.tool(words, _ANSWER_S)
     try:
-        read = ElementTree.fromstring(told or "<none/>")
+        read = ElementTree.fromstring(output or "<none/>")
     except ElementTree.ParseError:
         read = ElementTree.Element("none")
     if read.find(".//volume") is not None:
@@ -168,4 +170,4 @@ def _info(found: mount.Mount) -> ElementTree.Element | None:
     return None
 
 
-FAMILY = FileSystemFamily("gluster", _identity, ("fuse.glusterfs", "glusterfs"), condition=_condition)
+FAMILY = FileSystemFamily("gluster", _read_identity, ("fuse.glusterfs", "glusterfs"), condition=_condition)

@@ -78,7 +78,10 @@ class Graph:
 
     def of_type(self, kind: str) -> list[Translator]:
         """The translators of a type, in the volume's order."""
-        return sorted((one for one in self.translators.values() if one.type == kind), key=lambda one: _number(one.name))
+        return sorted(
+            (translator for translator in self.translators.values() if translator.type == kind),
+            key=lambda translator: _number(translator.name),
+        )
 
 
 def read(root: str) -> Graph | None:
@@ -88,33 +91,33 @@ def read(root: str) -> Graph | None:
         names = sorted(os.listdir(folder), key=_number)
     except OSError:
         return None
-    found, bricks = {}, []
+    translators, bricks = {}, []
     for name in names:
         kind = reading.text(folder / name / "type")
         if kind == _CLIENT:
-            bricks.append(_brick(folder / name))
+            bricks.append(_read_brick(folder / name))
             if len(bricks) > 1:
                 continue  # all are told the same
         if kind:
-            found[name] = _translator(folder / name, kind)
-    return Graph(found, tuple(bricks)) if found else None
+            translators[name] = _read_translator(folder / name, kind)
+    return Graph(translators, tuple(bricks)) if translators else None
 
 
-def _translator(folder: Path, kind: str) -> Translator:
-    private = _private(folder) if kind in _LIVE else {}
+def _read_translator(folder: Path, kind: str) -> Translator:
+    private = _read_private(folder) if kind in _LIVE else {}
     live = {name: private[name] for name in _LIVE.get(kind, ()) if name in private}
-    shape = {name: told for name in _SHAPE if (told := reading.text(folder / "options" / name))}
+    shape = {name: value for name in _SHAPE if (value := reading.text(folder / "options" / name))}
     return Translator(folder.name, kind, len(_names(folder / "subvolumes")), shape, live)
 
 
-def _brick(folder: Path) -> Brick:
-    state = _private(folder).get("connected")
+def _read_brick(folder: Path) -> Brick:
+    state = _read_private(folder).get("connected")
     host = reading.text(folder / "options" / "remote-host") or "?"
     path = reading.text(folder / "options" / "remote-subvolume") or ""
     return Brick(host, path, None if state is None else state == "1")
 
 
-def _private(folder: Path) -> dict[str, str]:
+def _read_private(folder: Path) -> dict[str, str]:
     return reading.key_values(reading.text(folder / "private") or "", "=")
 
 
@@ -127,5 +130,5 @@ def _names(folder: Path) -> list[str]:
 
 def _number(name: str) -> tuple[str, int]:
     """``client-10`` comes after ``client-9``."""
-    found = re.search(r"\d+$", name)
-    return (name[: found.start()], int(found[0])) if found else (name, -1)
+    match = re.search(r"\d+$", name)
+    return (name[: match.start()], int(match[0])) if match else (name, -1)

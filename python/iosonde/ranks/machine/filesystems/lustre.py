@@ -35,18 +35,18 @@ def parse_getstripe(content: str) -> dict[str, Any]:
     """``lfs getstripe -d``: stripe_count, stripe_size and the like, one or several on a line. A layout of several
     components (progressive, or with data on the metadata server) has these for each: then ``components`` says them with
     ``start`` and ``end`` (bytes; None: the end of the file), and ``mirrors`` how often the file is kept."""
-    whole, *parts = re.split(rf"(?m)^ *{_COMPONENT}:.*$", content)
+    header, *parts = re.split(rf"(?m)^ *{_COMPONENT}:.*$", content)
     if not parts:
-        return _pairs(content)
-    found: dict[str, Any] = {"components": [_component(_pairs(part)) for part in parts]}
-    if (mirrors := _pairs(whole).get("lcm_mirror_count")) is not None:
-        found["mirrors"] = mirrors
-    return found
+        return _parse_pairs(content)
+    striping: dict[str, Any] = {"components": [_build_component(_parse_pairs(part)) for part in parts]}
+    if (mirrors := _parse_pairs(header).get("lcm_mirror_count")) is not None:
+        striping["mirrors"] = mirrors
+    return striping
 
 
 def parse_parameters(content: str, name: str) -> dict[str, str]:
     """``lctl get_param``: ``osc.max_dirty_mb`` → its value, or all that differ, of the file system of that name."""
-    found: dict[str, list[str]] = {}
+    values_by_option: dict[str, list[str]] = {}
     part = ""
     for line in content.splitlines():
         if parameter := _PARAMETER.match(line):
@@ -57,26 +57,29 @@ def parse_parameters(content: str, name: str) -> dict[str, str]:
             words = line.split()
             values = words[1:2] if part and words[:1] == [f"{_LIMIT}:"] else []
         if values:
-            found.setdefault(part, []).extend(values)
-    return {option: ", ".join(dict.fromkeys(values)) for option, values in found.items()}
+            values_by_option.setdefault(part, []).extend(values)
+    return {option: ", ".join(dict.fromkeys(values)) for option, values in values_by_option.items()}
 
 
 def parse_imports(content: str, name: str) -> dict[str, tuple[str, str]]:
     """``lctl get_param osc.*.import mdc.*.import``: target → (state of the connection, the server's address)."""
-    found = {}
+    imports = {}
     for block in re.split(r"(?m)^\w+\.[^.\s]+\.import=.*$", content)[1:]:
-        told = reading.key_values(block)
-        target = told.get("target", "").removesuffix("_UUID")
+        fields = reading.key_values(block)
+        target = fields.get("target", "").removesuffix("_UUID")
         if target.startswith(f"{name}-"):
-            server = told.get("current_connection", "").strip('"')
-            found[target.removeprefix(f"{name}-")] = (told.get("state", ""), server)
-    return found
+            server = fields.get("current_connection", "").strip('"')
+            imports[target.removeprefix(f"{name}-")] = (fields.get("state", ""), server)
+    return imports
 
 
 def troubles(imports: dict[str, tuple[str, str]]) -> list[str]:
     """Targets without a connection: ``OST0001 on 10.0.0.5@tcp: DISCONN``."""
-    return [f"{target}{f' on {server}' if server else ''}: {state or 'no state'}"
-            for target, (state, server) in sorted(imports.items()) if state not in _WELL]  # fmt: skip
+    return [
+        f"{target}{f' on {server}' if server else ''}: {state or 'no state'}"
+        for target, (state, server) in sorted(imports.items())
+        if state not in _WELL
+    ]
 
 
 def name_of(source: str) -> str:
@@ -84,57 +87,64 @@ def name_of(source: str) -> str:
     return source.rpartition(":/")[2].partition("/")[0]
 
 
-def _identity(target: Path, found: mount.Mount) -> dict[str, Any]:
+def _read_identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any]:
     version = reading.tool(["lfs", "--version"])
     striping = parse_getstripe(reading.tool(["lfs", "getstripe", "-d", str(target)]) or "")
-    imports = _imports(found)
-    return {"version": version.split()[-1] if version else None, "striping": striping, **_spread(striping, imports)}
+    imports = _read_imports(mount_entry)
+    return {
+        "version": version.split()[-1] if version else None,
+        "striping": striping,
+        **_describe_redundancy(striping, imports),
+    }
 
 
-def _spread(striping: dict[str, Any], imports: dict[str, tuple[str, str]]) -> Redundancy | dict[str, Any]:
+def _describe_redundancy(striping: dict[str, Any], imports: dict[str, tuple[str, str]]) -> Redundancy | dict[str, Any]:
     """One copy, unless the layout says mirrors: these are made equal later, by a command of its own."""
     if not imports:
         return {}
     data = {server for target, (_, server) in imports.items() if target.startswith("OST") and server}
-    return {**NOT_KNOWN, "copies": 1 if striping and striping.get("mirrors", 1) == 1 else None,
-            "servers": sorted(data) or None}  # fmt: skip
+    return {
+        **NOT_KNOWN,
+        "copies": 1 if striping and striping.get("mirrors", 1) == 1 else None,
+        "servers": sorted(data) or None,
+    }
 
 
 def _condition(target: Path, found: mount.Mount) -> TargetCondition | None:
-    options = parse_parameters(_parameters(_wanted()) or "", name_of(found.source))
-    imports = _imports(found)
+    options = parse_parameters(_read_parameters(_list_parameters()) or "", name_of(found.source))
+    imports = _read_imports(found)
     if not options and not imports:
         return None
     return condition(troubles(imports) if imports else None, options)
 
 
-def _imports(found: mount.Mount) -> dict[str, tuple[str, str]]:
-    return parse_imports(_parameters(["osc.*.import", "mdc.*.import"]) or "", name_of(found.source))
+def _read_imports(mount_entry: mount.Mount) -> dict[str, tuple[str, str]]:
+    return parse_imports(_read_parameters(["osc.*.import", "mdc.*.import"]) or "", name_of(mount_entry.source))
 
 
-def _wanted() -> Iterator[str]:
+def _list_parameters() -> Iterator[str]:
     yield from (f"{part}.*.{option}" for part, options in _OPTIONS.items() for option in options)
 
 
-def _parameters(names: Iterator[str] | list[str]) -> str | None:
+def _read_parameters(names: Iterator[str] | list[str]) -> str | None:
     """What it prints of those that there are: versions differ, and of one that is not there it complains."""
     return reading.tool(["lctl", "get_param", *names], whatever_code=True)
 
 
-def _component(pairs: dict[str, Any]) -> dict[str, Any]:
+def _build_component(pairs: dict[str, Any]) -> dict[str, Any]:
     start, end = pairs.pop("lcme_extent.e_start", None), pairs.pop("lcme_extent.e_end", None)
-    known = {key: value for key, value in pairs.items() if not key.startswith("lcme_")}
-    return {"start": start, "end": end if isinstance(end, int) else None, **known}
+    fields = {key: value for key, value in pairs.items() if not key.startswith("lcme_")}
+    return {"start": start, "end": end if isinstance(end, int) else None, **fields}
 
 
-def _pairs(content: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _parse_pairs(content: str) -> dict[str, Any]:
+    pairs: dict[str, Any] = {}
     words = content.split()
     for key, value in zip(words, words[1:], strict=False):
         if key.endswith(":") and not value.endswith(":"):
             name = key.rstrip(":").removeprefix("lmm_")
-            found.setdefault(name, reading.integer(value) if reading.integer(value) is not None else value)
-    return found
+            pairs.setdefault(name, reading.integer(value) if reading.integer(value) is not None else value)
+    return pairs
 
 
-FAMILY = FileSystemFamily("lustre", _identity, ("lustre",), condition=_condition)
+FAMILY = FileSystemFamily("lustre", _read_identity, ("lustre",), condition=_condition)

@@ -18,28 +18,30 @@ _PORT = "9421"
 _SERVER = re.compile(r"(chunk|disconnected chunk) servers:\|([^|]+)\|(\d+)\|(?:[^|]*\|[^|]*\|([\d.]+))?", re.IGNORECASE)
 
 
-def _identity(target: Path, found: Mount) -> dict[str, Any]:
-    host, port = master(found.source)
-    up, down, version = parse_servers(_servers(found) or "")
+def _read_identity(target: Path, mount_entry: Mount) -> dict[str, Any]:
+    host, port = master(mount_entry.source)
+    up, down, version = parse_servers(_query_servers(mount_entry) or "")
     spread: Redundancy = {
         **NOT_KNOWN,
-        "copies": _goal(target),
+        "copies": _read_goal(target),
         "copied_by": "servers",  # a chain: the client sends one copy, each chunk server the next
-        "servers": sorted({one.rpartition(":")[0] for one in (*up, *down)}) or None,
+        "servers": sorted({server.rpartition(":")[0] for server in (*up, *down)}) or None,
     }
     return {"server": f"{host}:{port}", "version": version, **spread}
 
 
 def _condition(target: Path, found: Mount) -> TargetCondition | None:
-    told = _servers(found)
-    if told is None:
+    output = _query_servers(found)
+    if output is None:
         return None
-    up, down, _ = parse_servers(told)
-    goal = _goal(target)
-    return condition([f"{one} down" for one in down] if up or down else None, {"goal": str(goal)} if goal else None)
+    up, down, _ = parse_servers(output)
+    goal = _read_goal(target)
+    return condition(
+        [f"{server} down" for server in down] if up or down else None, {"goal": str(goal)} if goal else None
+    )
 
 
-def _goal(target: Path) -> int | None:
+def _read_goal(target: Path) -> int | None:
     return parse_goal(reading.tool(["mfsgetgoal", str(target)]) or "")
 
 
@@ -61,15 +63,15 @@ def parse_servers(content: str) -> tuple[list[str], list[str], str | None]:
     lists: dict[str, list[str]] = {"chunk": [], "disconnected": []}
     version = None
     for line in content.splitlines():
-        if found := _SERVER.match(line):
-            lists[found[1].split()[0].lower()].append(f"{found[2]}:{found[3]}")
-            version = version or found[4]
+        if match := _SERVER.match(line):
+            lists[match[1].split()[0].lower()].append(f"{match[2]}:{match[3]}")
+            version = version or match[4]
     return lists["chunk"], lists["disconnected"], version
 
 
-def _servers(found: Mount) -> str | None:
-    host, port = master(found.source)
+def _query_servers(mount_entry: Mount) -> str | None:
+    host, port = master(mount_entry.source)
     return reading.tool(["mfscli", "-H", host, "-P", port, "-SCS", "-n", "-s|"]) if host else None
 
 
-FAMILY = FileSystemFamily("moosefs", _identity, ("fuse.mfs", "fuse.moosefs"), source="mfs#", condition=_condition)
+FAMILY = FileSystemFamily("moosefs", _read_identity, ("fuse.mfs", "fuse.moosefs"), source="mfs#", condition=_condition)

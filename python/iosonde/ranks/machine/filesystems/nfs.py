@@ -13,7 +13,7 @@ from .family import FileSystemFamily
 
 def parse_mountstats(content: str, mount_point: str) -> dict[str, Any]:
     """The NFS mount's part of /proc/self/mountstats: version, its options, age, number of connections."""
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     inside = False
     for line in content.splitlines():
         words = line.split()
@@ -21,21 +21,21 @@ def parse_mountstats(content: str, mount_point: str) -> dict[str, Any]:
             inside = len(words) > 4 and unescape(words[4]) == mount_point and "nfs" in line
         elif inside and words:
             if words[0] == "opts:":
-                found["options"] = command.redact_options(words[1])
+                facts["options"] = command.redact_options(words[1])
             elif words[0] == "age:":
-                found["age_s"] = reading.integer(words[1])
+                facts["age_s"] = reading.integer(words[1])
             elif words[0] == "xprt:":
-                found["connections"] = found.get("connections", 0) + 1
-                found.setdefault("transport", words[1])
-    for option in str(found.get("options", "")).split(","):
+                facts["connections"] = facts.get("connections", 0) + 1
+                facts.setdefault("transport", words[1])
+    for option in str(facts.get("options", "")).split(","):
         name, _, value = option.partition("=")
         if name in ("vers", "rsize", "wsize", "nconnect", "acregmin", "acregmax", "acdirmin", "acdirmax"):
-            found[name] = reading.integer(value) if reading.integer(value) is not None else value
-    return found
+            facts[name] = reading.integer(value) if reading.integer(value) is not None else value
+    return facts
 
 
-def _identity(target: Path, found: mount.Mount) -> dict[str, Any]:
-    return parse_mountstats(reading.text("/proc/self/mountstats") or "", found.mount_point)
+def _read_identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any]:
+    return parse_mountstats(reading.text("/proc/self/mountstats") or "", mount_entry.mount_point)
 
 
-FAMILY = FileSystemFamily("nfs", _identity, ("nfs", "nfs4"))
+FAMILY = FileSystemFamily("nfs", _read_identity, ("nfs", "nfs4"))

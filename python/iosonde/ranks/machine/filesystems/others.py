@@ -10,29 +10,29 @@ from ..mount import Mount
 from .family import FileSystemFamily
 
 
-def _beegfs(target: Path, found: Mount) -> dict[str, Any]:
-    told = reading.tool(["beegfs-ctl", "--getentryinfo", str(target)])
-    told = told or reading.tool(["beegfs", "entry", "info", str(target)])
-    return {"entry": reading.key_values(told.replace("+", "")) if told else None}
+def _read_beegfs(target: Path, mount_entry: Mount) -> dict[str, Any]:
+    output = reading.tool(["beegfs-ctl", "--getentryinfo", str(target)])
+    output = output or reading.tool(["beegfs", "entry", "info", str(target)])
+    return {"entry": reading.key_values(output.replace("+", "")) if output else None}
 
 
-def _gpfs(target: Path, found: Mount) -> dict[str, Any]:
-    told = reading.tool(["mmlsfs", found.source.removeprefix("/dev/"), "-B", "-V"])
-    return {"mmlsfs": told.splitlines() if told else None}
+def _read_gpfs(target: Path, mount_entry: Mount) -> dict[str, Any]:
+    output = reading.tool(["mmlsfs", mount_entry.source.removeprefix("/dev/"), "-B", "-V"])
+    return {"mmlsfs": output.splitlines() if output else None}
 
 
-def _zfs(target: Path, found: Mount) -> dict[str, Any]:
+def _read_zfs(target: Path, mount_entry: Mount) -> dict[str, Any]:
     names = "recordsize,compression,atime,sync,primarycache,checksum,dedup"
-    told = reading.tool(["zfs", "get", "-H", "-o", "property,value", names, found.source]) or ""
-    return {"properties": dict(line.split("\t", 1) for line in told.splitlines() if "\t" in line)}
+    output = reading.tool(["zfs", "get", "-H", "-o", "property,value", names, mount_entry.source]) or ""
+    return {"properties": dict(line.split("\t", 1) for line in output.splitlines() if "\t" in line)}
 
 
-def _xfs(target: Path, found: Mount) -> dict[str, Any]:
-    told = reading.tool(["xfs_info", found.mount_point])
-    return {"xfs_info": told.splitlines() if told else None}
+def _read_xfs(target: Path, mount_entry: Mount) -> dict[str, Any]:
+    output = reading.tool(["xfs_info", mount_entry.mount_point])
+    return {"xfs_info": output.splitlines() if output else None}
 
 
-BEEGFS = FileSystemFamily("beegfs", _beegfs, ("beegfs", "beegfs_nodev"))
-GPFS = FileSystemFamily("gpfs", _gpfs, ("gpfs",))
-ZFS = FileSystemFamily("zfs", _zfs, ("zfs",))
-XFS = FileSystemFamily("xfs", _xfs, ("xfs",))
+BEEGFS = FileSystemFamily("beegfs", _read_beegfs, ("beegfs", "beegfs_nodev"))
+GPFS = FileSystemFamily("gpfs", _read_gpfs, ("gpfs",))
+ZFS = FileSystemFamily("zfs", _read_zfs, ("zfs",))
+XFS = FileSystemFamily("xfs", _read_xfs, ("xfs",))
