@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import house
 import pytest
+
+import house
 
 # Identifiers of 1,000 that hold a word of the old dialect.
 DIALECT_PER_1000 = {}
