@@ -54,13 +54,13 @@ def test_what_quotes_output_is_read_where_it_is_named(tmp_path, name):
 
 def test_an_archive_of_documents_alone_says_why_nothing_was_taken(tmp_path):
     there = quoting(tmp_path / "in", MDTEST.read_text())
-    with raises("nothing-imported", iosonde.IosondeError, reason="10 files only quote output") as caught:
+    with raises("nothing-imported", iosonde.IosondeError, n_quoted=10) as caught:
         iosonde.import_files(there, tmp_path / "s", recursive=True)
     assert "README" in caught.value.hint and not (tmp_path / "s").exists()
     packed = shutil.make_archive(str(tmp_path / "all"), "zip", there)
-    with raises("nothing-imported", iosonde.IosondeError, reason="10 files only quote output"):
+    with raises("nothing-imported", iosonde.IosondeError, n_quoted=10):
         iosonde.import_files(packed, tmp_path / "s")
-    with raises("nothing-imported", iosonde.IosondeError, reason="10 files only quote output"):
+    with raises("nothing-imported", iosonde.IosondeError, n_quoted=10):
         iosonde.import_files(there, tmp_path / "s", recursive=True, format="mdtest")
 
 
