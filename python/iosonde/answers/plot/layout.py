@@ -53,13 +53,13 @@ def layout(
         raise InputError(
             "conflicting-roles",
             "one factor has two roles",
-            "name each factor once, with --x, {spell.color} or {spell.panel}",
+            "name each factor once, with {spell.x}, {spell.color} or {spell.panel}",
         )
     if asked.color and len(levels[asked.color]) > shades:
         raise InputError(
             "too-many-levels",
             "{color} has {n_levels} levels, more than colours can tell apart",
-            "name it with --x or {spell.panel}, or choose levels with {spell.where}",
+            "name it with {spell.x} or {spell.panel}, or choose levels with {spell.where}",
             color=asked.color,
             n_levels=len(levels[asked.color]),
         )
