@@ -91,7 +91,7 @@ def test_a_part_of_a_frame_has_the_columns_of_the_whole(tmp_path):
         assert list(iosonde.open(data).table.columns) == list(frame.columns)
     with raises("unreadable-table", iosonde.IosondeError) as error:
         iosonde.open(frame.assign(real_s=[1, "a"] * 12))
-    assert "one type" in error.value.hint
+    assert error.value.hint and "real_s" in error.value.message
 
 
 def test_a_row_of_a_frame_is_a_setting():
@@ -100,9 +100,9 @@ def test_a_row_of_a_frame_is_a_setting():
 
 
 def test_errors_are_exceptions_with_the_sentence_of_the_command(tmp_path):
-    with pytest.raises(iosonde.IosondeError) as error:
+    with raises("no-such-file") as error:
         iosonde.summary(tmp_path / "no.csv")
-    assert "does not exist" in error.value.message and error.value.hint
+    assert str(tmp_path / "no.csv") in error.value.message and error.value.hint
     with raises("not-a-table", iosonde.IosondeError):
         iosonde.summary(42)
     with raises("out-of-range", iosonde.IosondeError):
@@ -110,52 +110,54 @@ def test_errors_are_exceptions_with_the_sentence_of_the_command(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "code", "argument"),
     [
-        (lambda: iosonde.summary(None), "a NoneType is not a table"),
-        (lambda: iosonde.rank(CP, "real_s", on=3), "on is given as int"),
-        (lambda: iosonde.rank(CP, "real_s", on=["replicas", 3]), "on has 3, which is not text"),
-        (lambda: iosonde.summary(CP, "real_s", by={"replicas": 1}), "by is given as dict"),
-        (lambda: iosonde.summary(CP, "real_s", level="95%"), "the confidence level is given as str"),
-        (lambda: iosonde.summary(CP, "reel_s"), "there is no column 'reel_s'"),
-        (lambda: iosonde.regress(CP, "real_s", "replicas", at=[9]), "at is given as int"),
-        (lambda: iosonde.regress(CP, "real_s", "replicas").plot(kind="pie"), "no figure 'pie'"),
-        (lambda: iosonde.scale(CP, "replicas", response="1/real_s", at="9"), "at='9' is not possible"),
-        (lambda: iosonde.queue("disk=2ms", 0), "at=0 is not possible"),
-        (lambda: iosonde.bound(net=[1, 2]), r"net=\[1, 2\] is not possible"),
-        (lambda: iosonde.bound(net=1e8).plot(against="money"), "'money' is not an axis of a roofline"),
-        (lambda: iosonde.bound(net=1e8).plot(kind="waterfall"), "no losses were computed"),
-        (lambda: iosonde.bound(where="a=1", net=1e8), "there is no DATA to choose from"),
-        (lambda: iosonde.time_model(copy=1e9, size=1, state="asleep"), "state='asleep' is not known"),
-        (lambda: iosonde.fit(CP, "real_s", "replicas", seed=-1), "seed=-1 is not possible"),
-        (lambda: iosonde.predict(iosonde.rank(CP, "real_s", "replicas"), {"replicas": 1}), "model is given as Result"),
-        (lambda: iosonde.advise(CP, "replicas", "real_s", depth=-1), "depth=-1 is not possible"),
-        (lambda: iosonde.advise(CP, "replicas", "real_s", better="up"), "better='up' is not known"),
-        (lambda: iosonde.parse(b"IOR-4.0"), "bytes is neither a path nor a file of bytes"),
-        (lambda: iosonde.import_files([], "store"), "no file is named"),
-        (lambda: iosonde.run("true", nodes="1,2"), "nodes='1,2' is not a list of counts"),
-        (lambda: iosonde.run("true", set=3), "set is given as int"),
-        (lambda: iosonde.plan("true", budget="soon"), "'soon' is not a duration"),
-        (lambda: iosonde.probe(repetitions=0), "repetitions=0 is not possible"),
-        (lambda: iosonde.explain_finding("S10"), "there is no finding 'S10'"),
+        (lambda: iosonde.summary(None), "not-a-table", ""),
+        (lambda: iosonde.rank(CP, "real_s", on=3), "wrong-argument-type", "on"),
+        (lambda: iosonde.rank(CP, "real_s", on=["replicas", 3]), "not-text", "on"),
+        (lambda: iosonde.summary(CP, "real_s", by={"replicas": 1}), "wrong-argument-type", "by"),
+        (lambda: iosonde.summary(CP, "real_s", level="95%"), "wrong-argument-type", "level"),
+        (lambda: iosonde.summary(CP, "reel_s"), "unknown-column", ""),
+        (lambda: iosonde.regress(CP, "real_s", "replicas", at=[9]), "wrong-argument-type", "at"),
+        (lambda: iosonde.regress(CP, "real_s", "replicas").plot(kind="pie"), "unknown-option-value", ""),
+        (lambda: iosonde.scale(CP, "replicas", response="1/real_s", at="9"), "out-of-range", "at"),
+        (lambda: iosonde.queue("disk=2ms", 0), "out-of-range", "at"),
+        (lambda: iosonde.bound(net=[1, 2]), "out-of-range", "net"),
+        (lambda: iosonde.bound(net=1e8).plot(against="money"), "unknown-axis", ""),
+        (lambda: iosonde.bound(net=1e8).plot(kind="waterfall"), "losses-not-computed", ""),
+        (lambda: iosonde.bound(where="a=1", net=1e8), "missing-data", ""),
+        (lambda: iosonde.time_model(copy=1e9, size=1, state="asleep"), "unknown-option-value", "state"),
+        (lambda: iosonde.fit(CP, "real_s", "replicas", seed=-1), "out-of-range", "seed"),
+        (lambda: iosonde.predict(iosonde.rank(CP, "real_s", "replicas")), "wrong-argument-type", "model"),
+        (lambda: iosonde.advise(CP, "replicas", "real_s", depth=-1), "out-of-range", "depth"),
+        (lambda: iosonde.advise(CP, "replicas", "real_s", better="up"), "unknown-option-value", "better"),
+        (lambda: iosonde.parse(b"IOR-4.0"), "wrong-argument-type", "files"),
+        (lambda: iosonde.import_files([], "store"), "missing-file-name", ""),
+        (lambda: iosonde.run("true", nodes="1,2"), "not-a-count-list", "nodes"),
+        (lambda: iosonde.run("true", set=3), "wrong-argument-type", "set"),
+        (lambda: iosonde.plan("true", budget="soon"), "invalid-duration", ""),
+        (lambda: iosonde.probe(repetitions=0), "out-of-range", "repetitions"),
+        (lambda: iosonde.explain_finding("S10"), "unknown-finding", ""),
     ],
 )  # fmt: skip
-def test_a_mistake_is_a_sentence_with_a_hint(asked, said):
-    with pytest.raises(iosonde.IosondeError, match=said) as error:
+def test_a_mistake_is_a_sentence_with_a_hint(asked, code, argument):
+    with raises(code, **({"argument": argument} if argument else {})) as error:
         asked()
     assert error.value.hint
 
 
 def test_a_word_that_is_not_known_is_refused_as_python_does():
-    with pytest.raises(TypeError, match=r"iosonde.summary\(\): got an unexpected keyword argument 'wher'"):
-        iosonde.summary(CP, "real_s", wher="replicas=1")
-    with pytest.raises(TypeError, match="missing a required argument: 'data'"):
-        iosonde.summary()
+    for name, ask in (
+        ("wher", lambda: iosonde.summary(CP, "real_s", wher="replicas=1")), ("data", lambda: iosonde.summary())
+    ):  # fmt: skip
+        with pytest.raises(TypeError) as error:
+            ask()
+        assert str(error.value).startswith("iosonde.summary()") and f"'{name}'" in str(error.value)
 
 
 def test_what_is_shown_by_its_name_alone(results):
     assert repr(iosonde.open(results)) == f"{results}: 12 runs, 72 results"
-    assert repr(iosonde.open(CP)).startswith(f"{CP}: 24 rows of ")
+    assert repr(iosonde.open(CP)).startswith(f"{CP}: 24 ")
     assert repr(iosonde.bound(net=1e8).plot()).startswith("Figure: ")
     assert repr(iosonde.summary(results)) == str(iosonde.summary(results))
 
@@ -286,7 +288,7 @@ def test_a_published_side_may_have_any_name():
 def test_every_ranking_has_its_sentence(tmp_path):
     (tmp_path / "runs.csv").write_text("\n".join(rank_rows()) + "\n")
     one = iosonde.rank(tmp_path / "runs.csv", "write", on=["network", "servers"]).answer
-    assert one.sentence == one.rankings[0].sentence and one.sentence.startswith("network first")
+    assert one.sentence == one.rankings[0].sentence and one.sentence.startswith("network ")
     rankings = (one.rankings[0], replace(one.rankings[0], response="other"))
     two = replace(one, rankings=rankings, besides=2 * one.besides)
     assert two.sentence == f"{one.rankings[0].response}: {one.sentence} other: {one.sentence}"
@@ -300,4 +302,4 @@ def test_advice_on_a_store_is_on_each_operation_over_what_was_in_use(tmp_path):
     with raises("ambiguous-response", iosonde.IosondeError, n_responses=2):
         every.plot()
     one = iosonde.advise(place, ["write_behind", "cache"], "write").answer.advice
-    assert one.current == "off/64" and one.warnings[0].startswith("in use is write_behind=off")
+    assert one.current == "off/64" and "write_behind=off" in one.warnings[0]

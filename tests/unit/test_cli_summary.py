@@ -28,6 +28,7 @@ from iosonde.stats.overview.cells import MeasuredCells, TrialCell  # noqa: E402
 from iosonde.stats.overview.types import Overview, OverviewLatency  # noqa: E402
 from messages import raises
 
+SERVER = "server1: no answer"
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 WRITES = str(Path(CP).parent / "write_by_process_count.csv")
 
@@ -77,7 +78,7 @@ def test_published_tables_with_a_missing_cell(name):
 def test_text_fits_a_terminal_and_ends_with_a_sentence():
     text = invoke(CP, "--response", "real", "--by", "replicas")
     assert max(map(len, text.splitlines())) < 80
-    assert text.splitlines()[0] == "95 % intervals over 8 trials a cell"
+    assert re.findall(r"\d+ [%a-z]+", text.splitlines()[0]) == ["95 %", "8 trials"]
     assert text.splitlines()[-1].endswith(".")
 
 
@@ -88,7 +89,7 @@ def test_what_was_measured_and_what_was_set_is_found_in_a_table_as_by_plot_and_r
     )
     found, named = as_json(str(path)), as_json(str(path), "--response", "real (s)", "--by", "fs,n")
     assert found["groups"] == named["groups"] and len(found["groups"]) == 4
-    assert "taken for factors, as --by names none: fs, n" in " ".join(invoke(str(path)).split())
+    assert re.search(r"^~ .*--by .*: fs, n$", invoke(str(path)), re.MULTILINE)
     assert [row["by"] for row in as_json(str(path), "--by", "n")["groups"]] == [{"n": 1}, {"n": 2}]
     assert as_json(str(path), "--response", "real (s)")["groups"] == found["groups"], "nothing is pooled unasked"
 
@@ -104,9 +105,7 @@ def test_where_trials_share_a_bring_up_the_head_counts_bring_ups(tmp_path):
     path = tmp_path / "t.csv"
     rows = [f"{up % 2},{up},{10 * up + n}" for up in range(1, 9) for n in range(3)]
     path.write_text("\n".join(["copies,bring_up,rate", *rows]) + "\n")
-    assert invoke(str(path), "--response", "rate", "--by", "copies").startswith(
-        "95 % intervals over 4 bring-ups a cell"
-    )
+    assert " 4 bring-ups " in invoke(str(path), "--response", "rate", "--by", "copies").splitlines()[0]
     assert as_json(str(path), "--response", "rate", "--by", "copies")["n_counts"] == "bring-ups"
 
 
@@ -116,7 +115,7 @@ def test_missing_values_are_counted_and_a_hidden_column_is_named(tmp_path):
         "x,version,y\n" + "".join(f"1,{v},{y}\n" for v, y in zip("aaabbb", [1, 2, "", 3, 4, 5], strict=True))
     )
     made = as_json(str(path), "--response", "y", "--by", "x")
-    assert "1 missing of 6 values" in made["warnings"][0] and "line 4" in made["warnings"][0]
+    assert re.findall(r"\b\d+\b", made["warnings"][0].replace(str(path), "")) == ["1", "6", "4"]
     assert [f["code"] for f in made["findings"]] == ["S101", "S110"]
 
 
@@ -176,10 +175,10 @@ def test_efficiency_against_one_node(measured):
 
 def test_text_of_a_store(measured):
     text = invoke(measured)
-    assert text.startswith("until the last rank is done; 95 % intervals over 6 trials a cell\n")
+    assert re.findall(r"\d+ [%a-z]+", text.splitlines()[0]) == ["95 %", "6 trials"]
     assert max(map(len, text.splitlines())) < 80
     assert "read_1to1_large, GiB/s" in text and "repetition" not in text
-    assert "On 2 nodes create scales best" in text.replace("\n", " ")
+    assert as_json(measured)["sentence"] in " ".join(text.split())
 
 
 def sentence(tmp_path: Path, nodes: dict[int, list[float]]) -> str:
@@ -194,9 +193,9 @@ def sentence(tmp_path: Path, nodes: dict[int, list[float]]) -> str:
 def test_the_sentence_claims_only_what_the_trials_tell(tmp_path):
     steady = [99.0, 100, 101, 100, 99.5, 100.5]
     told = sentence(tmp_path, {1: steady, 2: [2 * value for value in steady]})
-    assert told.startswith("Means are known to ± ") and told.endswith(": linear.")
+    assert " ± " in told and told.endswith(" linear.")
     wild = sentence(tmp_path, {1: [50.0, 150], 2: [90.0, 260]})
-    assert "more trials are needed" in wild and wild.endswith("What 2 nodes add cannot be told from these trials.")
+    assert "1 node" not in wild and not {"linear", "best", "worst"} & set(re.findall(r"\w+", wild))
 
 
 def on_scaling(tmp_path: Path, speed: dict[tuple[int, str], float]) -> str:
@@ -208,14 +207,14 @@ def on_scaling(tmp_path: Path, speed: dict[tuple[int, str], float]) -> str:
 
 def test_the_sentence_on_scaling_names_the_setting_and_no_efficiency_is_0_that_is_none(tmp_path):
     said = on_scaling(tmp_path, {(1, "a"): 1.0, (2, "a"): 2.0, (1, "b"): 1000.0, (2, "b"): 6.0})
-    assert "On 2 nodes rate at fs=a scales best (efficiency 1.00, " in said
-    assert "at fs=b worst (0.0030, 0.0030 to 0.0030: slower than on fewer)" in said
+    assert re.search(r" fs=a \w+ best \(efficiency 1\.00, ", said)
+    assert re.search(r" fs=b worst \(0\.0030, 0\.0030 to 0\.0030: slower ", said)
 
 
 def test_what_gains_nothing_on_more_nodes_is_not_said_to_scale_best(tmp_path):
     said = on_scaling(tmp_path, {(1, "a"): 10.0, (2, "a"): 6.0, (1, "b"): 1000.0, (2, "b"): 6.0})
-    assert "On 2 nodes no gain is seen; the lowest efficiency is that of rate at fs=b (0.0030, " in said
-    assert "slower than on fewer" in said and "best (" not in said
+    assert re.search(r" fs=b \(0\.0030, .* slower ", said)
+    assert "best (" not in said
 
 
 def test_other_clocks_are_other_metrics(measured):
@@ -256,7 +255,7 @@ def test_an_empty_store_says_so(tmp_path):
     from iosonde.store import Store
 
     Store.create(tmp_path / "s")
-    assert "no complete trial" in invoke(str(tmp_path / "s"))
+    assert not as_json(str(tmp_path / "s"))["groups"] and "--incomplete" in invoke(str(tmp_path / "s"))
 
 
 def test_control_characters_of_a_file_do_not_reach_the_terminal(tmp_path):
@@ -266,7 +265,7 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(tmp_path):
 
 
 def test_explain_prints_the_page_or_the_nearest_code():
-    assert CliRunner().invoke(explain.command, ["s104"]).stdout.startswith("S104: cache may have served this\n")
+    assert CliRunner().invoke(explain.command, ["s104"]).stdout.startswith("S104: cache ")
     assert "S101: " in CliRunner().invoke(explain.command, []).stdout
     with pytest.raises(InputError):
         CliRunner().invoke(explain.command, ["S999"], catch_exceptions=False, standalone_mode=False)
@@ -290,7 +289,7 @@ def test_what_is_the_same_in_all_rows_of_a_run_is_not_counted_row_by_row(measure
 def test_the_harmonic_mean_of_iterations_in_one_run_counts_that_run():
     row = overview.row_of(TrialCell({}, "y", "bytes/s", np.array([1.0, 1.2, 1.1]), within_run=True), 0.95)
     assert row.harmonic_mean.n == row.mean.n == 1
-    assert any("within one run" in warning for warning in row.harmonic_mean.warnings)
+    assert any(re.search(r"\bone\s+run\b", warning) for warning in row.harmonic_mean.warnings)
 
 
 def test_a_cache_that_varied_is_said_of_reads_alone():
@@ -312,7 +311,6 @@ def test_the_harmonic_mean_of_rates_is_named_where_it_differs(tmp_path):
     (tmp_path / "r.csv").write_text("fs,rate (MB/s),t_s\na,10,1\na,40,9\nb,20,2\nb,20.1,8\n")
     text = CliRunner().invoke(summary.command, [str(tmp_path / "r.csv"), "--response", "rate", "--by", "fs"]).stdout
     said = " ".join(text.split())
-    assert "harmonic mean, the right one where every trial did the same work" in said
     assert re.search(r"16\.0 \([0-9.e-]+–[0-9.e+]+\) MB/s \(fs=a\)", said), "with its interval"
     assert "(fs=b)" not in said[said.index("harmonic") : said.index("~ ")]
     other = CliRunner().invoke(summary.command, [str(tmp_path / "r.csv"), "--response", "t_s", "--by", "fs"]).stdout
@@ -326,7 +324,7 @@ def test_a_column_for_each_file_system_in_the_unit_that_was_asked_for():
     assert head.split() == ["processes", "NFS", "AFS", "PVFS", "CASTOR"] and first.split()[1] == "10400"
     assert [line.split()[:4] for line in text.splitlines() if line.split()[:1] == ["4"]] == [["4", "10300", "~", "-"]]
     mib = invoke(WRITES, "--columns", "fs", "--unit", "MiB/s")
-    assert "write, MiB/s (KB for 1000 bytes): by fs" in mib and "9.89 ~" in mib  # 10372 KB/s
+    assert re.search(r"^write, MiB/s \(.*1000.*\): by fs$", mib, re.MULTILINE) and "9.89 ~" in mib  # 10372 KB/s
     assert max(map(len, (text + mib).splitlines())) < 80
 
 
@@ -337,17 +335,17 @@ def test_columns_without_room_are_in_a_table_below(tmp_path):
     path.write_text("fs,size,write_MB/s\n" + "".join(rows))
     text = invoke(str(path), "--columns", "fs")
     heads = [line.split()[1:] for line in text.splitlines() if line.startswith("size  ")]
-    assert "by fs, in 2 parts for want of room" in text and len(heads) == 2 and sum(heads, []) == names
+    assert len(heads) == 2 and sum(heads, []) == names
     assert "100 ± 6" in text and max(map(len, text.splitlines())) < 80
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
-    [(("--columns", "f"), "cells do not differ by it"), (("--unit", "parsec/s"), "this is no rate of bytes"),
-     (("--response", "processes", "--unit", "KB/s"), "nothing here is a rate")],
+    ("options", "code"),
+    [(("--columns", "f"), "unknown-factor"), (("--unit", "parsec/s"), "unknown-unit"),
+     (("--response", "processes", "--unit", "KB/s"), "no-rate-column")],
 )  # fmt: skip
-def test_what_cannot_be_a_column_or_a_unit_is_said(options, said):
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_a_column_or_a_unit_is_said(options, code):
+    with raises(code):
         invoke(WRITES, *options)
 
 
@@ -372,7 +370,7 @@ def test_quantiles_of_values_below_zero_have_no_geometric_mean(tmp_path):
     table.write_text("mode,time (s)\n" + "".join(f"a,{value}\n" for value in range(-6, 6)))
     words = (str(table), "--response", "time", "--by", "mode", "--quantiles")
     assert as_json(*words)["groups"][0]["geometric_mean"]["value"] is None
-    assert "geometric mean" not in invoke(*words).split("efficiency")[0].partition("~")[0]
+    assert "geometric" not in invoke(*words).split("efficiency")[0].partition("~")[0]
 
 
 def test_a_response_with_wide_numbers_does_not_spread_out_the_others(tmp_path):
@@ -390,7 +388,7 @@ def test_a_response_with_wide_numbers_does_not_spread_out_the_others(tmp_path):
     block = alone[alone.index("write, KB/s") : alone.index("  n 4")]
     assert "record=64" in block and block in text, "as it is alone"
     assert text.count("median") > alone.count("median"), "the other one has a line a cell, with medians"
-    assert "needs at least 6 trials for a 95 % interval of the median" in text
+    assert re.search(r"\b6 trials\b.*\bmedian\b", text)
 
 
 def test_a_logarithm_is_called_what_it_is(tmp_path):
@@ -413,14 +411,14 @@ def test_factors_that_leave_no_room_stand_above_the_cells_that_share_their_level
     for system in ("glusterfs", "nfs", "openafs"):
         for size in (2**23, 2**25):
             for record in (2**16, 2**20, 2**24):
-                lines += [f"{system},{size},{record},server1: no answer,{7e6 + record + n * 3e5}" for n in range(3)]
+                lines += [f"{system},{size},{record},{SERVER},{7e6 + record + n * 3e5}" for n in range(3)]
     path = tmp_path / "many.csv"
     path.write_text("\n".join(lines))
     text = invoke(str(path), "--response", "write", "--by", "file_system,file_size,record_size,well", "--all")
     table = text[: text.index("harmonic") if "harmonic" in text else text.index("~ needs")]
     assert max(map(len, text.splitlines())) < 80
     assert "…" not in table
-    assert "write, MiB/s: file_size=8 MiB, well=server1: no answer" in table.splitlines()
+    assert f"write, MiB/s: file_size=8 MiB, well={SERVER}" in table.splitlines()
     assert sum(line.startswith("glusterfs") for line in table.splitlines()) == 6
 
 
@@ -433,10 +431,10 @@ def test_calls_too_few_for_a_percentile_are_counted_and_not_listed():
     ]  # fmt: skip
     made = Overview((), tuple(latencies), (), (), "", 0.95, ("size",), (), {})
     text = list(summary_text.lines(Summary(made)))
-    assert "durations of operations over all ranks: geometric mean over trials" in text
+    assert any(line.startswith("durations ") for line in text)
     assert "p99" not in "".join(text)
     assert [line.split()[0] for line in text if "1.00" in line] == ["4k"]
-    assert "too few calls for any percentile of write (2 settings)" in text
+    assert any(re.search(r"\bwrite \(2 settings\)", line) for line in text)
 
 
 def test_levels_wider_than_a_terminal_are_broken_above_their_cells(tmp_path):

@@ -85,7 +85,7 @@ def test_owners(tmp_path):
     assert {one.name: (one.files, one.bytes) for one in made.strata} == {
         "0": (1, 10_000), "7": (2, 20_000), "8": (1, 40_000),
     }  # fmt: skip
-    assert made.strata[2].mostly.name == "only zeros"
+    assert made.strata[2].mostly.name.endswith("zeros")
 
 
 def test_names_of_parts_are_shown_without_what_they_could_do(tmp_path):

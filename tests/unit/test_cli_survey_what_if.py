@@ -117,7 +117,8 @@ def test_a_change_that_is_none(text):
 def test_what_cannot_be_told_is_said_and_no_survey_is_lost_for_it(tree, tmp_path):
     (never,) = ask(tree, "compress=zstd,type=TIFF").what_if
     assert (never.touches.value, never.left, never.cpu) == (0.0, None, None)
-    assert never.warnings == ("no file of that part was met; types that were: NetCDF classic, gzip, text",)
+    (warning,) = never.warnings
+    assert all(name in warning for name in ("NetCDF", "gzip", "text")) and "TIFF" not in warning
     (nothing,) = ask(tmp_path, "compress=zstd").what_if
     assert (nothing.saved, nothing.touches.value) == (None, None) and nothing.warnings
     listed = tmp_path / "list"
@@ -125,9 +126,8 @@ def test_what_cannot_be_told_is_said_and_no_survey_is_lost_for_it(tree, tmp_path
     listed.write_text("".join(sized))
     made = ask(tree, "compress=zstd,older=1y", "archive=4KiB", files_from=str(listed))
     assert [one.saved for one in made.what_if] == [None, None]
-    assert ["does not say" in one.warnings[0] for one in made.what_if] == [True, True]
-    text = "\n".join(lines(made))
-    assert "~ the list of files does not say how old they are" in text and json.dumps(made.to_dict())
+    text = " ".join("\n".join(lines(made)).split())
+    assert all(f"~ {one.warnings[0]}" in text for one in made.what_if) and json.dumps(made.to_dict())
 
 
 def test_what_was_written_is_shown_without_what_it_could_do(tree):

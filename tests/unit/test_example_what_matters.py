@@ -1,6 +1,7 @@
 """The campaign that iosonde measured: what was set aside is predicted as often as the intervals claim."""
 
 import csv
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -45,7 +46,7 @@ def test_settings_that_were_set_aside_are_inside_as_often_as_claimed(response, l
 def test_hold_out_keeps_repeats_together_and_loses_no_row(tmp_path):
     args = [sys.executable, ROOT / "examples" / "hold_out.py", DATA, ",".join(FACTORS), "0.25", "1"]
     said = subprocess.run(args, cwd=tmp_path, check=True, capture_output=True, text=True, timeout=60).stdout
-    assert said == "54 settings to learn from, 18 set aside\n"
+    assert re.findall(r"\d+", said) == ["54", "18"]
     parts = []
     for name in ("learn.csv", "judge.csv"):
         with (tmp_path / name).open(newline="") as file:
