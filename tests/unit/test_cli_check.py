@@ -82,7 +82,7 @@ def test_a_bound_is_read_with_its_unit(bad):
     found = json.loads(invoke(bad, "--json", "--response", name, "--bound", "1e6", code=1))["findings"]
     assert "S127" not in [finding["code"] for finding in found]
     for wrong in ("fast", "80MB", "0MB/s", "-3MB/s"):
-        with raises("not-a-rate", InputError, option="--bound", rate=wrong):
+        with raises("not-a-rate", InputError, rate=wrong):
             invoke(bad, "--bound", wrong)
 
 
